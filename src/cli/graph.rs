@@ -3,6 +3,7 @@
 use super::context::{Answer, Context, answer};
 use crate::view::{Edge, GraphAnswer, Node};
 use clap::Args;
+use cook_core::model::Plan;
 
 /// How `cook graph` prints.
 #[derive(Debug, Args)]
@@ -17,7 +18,11 @@ pub(super) struct GraphArgs {
 
 pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
     let (_, snapshot) = context.workspace()?.require()?;
-    let plan = &snapshot.plan;
+    answer(graph_of(&snapshot.plan, args.dot))
+}
+
+/// The slices, and which waits for which.
+pub(super) fn graph_of(plan: &Plan, dot: bool) -> GraphAnswer {
     let nodes = plan
         .candidate_slices
         .iter()
@@ -40,9 +45,5 @@ pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
             });
         }
     }
-    answer(GraphAnswer {
-        nodes,
-        edges,
-        dot: args.dot,
-    })
+    GraphAnswer { nodes, edges, dot }
 }

@@ -5,6 +5,7 @@
 mod brief_change;
 mod call;
 mod caller;
+mod caught;
 mod context;
 mod follow;
 mod input;
@@ -58,6 +59,7 @@ mod ready;
 mod record;
 mod recover;
 mod refocus;
+mod report;
 mod rescue;
 mod resume;
 mod run;
@@ -189,6 +191,8 @@ enum Command {
     Pull(pull::PullArgs),
     /// The text of a pull request: mission, proof, votes, what was caught; --create makes it
     Pr(pr::PrArgs),
+    /// A page about the work and its proof, to be read in a browser
+    Report(report::ReportArgs),
     /// Look at what was set aside, and put it back
     #[command(subcommand)]
     Rescue(rescue::RescueCommand),
@@ -330,6 +334,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Push(args) => push::push(context, &args),
         Command::Pull(args) => pull::pull(context, &args),
         Command::Pr(args) => pr::pr(context, &args),
+        Command::Report(args) => report::report(context, &args),
         Command::Rescue(command) => rescue::rescue(context, &command),
         #[cfg(feature = "mcp")]
         Command::Mcp => mcp::serve(context),

@@ -37,7 +37,7 @@ impl CostRow {
         }
     }
 
-    fn cost(&self) -> String {
+    pub(super) fn cost(&self) -> String {
         let known = format!("{:.4} US dollars", self.micro_usd as f64 / 1e6);
         match (self.unknown, self.calls) {
             (0, _) => known,
@@ -52,8 +52,8 @@ impl CostRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostAnswer {
     /// By role and agent.
-    rows: Vec<CostRow>,
-    total: CostRow,
+    pub(super) rows: Vec<CostRow>,
+    pub(super) total: CostRow,
 }
 
 /// Millionths of a dollar, written as dollars.

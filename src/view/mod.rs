@@ -22,6 +22,7 @@ mod plan;
 mod progress;
 mod pull_request;
 mod reply;
+mod report;
 mod results;
 mod run;
 mod runner;
@@ -57,6 +58,10 @@ pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub(crate) use progress::LiveLine;
 pub(crate) use pull_request::PullRequestAnswer;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
+pub(crate) use report::{
+    Catch, Judgment, Kept, Moment, OpenCriterion, PageAnswer, Report, ReportAnswer, SliceEvent,
+    SliceStory, page,
+};
 pub(crate) use results::Results;
 pub(crate) use run::{RunAnswer, event_line};
 #[cfg(feature = "mcp")]

@@ -16,6 +16,7 @@ const CALLS: &[&[&str]] = &[
     &["check", "--format", "sarif"],
     &["verify", "--format", "github"],
     &["pr"],
+    &["report", "--html", "-"],
     &["mcp"],
     &["run", "--estimate"],
     &["hooks", "install", "git", "--check"],

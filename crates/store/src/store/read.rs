@@ -196,6 +196,14 @@ impl Store {
         })
     }
 
+    /// What happened in the transition of that full id, without the documents after it.
+    pub fn event(&self, commit: &str) -> Result<Event, StoreError> {
+        self.read(|log| {
+            let id = log.oid(commit).ok_or_else(|| StoreError::unknown(commit))?;
+            Ok(Stand::at(log, id)?.event()?.event)
+        })
+    }
+
     /// Transitions, newest first, one commit read per step. Stops after an error.
     pub fn entries(&self) -> Result<Entries<'_>, StoreError> {
         Ok(Entries {
