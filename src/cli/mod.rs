@@ -71,6 +71,8 @@ mod step;
 mod trust;
 mod undo;
 mod verify;
+#[cfg(feature = "watch")]
+mod watch;
 mod why;
 
 use crate::view::{ColorChoice, Exit, Format, Screen};
@@ -171,6 +173,9 @@ enum Command {
     Run(run::RunArgs),
     /// Hold exactly one session, then exit; for a remote with --from
     Step(step::StepArgs),
+    /// See a run as it goes on: in a terminal, or a line for each transition
+    #[cfg(feature = "watch")]
+    Watch,
     /// What agents have cost, by role and agent
     Cost,
     /// Show a whole run with scripted agents, in a repository of its own
@@ -325,6 +330,8 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Act(args) => act::act(context, &args),
         Command::Run(args) => run::run(context, &args),
         Command::Step(args) => step::step(context, &args),
+        #[cfg(feature = "watch")]
+        Command::Watch => watch::watch(context),
         Command::Cost => cost::cost(context),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Fanout(args) => fanout::fanout(context, &args),

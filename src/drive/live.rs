@@ -6,7 +6,7 @@
 use super::aside::unwritable;
 use crate::service::Workspace;
 use cook_agents::Progress;
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Failure, without_tokens};
 use cook_core::model::Role;
 use cook_git::Repo;
 use cook_os::clock::Clock;
@@ -20,8 +20,10 @@ use std::time::{Duration, Instant, SystemTime};
 const PACE: Duration = Duration::from_millis(400);
 /// Bytes that are read.
 const LIMIT: u64 = 1 << 20;
-/// Characters of a tool's name.
+/// Characters of a tool's name, and of a line.
 const NAME: usize = 200;
+/// Lines of what a session said.
+const LINES: usize = 12;
 
 /// The sessions of a driver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +51,9 @@ pub struct LiveSession {
     pub output_at: String,
     /// The tool it used last.
     pub tool: Option<String>,
+    /// What it said last, newest last.
+    #[serde(default)]
+    pub lines: Vec<String>,
 }
 
 /// Where the driver writes.
@@ -102,6 +107,21 @@ pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<(), Failure> {
         .map_err(|error| unwritable(&path, &error))
 }
 
+impl LiveSession {
+    /// Keeps the last lines of what it said; what can only be a secret is in none.
+    fn hear(&mut self, text: &str) {
+        let lines = text.lines().rev().filter(|line| !line.trim().is_empty());
+        let mut new: Vec<String> = lines
+            .take(LINES)
+            .map(|line| without_tokens(&line.chars().take(NAME).collect::<String>()))
+            .collect();
+        new.reverse();
+        self.lines.extend(new);
+        let old = self.lines.len().saturating_sub(LINES);
+        self.lines.drain(..old);
+    }
+}
+
 impl Board {
     pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
         let path = path(workspace)?;
@@ -135,6 +155,7 @@ impl Board {
             began_at: now.clone(),
             output_at: now,
             tool: None,
+            lines: Vec::new(),
         });
         self.write();
         self.live.sessions.len() - 1
@@ -156,7 +177,10 @@ impl Board {
                 session.tool = Some(name.chars().take(NAME).collect());
                 session.output_at = now;
             }
-            Progress::Said(_) => session.output_at = now,
+            Progress::Said(text) => {
+                session.output_at = now;
+                session.hear(text);
+            }
             Progress::Pulse { quiet, .. } => {
                 let quiet = i64::try_from(quiet.as_secs()).unwrap_or(i64::MAX);
                 let seconds = self.clock.epoch_millis() / 1000 - quiet;

@@ -57,6 +57,7 @@ const CALLS: &[&[&str]] = &[
     &["hooks", "remove", "claude"],
     &["run", "--yes"],
     &["step"],
+    &["watch", "--json"],
     &["cost"],
     &["ask", "x"],
     &["act", "x"],
