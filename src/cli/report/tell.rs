@@ -8,7 +8,7 @@ use crate::view::{
     Catch, Judgment, Kept, Moment, OpenCriterion, Report, SliceEvent, SliceStory, VerifyAnswer,
 };
 use cook_core::diagnostic::Failure;
-use cook_core::model::{Event, Evidence, Slice, SliceStatus, Snapshot, Submission};
+use cook_core::model::{Event, Evidence, Slice, SliceStatus, Snapshot, Submission, Verdicts};
 use cook_os::clock::Clock;
 use cook_store::session::GitStore;
 use cook_store::store::Meta;
@@ -154,16 +154,15 @@ fn of_slice(seq: u64, event: Event) -> Option<SliceEvent> {
                 true => "the review accepts it",
                 false => "the review sends it back",
             };
-            let says = [verdicts.findings, verdicts.concerns, verdicts.fails].concat();
-            (what, Some(verdicts.positive), says)
+            (what, Some(verdicts.positive), named_by(verdicts))
         }
         Event::Audited { verdicts, .. } => {
             let what = match verdicts.positive {
                 true => "the audit finds nothing open",
                 false => "the audit finds something open",
             };
-            let says = [verdicts.findings, verdicts.concerns, verdicts.fails].concat();
-            (what, Some(verdicts.positive), says)
+            // Before the re-ground a contract is open because nobody has closed it yet.
+            (what, verdicts.positive.then_some(true), named_by(verdicts))
         }
         _ => return None,
     };
@@ -173,6 +172,15 @@ fn of_slice(seq: u64, event: Event) -> Option<SliceEvent> {
         good,
         says,
     })
+}
+
+/// What it names; dimensions that fail stand among the concerns too, where those are on record.
+fn named_by(verdicts: Verdicts) -> Vec<String> {
+    let rated = match verdicts.concerns.is_empty() {
+        true => verdicts.fails,
+        false => verdicts.concerns,
+    };
+    [verdicts.findings, rated].concat()
 }
 
 /// Why a judge votes so: its own words, and what it names as open.

@@ -9,9 +9,9 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::BTreeMap;
 
 /// Slices that are drawn.
-const MOST: usize = 150;
+const MOST: usize = 120;
 /// Arrows that are drawn.
-const MOST_EDGES: usize = 600;
+const MOST_EDGES: usize = 300;
 /// A box, and the room around it.
 const WIDTH: usize = 196;
 const HEIGHT: usize = 46;

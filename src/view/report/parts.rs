@@ -25,7 +25,7 @@ pub(super) fn findings(report: &Report) -> Markup {
     let table = Table {
         caption: "Findings, those first that the work fails by",
         heads: &["Weight", "Code", "What", "What to do"],
-        room: 60_000,
+        room: 40_000,
         rest: "`cook verify` lists all of them.",
     };
     table.of(&results.found, |found| {
@@ -61,7 +61,7 @@ pub(super) fn criteria(report: &Report) -> Markup {
     let table = Table {
         caption: "Each criterion, where its proof is, and what it is worth now",
         heads: &["Proof", "Slice", "Criterion", "Evidence", "What was seen"],
-        room: 300_000,
+        room: 250_000,
         rest: "`cook verify --json` has all of them.",
     };
     table.of(&rows, |row| match row {
@@ -107,7 +107,7 @@ pub(super) fn slices(report: &Report) -> Markup {
     let table = Table {
         caption: "The slices of the plan",
         heads: &["Slice", "Goal", "Status", "Waits for", "Tries", "Commit"],
-        room: 110_000,
+        room: 80_000,
         rest: "`cook status` lists all of them.",
     };
     let plan = table.of(&report.slices, |slice| {
@@ -128,7 +128,7 @@ pub(super) fn slices(report: &Report) -> Markup {
     let tries = Table {
         caption: "What was reported of each slice, oldest first",
         heads: &["Slice", "Transition", "What", "What it says"],
-        room: 150_000,
+        room: 110_000,
         rest: "`cook log` lists the transitions, `cook show N` shows one.",
     };
     html! {
@@ -159,7 +159,7 @@ pub(super) fn judgments(report: &Report) -> Markup {
     let table = Table {
         caption: "Every vote, newest first",
         heads: &["Transition", "Judge", "Vote", "Reasons"],
-        room: 70_000,
+        room: 50_000,
         rest: "`cook log` lists the transitions, `cook show N` shows one.",
     };
     let newest: Vec<_> = report.judgments.iter().rev().collect();
@@ -173,7 +173,7 @@ pub(super) fn judgments(report: &Report) -> Markup {
             }
             td {
                 (list(vote.reasons.iter()))
-                @if !vote.concerns.is_empty() { p.dim { "Not passed: " (list(vote.concerns.iter())) } }
+                @if !vote.concerns.is_empty() { div.dim { "Not passed: " (list(vote.concerns.iter())) } }
             }
         }
     })
@@ -184,13 +184,13 @@ pub(super) fn caught(report: &Report) -> Markup {
     let catches = Table {
         caption: "Reports that were refused, and those that said no",
         heads: &["Transition", "About", "What", "It names"],
-        room: 90_000,
+        room: 60_000,
         rest: "`cook log` lists the transitions, `cook show N` shows one.",
     };
     let kept = Table {
         caption: "What sessions changed without a right to, or was edited outside: kept, then put back",
         heads: &["Copy", "When", "Why", "Files"],
-        room: 30_000,
+        room: 20_000,
         rest: "`cook rescue list` lists all of them.",
     };
     html! {
@@ -210,7 +210,7 @@ pub(super) fn caught(report: &Report) -> Markup {
                 h3 { "Put back" }
                 (kept.of(copies, |one| html! {
                     td { (commit(&one.id)) }
-                    td { (one.time) }
+                    td { (line(&one.time)) }
                     td { (line(&one.why)) }
                     td { (list(one.files.iter())) }
                 }))
@@ -287,12 +287,18 @@ pub(super) fn timeline(report: &Report) -> Markup {
 pub(super) fn checked(report: &Report) -> Markup {
     let verified = &report.verified;
     let open = verified.findings.iter();
+    let table = Table {
+        caption: "What was looked at, and found as it should be where nothing else is said",
+        heads: &["What"],
+        room: 20_000,
+        rest: "`cook verify` lists all of it.",
+    };
     let errors = open
         .filter(|found| found.severity() == Severity::Error)
         .count();
     html! {
         p { (counted(verified.checked.len() as u64, "check")) ", " (counted(errors as u64, "error"))
             @if let Some(branch) = &report.branch { ", branch " (sign(branch)) } "." }
-        (list(verified.checked.iter()))
+        (table.of(&verified.checked, |one| html! { td { (line(one)) } }))
     }
 }

@@ -2,6 +2,9 @@
 
 use maud::{Markup, PreEscaped, html};
 
+/// Bytes around the cells of a row.
+const AROUND: usize = "<tr></tr>\n".len();
+
 /// A table of so many bytes at most.
 pub(super) struct Table {
     pub caption: &'static str,
@@ -19,7 +22,7 @@ impl Table {
         let mut told = 0;
         for item in items {
             let PreEscaped(cells) = row(item);
-            if rows.len() + cells.len() > self.room {
+            if rows.len() + cells.len() + AROUND > self.room {
                 break;
             }
             rows.push_str("<tr>");
