@@ -34,6 +34,9 @@ pub struct Live {
     pub waits_until: Option<String>,
     /// Those that are held now.
     pub sessions: Vec<LiveSession>,
+    /// The driver has not come to its end.
+    #[serde(default)]
+    pub at_work: bool,
 }
 
 /// One session.
@@ -81,15 +84,32 @@ fn path_of(repo: &Repo, id: &str) -> Result<PathBuf, Failure> {
 /// # Errors
 /// When the lease cannot be looked at.
 pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
+    let (live, is_driven) = last(workspace)?;
+    Ok(live.filter(|_| is_driven))
+}
+
+/// What the driver of this worktree was at that ended without coming to its end, where nobody has driven
+/// since.
+///
+/// # Errors
+/// When the lease cannot be looked at.
+pub fn killed(workspace: &Workspace) -> Result<Option<Live>, Failure> {
+    let (live, is_driven) = last(workspace)?;
+    Ok(live.filter(|live| live.at_work && !is_driven))
+}
+
+/// What the last driver wrote, and whether it holds the lease.
+fn last(workspace: &Workspace) -> Result<(Option<Live>, bool), Failure> {
     let path = path(workspace)?;
     let live: Option<Live> = disk::read(&path, LIMIT, Links::Follow)
         .unwrap_or_default()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let holder = match &live {
-        Some(_) => workspace.store()?.lease_holder()?,
-        None => None,
+    let Some(live) = live else {
+        return Ok((None, false));
     };
-    Ok(live.filter(|live| holder.is_some_and(|holder| holder.pid == live.pid)))
+    let holder = workspace.store()?.lease_holder()?;
+    let is_driven = holder.is_some_and(|holder| holder.pid == live.pid);
+    Ok((Some(live), is_driven))
 }
 
 /// When a driver of this worktree was last seen alive; none when that is not known.
@@ -136,6 +156,7 @@ impl Board {
                 pid: std::process::id(),
                 waits_until: None,
                 sessions: Vec::new(),
+                at_work: true,
             },
             written: Instant::now(),
             has_begun: false,
@@ -219,6 +240,7 @@ impl Board {
 impl Drop for Board {
     fn drop(&mut self) {
         if self.has_begun {
+            self.live.at_work = false;
             self.ends();
         }
     }

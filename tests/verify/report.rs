@@ -90,7 +90,10 @@ fn a_finished_job_is_one_page_with_each_proof_and_each_vote() {
         .ok()
         .out;
     assert!(again.contains("✓ reproduced"), "{again}");
-    assert!(again.contains("it came out the same in a new clean room"), "{again}");
+    assert!(
+        again.contains("it came out the same in a new clean room"),
+        "{again}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::super::cost::cost_of;
 use crate::drive::{self, Live};
 use crate::service::Workspace;
-use crate::view::{Run, Watched, WatchedSession, WatchedSlice, line_of, watched_words as words};
+use crate::view::{Run, Watched, WatchedSession, WatchedSlice, line_of, watched_words};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Evidence, Role, Slice, Snapshot, WaitingKind};
 use cook_os::clock::Clock;
@@ -39,11 +39,13 @@ impl Look {
             self.seen.cost = cost(workspace)?;
             self.sessions = sessions;
         }
-        let left = match live {
-            Some(_) => Vec::new(),
-            None => drive::unfinished(workspace)?,
+        self.seen.run = match &live {
+            Some(live) => driven(live),
+            None => match drive::killed(workspace)? {
+                Some(killed) => ended_by(&killed, &drive::unfinished(workspace)?),
+                None => Run::None,
+            },
         };
-        self.seen.run = run_of(live.as_ref(), &left);
         let now = workspace.clock.epoch_millis() / 1000;
         let held = live.iter().flat_map(|live| &live.sessions);
         self.seen.sessions = held
@@ -63,11 +65,15 @@ impl Look {
                 };
                 let took = lasted(since(&session.began_at) / STEP * STEP);
                 WatchedSession {
-                    what: words(&format!(
+                    what: watched_words(&format!(
                         "{} by {}, {process}, {took}{quiet}{tool}",
                         session.role, session.agent
                     )),
-                    lines: session.lines.iter().map(|line| words(line)).collect(),
+                    lines: session
+                        .lines
+                        .iter()
+                        .map(|line| watched_words(line))
+                        .collect(),
                 }
             })
             .collect();
@@ -83,7 +89,7 @@ impl Look {
             ..
         } = &snapshot;
         let seen = &mut self.seen;
-        seen.mission = words(&state.mission_anchor);
+        seen.mission = watched_words(&state.mission_anchor);
         seen.standing = format!(
             "{} · phase {} · #{}",
             state.continuation_policy, state.current_phase, ledger.seq.0
@@ -91,7 +97,7 @@ impl Look {
         seen.waits = ledger
             .waiting
             .as_ref()
-            .map(|waiting| words(&format!("waits: {} — `{}`", waiting.what, waiting.exit)));
+            .map(|waiting| watched_words(&format!("waits: {} — `{}`", waiting.what, waiting.exit)));
         let waiting = ledger.waiting.as_ref();
         seen.asks = waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Question);
         seen.slices = plan.candidate_slices.iter().map(slice_of).collect();
@@ -117,31 +123,33 @@ fn slice_of(slice: &Slice) -> WatchedSlice {
     let records = || slice.evidence.iter().filter_map(Evidence::record);
     let is_proven = |criterion: &&String| records().any(|one| one.criterion == **criterion);
     WatchedSlice {
-        id: words(&slice.slice_id),
-        goal: words(&slice.goal),
+        id: watched_words(&slice.slice_id),
+        goal: watched_words(&slice.goal),
         status: slice.status.id(),
         proven: slice.acceptance_criteria.iter().filter(is_proven).count(),
         criteria: slice.acceptance_criteria.len(),
     }
 }
 
-fn run_of(live: Option<&Live>, left: &[Role]) -> Run {
-    match (live, left) {
-        (Some(live), _) => Run::Driven(match &live.waits_until {
-            Some(until) => words(&format!(
-                "driven by pid {}, which waits until {until} for the end of a limit",
-                live.pid
-            )),
-            None if live.sessions.is_empty() => {
-                format!("driven by pid {}, between two sessions", live.pid)
-            }
-            None => format!("driven by pid {}", live.pid),
-        }),
-        (None, []) => Run::None,
-        (None, [role, ..]) => Run::Killed(format!(
-            "the run was killed in a session of the {role}: `cook run` settles it and goes on"
+fn driven(live: &Live) -> Run {
+    let pid = live.pid;
+    Run::Driven(match &live.waits_until {
+        Some(until) => watched_words(&format!(
+            "driven by pid {pid}, which waits until {until} for the end of a limit"
         )),
-    }
+        None if live.sessions.is_empty() => format!("driven by pid {pid}, between two sessions"),
+        None => format!("driven by pid {pid}"),
+    })
+}
+
+fn ended_by(killed: &Live, left: &[Role]) -> Run {
+    let pid = killed.pid;
+    Run::Killed(match left {
+        [] => format!("the run (pid {pid}) was killed: `cook run` goes on"),
+        [role, ..] => format!(
+            "the run (pid {pid}) was killed in a session of the {role}: `cook run` settles it and goes on"
+        ),
+    })
 }
 
 fn cost(workspace: &Workspace) -> Result<String, Failure> {
