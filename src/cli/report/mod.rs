@@ -31,7 +31,8 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
             );
         }
         true => None,
-        false => Some(context.dir.join(&args.html)),
+        false if context.dir_is_named => Some(context.dir.join(&args.html)),
+        false => Some(args.html.clone()),
     };
     // What cannot be written is said before minutes of gates.
     if let Some(target) = &target {
