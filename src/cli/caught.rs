@@ -3,7 +3,7 @@
 use cook_core::model::{Event, Verdicts};
 
 /// What was caught, and what is named; none where nothing was.
-pub(super) fn caught(event: &Event) -> Option<(&'static str, String)> {
+pub(super) fn find_catch(event: &Event) -> Option<(&'static str, String)> {
     Some(match event {
         Event::Returned { slice_id, why, .. } => {
             ("a slice was given back", format!("{slice_id}: {why}"))

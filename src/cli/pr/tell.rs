@@ -1,6 +1,6 @@
 //! What the log holds that a pull request tells.
 
-use super::super::caught::caught;
+use super::super::caught::find_catch;
 use crate::service::Workspace;
 use crate::view::{Caught, PullRequest, SliceLine, VerifyAnswer, VoteLine};
 use cook_core::diagnostic::Failure;
@@ -35,7 +35,7 @@ pub(super) fn tell(
             *attempts.entry(slice_id).or_default() += 1;
             continue;
         }
-        let Some((what, names)) = caught(&event) else {
+        let Some((what, names)) = find_catch(&event) else {
             continue;
         };
         let seq = meta.seq;

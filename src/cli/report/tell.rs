@@ -1,6 +1,6 @@
 //! What the log holds that a page tells.
 
-use super::super::caught::caught;
+use super::super::caught::find_catch;
 use super::super::cost::cost_of;
 use super::super::graph::graph_of;
 use crate::service::Workspace;
@@ -66,7 +66,7 @@ pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Repo
         });
     }
     if is_here {
-        report.kept = Some(kept(workspace)?);
+        report.kept = Some(list_kept(workspace)?);
         let mut calls = GitStore::open(workspace.place())?.lines()?;
         calls.retain(|call| call.is_of(workspace.store_id()));
         report.cost = Some(cost_of(&calls));
@@ -95,7 +95,7 @@ fn walk(
     for meta in metas {
         if TOLD.contains(&meta.event.as_str()) {
             let event = store.event(&meta.commit)?;
-            if let Some((what, names)) = caught(&event) {
+            if let Some((what, names)) = find_catch(&event) {
                 report.caught.push(Catch {
                     seq: meta.seq,
                     subject: meta.subject.clone(),
@@ -120,7 +120,7 @@ fn walk(
             } else {
                 let (attempts, events) = slices.entry(meta.subject.clone()).or_default();
                 *attempts += usize::from(matches!(event, Event::Implemented { .. }));
-                events.extend(of_slice(meta.seq, event));
+                events.extend(slice_event(meta.seq, event));
             }
         }
         report.timeline.push(Moment {
@@ -137,7 +137,7 @@ fn walk(
     Ok(slices)
 }
 
-fn of_slice(seq: u64, event: Event) -> Option<SliceEvent> {
+fn slice_event(seq: u64, event: Event) -> Option<SliceEvent> {
     let (what, good, says) = match event {
         Event::Implemented { commit, .. } => ("a commit was reported", None, vec![commit]),
         Event::Returned { why, .. } => ("given back", Some(false), vec![why]),
@@ -154,7 +154,7 @@ fn of_slice(seq: u64, event: Event) -> Option<SliceEvent> {
                 true => "the review accepts it",
                 false => "the review sends it back",
             };
-            (what, Some(verdicts.positive), named_by(verdicts))
+            (what, Some(verdicts.positive), list_named(verdicts))
         }
         Event::Audited { verdicts, .. } => {
             let what = match verdicts.positive {
@@ -162,7 +162,11 @@ fn of_slice(seq: u64, event: Event) -> Option<SliceEvent> {
                 false => "the audit finds something open",
             };
             // Before the re-ground a contract is open because nobody has closed it yet.
-            (what, verdicts.positive.then_some(true), named_by(verdicts))
+            (
+                what,
+                verdicts.positive.then_some(true),
+                list_named(verdicts),
+            )
         }
         _ => return None,
     };
@@ -175,7 +179,7 @@ fn of_slice(seq: u64, event: Event) -> Option<SliceEvent> {
 }
 
 /// What it names; dimensions that fail stand among the concerns too, where those are on record.
-fn named_by(verdicts: Verdicts) -> Vec<String> {
+fn list_named(verdicts: Verdicts) -> Vec<String> {
     let rated = match verdicts.concerns.is_empty() {
         true => verdicts.fails,
         false => verdicts.concerns,
@@ -216,7 +220,7 @@ fn open_criteria(slice: &Slice) -> Vec<OpenCriterion> {
     open.collect()
 }
 
-fn kept(workspace: &Workspace) -> Result<Vec<Kept>, Failure> {
+fn list_kept(workspace: &Workspace) -> Result<Vec<Kept>, Failure> {
     let copies = workspace.store()?.rescue_list()?.into_iter();
     let copies = copies.map(|copy| Kept {
         time: Clock::of_epoch(copy.epoch_seconds),

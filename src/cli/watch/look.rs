@@ -40,9 +40,9 @@ impl Look {
             self.sessions = sessions;
         }
         self.seen.run = match &live {
-            Some(live) => driven(live),
+            Some(live) => describe_driver(live),
             None => match drive::killed(workspace)? {
-                Some(killed) => ended_by(&killed, &drive::unfinished(workspace)?),
+                Some(killed) => describe_killed(&killed, &drive::unfinished(workspace)?),
                 None => Run::None,
             },
         };
@@ -63,7 +63,7 @@ impl Look {
                     0 => String::new(),
                     quiet => format!(", quiet {quiet}s"),
                 };
-                let took = lasted(since(&session.began_at) / STEP * STEP);
+                let took = span_of(since(&session.began_at) / STEP * STEP);
                 WatchedSession {
                     what: watched_words(&format!(
                         "{} by {}, {process}, {took}{quiet}{tool}",
@@ -131,7 +131,7 @@ fn slice_of(slice: &Slice) -> WatchedSlice {
     }
 }
 
-fn driven(live: &Live) -> Run {
+fn describe_driver(live: &Live) -> Run {
     let pid = live.pid;
     Run::Driven(match &live.waits_until {
         Some(until) => watched_words(&format!(
@@ -142,7 +142,7 @@ fn driven(live: &Live) -> Run {
     })
 }
 
-fn ended_by(killed: &Live, left: &[Role]) -> Run {
+fn describe_killed(killed: &Live, left: &[Role]) -> Run {
     let pid = killed.pid;
     Run::Killed(match left {
         [] => format!("the run (pid {pid}) was killed: `cook run` goes on"),
@@ -158,7 +158,7 @@ fn cost(workspace: &Workspace) -> Result<String, Failure> {
     Ok(cost_of(&calls).summary())
 }
 
-fn lasted(seconds: i64) -> String {
+fn span_of(seconds: i64) -> String {
     let seconds = u64::try_from(seconds).unwrap_or_default();
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }

@@ -49,11 +49,11 @@ pub(crate) fn page(report: &Report) -> String {
         ),
         ("slices", "Slices", parts::slices(report)),
         ("judges", "What the judges said", parts::judgments(report)),
-        ("caught", "Caught and put back", parts::caught(report)),
+        ("caught", "Caught and put back", parts::catches(report)),
         ("cost", "Time and cost", parts::cost(report)),
         ("graph", "The plan", graph::picture(&report.graph)),
         ("timeline", "Timeline", parts::timeline(report)),
-        ("checked", "What was looked at", parts::checked(report)),
+        ("checked", "What was looked at", parts::checks(report)),
     ];
     let page = html! {
         (DOCTYPE)

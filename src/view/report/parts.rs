@@ -180,7 +180,7 @@ pub(super) fn judgments(report: &Report) -> Markup {
 }
 
 /// What was refused, sent back or put back.
-pub(super) fn caught(report: &Report) -> Markup {
+pub(super) fn catches(report: &Report) -> Markup {
     let catches = Table {
         caption: "Reports that were refused, and those that said no",
         heads: &["Transition", "About", "What", "It names"],
@@ -219,7 +219,7 @@ pub(super) fn caught(report: &Report) -> Markup {
     }
 }
 
-fn lasted(seconds: u64) -> String {
+fn span_of(seconds: u64) -> String {
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
@@ -241,7 +241,7 @@ pub(super) fn cost(report: &Report) -> Markup {
     html! {
         @if let Some((first, last, seconds)) = span {
             p { "From " time datetime=(first.time) { (first.time) } " to " time datetime=(last.time) { (last.time) }
-                ": " (lasted(seconds)) "." }
+                ": " (span_of(seconds)) "." }
         }
         @match &report.cost {
             None => p { "The record of calls stays where the work was done; a fetched log holds none." },
@@ -253,7 +253,7 @@ pub(super) fn cost(report: &Report) -> Markup {
                     td { (line(&row.agent)) }
                     td.number { (row.calls) }
                     td.number { (row.failed) }
-                    td.number { (lasted(row.milliseconds / 1000)) }
+                    td.number { (span_of(row.milliseconds / 1000)) }
                     td { (row.cost()) }
                 }))
             }
@@ -284,7 +284,7 @@ pub(super) fn timeline(report: &Report) -> Markup {
 }
 
 /// What the verification looked at.
-pub(super) fn checked(report: &Report) -> Markup {
+pub(super) fn checks(report: &Report) -> Markup {
     let verified = &report.verified;
     let open = verified.findings.iter();
     let table = Table {
