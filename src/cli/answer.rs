@@ -6,6 +6,7 @@ use super::input::free_text;
 use super::resume::leave;
 use super::{input, transition};
 use clap::Args;
+use cook_core::diagnostic::Failure;
 use cook_core::model::{Resume, WaitingKind};
 
 #[derive(Debug, Args)]
@@ -18,9 +19,18 @@ pub(super) struct AnswerArgs {
 }
 
 pub(super) fn answer_question(context: &Context, args: &AnswerArgs) -> Answer {
-    let actor = caller::require_user(args.as_user.as_user)?;
+    give(context, args.as_user.as_user, || input::text_of(&args.text))
+}
+
+/// Gives the answer that is read once it is known that a person may give one.
+pub(super) fn give(
+    context: &Context,
+    as_user: bool,
+    read: impl FnOnce() -> Result<String, Failure>,
+) -> Answer {
+    let actor = caller::require_user(as_user)?;
     let workspace = context.workspace()?;
-    let text = input::text_of(&args.text)?;
+    let text = read()?;
     transition::fits(&workspace, WaitingKind::Question, "an answer")?;
     let resume = Resume {
         answer: Some(text),

@@ -3,13 +3,18 @@
 use super::call::store;
 use super::context::{Answer, Context, answer};
 use crate::view::{CostAnswer, CostRow};
+use cook_store::session::CallRecord;
 use std::collections::BTreeMap;
 
 pub(super) fn cost(context: &Context) -> Answer {
     let workspace = context.workspace()?;
-    let lines = store(&workspace)?.lines()?;
+    answer(cost_of(&store(&workspace)?.lines()?))
+}
+
+/// What the calls have cost, by role and agent.
+pub(super) fn cost_of(lines: &[CallRecord]) -> CostAnswer {
     let mut rows: BTreeMap<(String, String), CostRow> = BTreeMap::new();
-    for line in &lines {
+    for line in lines {
         // Lines about refs that expired name no supplier.
         let Some(supplier) = line.supplier.as_deref() else {
             continue;
@@ -29,5 +34,5 @@ pub(super) fn cost(context: &Context) -> Answer {
             None => row.unknown += 1,
         }
     }
-    answer(CostAnswer::of(rows.into_values().collect()))
+    CostAnswer::of(rows.into_values().collect())
 }

@@ -3,6 +3,7 @@
 use super::context::{Answer, Context, answer};
 use crate::view::{Edge, GraphAnswer, GraphForm, Node};
 use clap::Args;
+use cook_core::model::Plan;
 
 /// How `cook graph` prints.
 #[derive(Debug, Args)]
@@ -17,7 +18,16 @@ pub(super) struct GraphArgs {
 
 pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
     let (_, snapshot) = context.workspace()?.require()?;
-    let plan = &snapshot.plan;
+    let form = match (args.mermaid, args.dot) {
+        (true, _) => GraphForm::Mermaid,
+        (_, true) => GraphForm::Dot,
+        _ => GraphForm::Drawn,
+    };
+    answer(graph_of(&snapshot.plan, form))
+}
+
+/// The slices, and which waits for which.
+pub(super) fn graph_of(plan: &Plan, form: GraphForm) -> GraphAnswer {
     let nodes = plan
         .candidate_slices
         .iter()
@@ -40,13 +50,5 @@ pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
             });
         }
     }
-    answer(GraphAnswer {
-        nodes,
-        edges,
-        form: match (args.mermaid, args.dot) {
-            (true, _) => GraphForm::Mermaid,
-            (_, true) => GraphForm::Dot,
-            _ => GraphForm::Drawn,
-        },
-    })
+    GraphAnswer { nodes, edges, form }
 }

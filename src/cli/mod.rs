@@ -5,6 +5,7 @@
 mod brief_change;
 mod call;
 mod caller;
+mod caught;
 mod context;
 mod follow;
 mod input;
@@ -58,6 +59,7 @@ mod ready;
 mod record;
 mod recover;
 mod refocus;
+mod report;
 mod rescue;
 mod resume;
 mod run;
@@ -69,6 +71,8 @@ mod step;
 mod trust;
 mod undo;
 mod verify;
+#[cfg(feature = "watch")]
+mod watch;
 mod why;
 
 use crate::view::{ColorChoice, Exit, Format, Screen};
@@ -168,6 +172,9 @@ enum Command {
     Run(run::RunArgs),
     /// Hold exactly one session, then exit; for a remote with --from
     Step(step::StepArgs),
+    /// See a run as it goes on: in a terminal, or a line for each transition
+    #[cfg(feature = "watch")]
+    Watch,
     /// What agents have cost, by role and agent
     Cost,
     /// Show a whole run with scripted agents, in a repository of its own
@@ -188,6 +195,8 @@ enum Command {
     Pull(pull::PullArgs),
     /// The text of a pull request: mission, proof, votes, what was caught; --create makes it
     Pr(pr::PrArgs),
+    /// A page about the work and its proof, to be read in a browser
+    Report(report::ReportArgs),
     /// Look at what was set aside, and put it back
     #[command(subcommand)]
     Rescue(rescue::RescueCommand),
@@ -320,6 +329,8 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Act(args) => act::act(context, &args),
         Command::Run(args) => run::run(context, &args),
         Command::Step(args) => step::step(context, &args),
+        #[cfg(feature = "watch")]
+        Command::Watch => watch::watch(context),
         Command::Cost => cost::cost(context),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Fanout(args) => fanout::fanout(context, &args),
@@ -329,6 +340,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Push(args) => push::push(context, &args),
         Command::Pull(args) => pull::pull(context, &args),
         Command::Pr(args) => pr::pr(context, &args),
+        Command::Report(args) => report::report(context, &args),
         Command::Rescue(command) => rescue::rescue(context, &command),
         #[cfg(feature = "mcp")]
         Command::Mcp => mcp::serve(context),

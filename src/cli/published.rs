@@ -5,9 +5,9 @@ use crate::view::{
     CommitCheckAnswer, CostAnswer, CriteriaAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer,
     EstimateAnswer, Failed, FanoutAnswer, Gates, GraphAnswer, GuideAnswer, IssueChangedAnswer,
     IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer,
-    PullRequestAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer,
-    RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing,
-    TransitionAnswer, Verified, WhyAnswer,
+    PullRequestAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, ReportAnswer,
+    RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer,
+    Standing, TransitionAnswer, Verified, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -52,6 +52,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "ready" ReadyAnswer, "cook ready --json";
         "recover" RecoverAnswer, "cook recover --json";
         "reply" ReplyAnswer, "cook ask --json, cook act --json";
+        "report" ReportAnswer, "cook report --html FILE --json";
         "rescue" RescueAnswer, "cook rescue list --json";
         "rescue-file" RescuedFile, "cook rescue show ID PATH --json";
         "run" RunAnswer, "what a run came to";

@@ -32,14 +32,9 @@ pub(super) enum RerunAt {
     Head,
 }
 
+/// Whose log is asked, what runs again, and what fails.
 #[derive(Debug, Args)]
-pub(super) struct VerifyArgs {
-    /// What to ask
-    #[arg(value_enum, default_value_t = VerifyScope::All)]
-    pub scope: VerifyScope,
-    /// The slice, for `verify slice`
-    #[arg(value_name = "ID")]
-    pub id: Option<String>,
+pub(super) struct ProofArgs {
     /// Findings that need a re-ground fail too, a worktree that is not clean, and proof that can be
     /// neither looked up nor run
     #[arg(long)]
@@ -64,6 +59,46 @@ pub(super) struct VerifyArgs {
     /// Trust the stop verifier and the gates of this repository for this run (for CI)
     #[arg(long)]
     pub trust_repo: bool,
+}
+
+impl ProofArgs {
+    /// The worktree, with the log that is asked about.
+    pub fn open(&self, context: &Context) -> Result<Workspace, Failure> {
+        let mut workspace = context.workspace()?;
+        if self.rerun.is_some() {
+            workspace.caches = Caches::Empty;
+        }
+        workspace.trust_everything = self.trust_repo;
+        if let Some(from) = &self.from {
+            verify::fetch(&mut workspace, from, self.branch.as_deref())?;
+        }
+        Ok(workspace)
+    }
+
+    fn rerun(&self) -> Rerun {
+        match self.rerun {
+            None => Rerun::No,
+            Some(RerunAt::Slices) => Rerun::Slices,
+            Some(RerunAt::Head) => Rerun::Head,
+        }
+    }
+
+    /// Whether this commit is proven done.
+    pub fn verified(&self, workspace: &Workspace) -> Result<VerifyAnswer, Failure> {
+        verified(workspace, self.rerun(), self.strict)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// What to ask
+    #[arg(value_enum, default_value_t = VerifyScope::All)]
+    pub scope: VerifyScope,
+    /// The slice, for `verify slice`
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+    #[command(flatten)]
+    pub proof: ProofArgs,
     /// How to answer (default: human)
     #[arg(long, value_enum)]
     pub format: Option<Format>,
@@ -98,24 +133,13 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         }
         (_, None) => "",
     };
-    let mut workspace = context.workspace()?;
-    if args.rerun.is_some() {
-        workspace.caches = Caches::Empty;
+    if args.scope == VerifyScope::Stop && args.proof.from.is_some() {
+        return Err(Failure::usage(
+            "`verify stop` asks about the log that is here",
+        ));
     }
-    workspace.trust_everything = args.trust_repo;
-    if let Some(from) = &args.from {
-        if args.scope == VerifyScope::Stop {
-            return Err(Failure::usage(
-                "`verify stop` asks about the log that is here",
-            ));
-        }
-        verify::fetch(&mut workspace, from, args.branch.as_deref())?;
-    }
-    let rerun = match args.rerun {
-        None => Rerun::No,
-        Some(RerunAt::Slices) => Rerun::Slices,
-        Some(RerunAt::Head) => Rerun::Head,
-    };
+    let workspace = args.proof.open(context)?;
+    let rerun = args.proof.rerun();
     let (mut looked, written) = runner_files::guard(|| look(&workspace, args, id, rerun))?;
     looked.findings.extend(written);
     answer(looked)
@@ -135,7 +159,7 @@ fn look(
             return Ok(VerifyAnswer {
                 scope: "stop",
                 question: None,
-                strict: args.strict,
+                strict: args.proof.strict,
                 checked,
                 findings,
             });
@@ -143,7 +167,7 @@ fn look(
         VerifyScope::All => ("all", verify::all(workspace, rerun)?),
         VerifyScope::Slice => ("slice", verify::slice(workspace, id, rerun)?),
     };
-    Ok(answered(scope, found, args.strict))
+    Ok(answered(scope, found, args.proof.strict))
 }
 
 fn answered(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnswer {
@@ -162,9 +186,13 @@ fn answered(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnsw
     }
 }
 
-/// The proof of HEAD as it stands, nothing run that was green here before.
-pub(super) fn verified(workspace: &Workspace) -> Result<VerifyAnswer, Failure> {
-    let looked = || Ok(answered("all", verify::all(workspace, Rerun::No)?, false));
+/// Whether HEAD is proven done.
+pub(super) fn verified(
+    workspace: &Workspace,
+    rerun: Rerun,
+    strict: bool,
+) -> Result<VerifyAnswer, Failure> {
+    let looked = || Ok(answered("all", verify::all(workspace, rerun)?, strict));
     let (mut looked, written) = runner_files::guard(looked)?;
     looked.findings.extend(written);
     Ok(looked)

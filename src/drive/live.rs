@@ -6,7 +6,7 @@
 use super::aside::unwritable;
 use crate::service::Workspace;
 use cook_agents::Progress;
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Failure, without_tokens};
 use cook_core::model::Role;
 use cook_git::Repo;
 use cook_os::clock::Clock;
@@ -20,8 +20,10 @@ use std::time::{Duration, Instant, SystemTime};
 const PACE: Duration = Duration::from_millis(400);
 /// Bytes that are read.
 const LIMIT: u64 = 1 << 20;
-/// Characters of a tool's name.
+/// Characters of a tool's name, and of a line.
 const NAME: usize = 200;
+/// Lines of what a session said.
+const LINES: usize = 12;
 
 /// The sessions of a driver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +34,9 @@ pub struct Live {
     pub waits_until: Option<String>,
     /// Those that are held now.
     pub sessions: Vec<LiveSession>,
+    /// The driver has not come to its end.
+    #[serde(default)]
+    pub at_work: bool,
 }
 
 /// One session.
@@ -49,6 +54,9 @@ pub struct LiveSession {
     pub output_at: String,
     /// The tool it used last.
     pub tool: Option<String>,
+    /// What it said last, newest last.
+    #[serde(default)]
+    pub lines: Vec<String>,
 }
 
 /// Where the driver writes.
@@ -76,15 +84,32 @@ fn path_of(repo: &Repo, id: &str) -> Result<PathBuf, Failure> {
 /// # Errors
 /// When the lease cannot be looked at.
 pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
+    let (live, is_driven) = last(workspace)?;
+    Ok(live.filter(|_| is_driven))
+}
+
+/// What the driver of this worktree was at that ended without coming to its end, where nobody has driven
+/// since.
+///
+/// # Errors
+/// When the lease cannot be looked at.
+pub fn killed(workspace: &Workspace) -> Result<Option<Live>, Failure> {
+    let (live, is_driven) = last(workspace)?;
+    Ok(live.filter(|live| live.at_work && !is_driven))
+}
+
+/// What the last driver wrote, and whether it holds the lease.
+fn last(workspace: &Workspace) -> Result<(Option<Live>, bool), Failure> {
     let path = path(workspace)?;
     let live: Option<Live> = disk::read(&path, LIMIT, Links::Follow)
         .unwrap_or_default()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let holder = match &live {
-        Some(_) => workspace.store()?.lease_holder()?,
-        None => None,
+    let Some(live) = live else {
+        return Ok((None, false));
     };
-    Ok(live.filter(|live| holder.is_some_and(|holder| holder.pid == live.pid)))
+    let holder = workspace.store()?.lease_holder()?;
+    let is_driven = holder.is_some_and(|holder| holder.pid == live.pid);
+    Ok((Some(live), is_driven))
 }
 
 /// When a driver of this worktree was last seen alive; none when that is not known.
@@ -102,6 +127,21 @@ pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<(), Failure> {
         .map_err(|error| unwritable(&path, &error))
 }
 
+impl LiveSession {
+    /// Keeps the last lines of what it said; what can only be a secret is in none.
+    fn hear(&mut self, text: &str) {
+        let lines = text.lines().rev().filter(|line| !line.trim().is_empty());
+        let mut new: Vec<String> = lines
+            .take(LINES)
+            .map(|line| without_tokens(&line.chars().take(NAME).collect::<String>()))
+            .collect();
+        new.reverse();
+        self.lines.extend(new);
+        let old = self.lines.len().saturating_sub(LINES);
+        self.lines.drain(..old);
+    }
+}
+
 impl Board {
     pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
         let path = path(workspace)?;
@@ -116,6 +156,7 @@ impl Board {
                 pid: std::process::id(),
                 waits_until: None,
                 sessions: Vec::new(),
+                at_work: true,
             },
             written: Instant::now(),
             has_begun: false,
@@ -135,6 +176,7 @@ impl Board {
             began_at: now.clone(),
             output_at: now,
             tool: None,
+            lines: Vec::new(),
         });
         self.write();
         self.live.sessions.len() - 1
@@ -156,7 +198,10 @@ impl Board {
                 session.tool = Some(name.chars().take(NAME).collect());
                 session.output_at = now;
             }
-            Progress::Said(_) => session.output_at = now,
+            Progress::Said(text) => {
+                session.output_at = now;
+                session.hear(text);
+            }
             Progress::Pulse { quiet, .. } => {
                 let quiet = i64::try_from(quiet.as_secs()).unwrap_or(i64::MAX);
                 let seconds = self.clock.epoch_millis() / 1000 - quiet;
@@ -195,6 +240,7 @@ impl Board {
 impl Drop for Board {
     fn drop(&mut self) {
         if self.has_begun {
+            self.live.at_work = false;
             self.ends();
         }
     }

@@ -34,7 +34,7 @@ pub(crate) use driver::Driver;
 pub(crate) use event::{Observer, RunEvent};
 pub(crate) use job::{Held, hold};
 pub(crate) use left::unfinished;
-pub(crate) use live::{Live, live};
+pub(crate) use live::{Live, killed, live};
 pub(crate) use mirror::open_whole;
 pub(crate) use operator::{Opening, Operator, Order};
 pub(crate) use outcome::{Ended, Outcome};

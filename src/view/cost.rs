@@ -37,7 +37,7 @@ impl CostRow {
         }
     }
 
-    fn cost(&self) -> String {
+    pub(super) fn cost(&self) -> String {
         let known = format!("{:.4} US dollars", self.micro_usd as f64 / 1e6);
         match (self.unknown, self.calls) {
             (0, _) => known,
@@ -52,8 +52,8 @@ impl CostRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostAnswer {
     /// By role and agent.
-    rows: Vec<CostRow>,
-    total: CostRow,
+    pub(super) rows: Vec<CostRow>,
+    pub(super) total: CostRow,
 }
 
 /// Millionths of a dollar, written as dollars.
@@ -73,6 +73,14 @@ impl CostAnswer {
             total.unknown += row.unknown;
         }
         Self { rows, total }
+    }
+
+    /// All of it, in a few words.
+    pub fn summary(&self) -> String {
+        match self.rows.is_empty() {
+            true => "no agent was called yet".to_owned(),
+            false => format!("{} calls, {}", self.total.calls, self.total.cost()),
+        }
     }
 }
 

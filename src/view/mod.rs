@@ -22,6 +22,7 @@ mod plan;
 mod progress;
 mod pull_request;
 mod reply;
+mod report;
 mod results;
 mod run;
 mod runner;
@@ -31,6 +32,8 @@ mod status;
 mod transition;
 mod trial;
 mod verify;
+#[cfg(feature = "watch")]
+mod watch;
 
 pub(crate) use agents::{AgentRow, AgentsAnswer};
 pub(crate) use brief::{
@@ -60,9 +63,13 @@ pub(crate) use plan::{
 pub(crate) use progress::LiveLine;
 pub(crate) use pull_request::PullRequestAnswer;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
+pub(crate) use report::{
+    Catch, Judgment, Kept, Moment, OpenCriterion, PageAnswer, Report, ReportAnswer, SliceEvent,
+    SliceStory, page,
+};
 pub(crate) use results::Results;
 pub(crate) use run::{RunAnswer, event_line};
-#[cfg(feature = "mcp")]
+#[cfg(any(feature = "mcp", feature = "watch"))]
 pub(crate) use screen::write_line;
 pub(crate) use screen::{ColorChoice, Screen};
 pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
@@ -70,6 +77,10 @@ pub(crate) use status::{LastChanged, RunView, SessionView, StatusAnswer};
 pub(crate) use transition::{NoteAnswer, TransitionAnswer};
 pub(crate) use trial::{Trial, TrialOutcome};
 pub(crate) use verify::{GateAnswer, Question, VerifyAnswer};
+#[cfg(feature = "watch")]
+pub(crate) use watch::{
+    Key, Pane, Run, WatchTerminal, Watched, WatchedSession, WatchedSlice, line_of, watched_words,
+};
 #[cfg(feature = "schema")]
 pub(crate) use {
     screen::Failed,

@@ -271,7 +271,7 @@ impl<'a> From<&'a Failure> for Failed<'a> {
 
 /// A line of a protocol that a program speaks on stdout, where nothing else is printed then. A reader that
 /// went away is an error: nobody is there to go on for.
-#[cfg(feature = "mcp")]
+#[cfg(any(feature = "mcp", feature = "watch"))]
 pub(crate) fn write_line(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(line.as_bytes())?;

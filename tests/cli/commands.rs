@@ -392,7 +392,7 @@ fn everything(root: &Path) -> BTreeMap<String, (u64, std::time::SystemTime)> {
 
 #[test]
 fn what_only_reads_never_writes() {
-    let readers: [&[&str]; 17] = [
+    let readers: [&[&str]; 18] = [
         &["next"],
         &["next", "--json"],
         &["next", "--prompt"],
@@ -400,6 +400,7 @@ fn what_only_reads_never_writes() {
         &["status"],
         &["ready"],
         &["graph"],
+        &["report", "--html", "-"],
         &["log"],
         &["log", "--all-worktrees"],
         &["show"],

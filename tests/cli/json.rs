@@ -88,6 +88,9 @@ fn readers(repo: &Repo) {
         args.push("--json");
         valid(name, &repo.cook(&args).json());
     }
+    let page = repo.outside().join("report.html");
+    let page = ["report", "--html", page.to_str().unwrap(), "--json"];
+    valid("report", &repo.cook(&page).json());
 }
 
 #[test]

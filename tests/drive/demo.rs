@@ -84,6 +84,7 @@ impl Stage {
             &["fsck"],
             &["status"],
             &["log"],
+            &["report", "--html", "-"],
         ] {
             let answer = self
                 .command(COOK, &played.root)
@@ -213,6 +214,23 @@ fn the_story_ends_in_done_and_leaves_a_repository_that_verifies() {
     let rows = log["worktrees"][0]["transitions"].as_array().unwrap();
     let by_script = rows.iter().filter(|row| row["actor"] == "script").count();
     assert_eq!(by_script, 2, "{log:#}");
+    // What reviewer and judge caught is on the page that tells of it.
+    let page = stage
+        .command(COOK, &played.root)
+        .args(["report", "--html", "-"])
+        .output()
+        .unwrap();
+    let page = text(&page.stdout);
+    for part in [
+        "<h1>DONE AND PROVEN</h1>",
+        "✗ the review sends it back",
+        "`roman 0` prints an empty line",
+        "✗ no",
+        "the README does not say how roman is called",
+        "<bdi>scripted</bdi>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
     let sizes = prompts_of_attempts(&stage, &played);
     assert_eq!(sizes.len(), 3, "{sizes:?}");
     // 8,000 tokens of four bytes.

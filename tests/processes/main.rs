@@ -7,4 +7,5 @@ mod support;
 mod concurrency;
 mod liveness;
 mod surroundings;
+mod watch;
 mod worktrees;

@@ -13,6 +13,7 @@ mod hostile;
 mod job;
 #[cfg(unix)]
 mod pr;
+mod report;
 #[cfg(unix)]
 mod runner;
 mod shapes;

@@ -5,6 +5,7 @@ mod tell;
 
 use super::context::{Answer, Context, answer};
 use super::{caller, verify};
+use crate::verify::Rerun;
 use crate::view::PullRequestAnswer;
 use clap::Args;
 use cook_core::diagnostic::Failure;
@@ -40,7 +41,7 @@ pub(super) fn pr(context: &Context, args: &PrArgs) -> Answer {
         }
         false => None,
     };
-    let verified = verify::verified(&workspace)?;
+    let verified = verify::verified(&workspace, Rerun::No, false)?;
     let request = tell::tell(&workspace, &snapshot, &verified)?;
     let title = args.title.as_deref();
     let title = title.unwrap_or(&snapshot.state.mission_anchor);

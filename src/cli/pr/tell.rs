@@ -1,9 +1,10 @@
 //! What the log holds that a pull request tells.
 
+use super::super::caught::find_catch;
 use crate::service::Workspace;
 use crate::view::{Caught, PullRequest, SliceLine, VerifyAnswer, VoteLine};
 use cook_core::diagnostic::Failure;
-use cook_core::model::{Event, Snapshot, Verdicts};
+use cook_core::model::{Event, Snapshot};
 use std::collections::BTreeMap;
 
 /// Events that report on a slice or on the whole.
@@ -29,28 +30,13 @@ pub(super) fn tell(
         if !TOLD.contains(&meta.event.as_str()) {
             continue;
         }
-        let (what, names) = match store.entry(&meta.commit)?.event {
-            Event::Implemented { slice_id, .. } => {
-                *attempts.entry(slice_id).or_default() += 1;
-                continue;
-            }
-            Event::Returned { slice_id, why, .. } => {
-                ("a slice was given back", format!("{slice_id}: {why}"))
-            }
-            Event::Refused { role, codes } => (
-                "a session was refused",
-                format!("{role}: {}", codes.join(", ")),
-            ),
-            Event::Reviewed { verdicts, .. } if !verdicts.positive => {
-                ("a review said no", names_of(&verdicts))
-            }
-            Event::Audited { verdicts, .. } if !verdicts.positive => {
-                ("an audit found something open", names_of(&verdicts))
-            }
-            Event::Judged { verdicts, .. } if !verdicts.positive => {
-                ("a judge said no", names_of(&verdicts))
-            }
-            _ => continue,
+        let event = store.event(&meta.commit)?;
+        if let Event::Implemented { slice_id, .. } = event {
+            *attempts.entry(slice_id).or_default() += 1;
+            continue;
+        }
+        let Some((what, names)) = find_catch(&event) else {
+            continue;
         };
         let seq = meta.seq;
         request.caught.push(Caught { seq, what, names });
@@ -76,10 +62,4 @@ pub(super) fn tell(
         names: vote.blockers.join("; "),
     }));
     Ok(request)
-}
-
-fn names_of(verdicts: &Verdicts) -> String {
-    let all = verdicts.findings.iter().chain(&verdicts.concerns);
-    let all: Vec<&str> = all.chain(&verdicts.fails).map(String::as_str).collect();
-    all.join("; ")
 }

@@ -196,7 +196,7 @@ impl Store {
         })
     }
 
-    /// What happened in one transition, without the documents that it left.
+    /// What happened in the transition of that full id, without the documents after it.
     pub fn event(&self, commit: &str) -> Result<Event, StoreError> {
         self.read(|log| {
             let id = log.oid(commit).ok_or_else(|| StoreError::unknown(commit))?;

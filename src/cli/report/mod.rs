@@ -1,0 +1,92 @@
+//! `cook report`: the work and its proof as a page.
+
+mod tell;
+
+use super::context::{Answer, Context, answer};
+use super::verify::ProofArgs;
+use crate::view::{PageAnswer, ReportAnswer, page};
+use clap::Args;
+use cook_core::diagnostic::{Code, Failure, FailureKind};
+use cook_os::disk::{Durable, Mode, NewFile, look};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// Write one HTML page there that stands by itself (`-` = standard output)
+    #[arg(long, value_name = "FILE")]
+    pub html: PathBuf,
+    #[command(flatten)]
+    pub proof: ProofArgs,
+}
+
+/// Who may read the page: a report is there to be shown.
+const READABLE: Mode = Mode::Kept(0o644);
+
+pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
+    let target = match args.html == Path::new("-") {
+        true if context.screen.json => {
+            return Err(
+                Failure::usage("`--html -` prints the page, and `--json` something else")
+                    .hint("name a file: `cook report --html report.html --json`"),
+            );
+        }
+        true => None,
+        false if context.dir_is_named => Some(context.dir.join(&args.html)),
+        false => Some(args.html.clone()),
+    };
+    // What cannot be written is said before minutes of gates.
+    if let Some(target) = &target {
+        is_free(target)?;
+    }
+    let workspace = args.proof.open(context)?;
+    let verified = args.proof.verified(&workspace)?;
+    for code in [Code::LogMissing, Code::LogDamaged] {
+        if let Some(found) = verified.findings.iter().find(|found| found.code == code) {
+            return Err(Failure::new(
+                FailureKind::Check,
+                code,
+                found.message.clone(),
+            ));
+        }
+    }
+    let proven = verified.passed();
+    let page = page(&tell::tell(&workspace, verified)?);
+    let Some(target) = target else {
+        return answer(PageAnswer(page));
+    };
+    NewFile::at(&target, Durable::Content)
+        .mode(READABLE)
+        .write(page.as_bytes())
+        .map_err(|error| {
+            let what = format!("`{}` cannot be written", target.display());
+            Failure::state(Code::NotWritable, what).caused_by(&error)
+        })?;
+    answer(ReportAnswer {
+        file: target.display().to_string(),
+        bytes: page.len() as u64,
+        proven,
+    })
+}
+
+/// Nothing but a file is replaced: a directory stays, and so does a device.
+fn is_free(target: &Path) -> Result<(), Failure> {
+    let shown = target.display();
+    let found = look(target).map_err(|error| {
+        Failure::state(Code::NotWritable, format!("`{shown}` cannot be written")).caused_by(&error)
+    })?;
+    if found.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+        let what = format!("`{shown}` is a directory");
+        let file = target.join("report.html");
+        return Err(Failure::usage(what).hint(format!("name a file: `--html {}`", file.display())));
+    }
+    if found.is_some_and(|found| !found.is_file()) {
+        let what = format!("`{shown}` is not a file");
+        return Err(Failure::usage(what).hint("name a file, or `-` for standard output"));
+    }
+    let dir = target.parent().filter(|dir| *dir != Path::new(""));
+    if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {
+        let what = format!("there is no directory `{}`", dir.display());
+        return Err(Failure::usage(what).hint("make it first"));
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! `cook watch`: lines in a pipe, and a terminal that is given back however the look ends.
+#![cfg(unix)]
+
+use crate::support::reports::slice;
+use crate::support::{Repo, with_default_signals};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// How long anything may take on a busy machine.
+const BOUND: Duration = Duration::from_secs(60);
+
+fn started() -> Repo {
+    let repo = Repo::with_mission("a mission \u{202e}\u{1b}[2J");
+    repo.plan_and_select(&[slice("one")]);
+    repo
+}
+
+fn watching(repo: &Repo) -> (Child, Receiver<String>) {
+    let mut command = repo.cook_command(&["watch"]);
+    with_default_signals(&mut command);
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let out = child.stdout.take().unwrap();
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    (child, lines)
+}
+
+fn ends(mut child: Child) -> i32 {
+    let began = Instant::now();
+    while began.elapsed() < BOUND {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code().unwrap_or(-1);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    panic!("it does not end");
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
+}
+
+#[test]
+fn a_pipe_gets_a_line_for_each_transition_until_somebody_wants_to_go() {
+    for asked in [Signal::SIGINT, Signal::SIGTERM] {
+        let repo = started();
+        let (child, lines) = watching(&repo);
+        let first = lines.recv_timeout(BOUND).unwrap();
+        assert!(first.contains(" regrounded by "), "{first}");
+        repo.cook(&["pause", "for a while"]).ok();
+        let second = lines.recv_timeout(BOUND).unwrap();
+        assert!(second.contains(" paused by "), "{second}");
+        assert!(lines.recv_timeout(Duration::from_millis(1500)).is_err());
+        signal(&child, asked);
+        assert_eq!(ends(child), 0);
+    }
+}
+
+#[test]
+fn a_pipe_ends_with_the_work_and_hostile_names_do_nothing() {
+    let repo = started();
+    let (child, lines) = watching(&repo);
+    repo.work_until_done();
+    assert_eq!(ends(child), 0);
+    let told: Vec<String> = lines.iter().collect();
+    let seqs: Vec<u64> = told
+        .iter()
+        .map(|line| line[1..].split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(seqs.windows(2).all(|two| two[0] + 1 == two[1]), "{told:#?}");
+    let log = repo.cook(&["log", "-n", "1", "--json"]).ok().json();
+    let newest = &log["worktrees"][0]["transitions"][0];
+    assert_eq!(newest["seq"], *seqs.last().unwrap(), "{told:#?}");
+    for line in &told {
+        assert!(!line.contains(['\u{1b}', '\u{202e}']), "{line:?}");
+    }
+    // The work is done: its last line, and that is all.
+    let run = repo.cook(&["watch"]).ok();
+    assert_eq!(run.out.lines().count(), 1, "{}", run.out);
+    repo.cook(&["watch", "--json"])
+        .exits(2)
+        .says("cook log --json");
+}
+
+/// `cook watch` in a terminal that util-linux makes; what it sent to it.
+fn in_terminal(
+    repo: &Repo,
+    variables: &[(&str, &str)],
+    keys: &[(&str, u64)],
+    asked: Option<Signal>,
+) -> Option<String> {
+    let on_path = Command::new("script").arg("--version").output();
+    if !on_path.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).contains("util-linux")) {
+        println!("skipped: no `script` of util-linux here");
+        return None;
+    }
+    let cook = env!("CARGO_BIN_EXE_cook");
+    let line = format!("stty rows 24 cols 80; echo $$ >pid; exec '{cook}' watch");
+    let mut command = repo.command("script");
+    with_default_signals(&mut command);
+    command.args([
+        "-qec",
+        &format!("sh -c \"{}\"", line.replace('$', "\\$")),
+        "/dev/null",
+    ]);
+    command.env("TERM", "xterm").envs(variables.iter().copied());
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut sent = Vec::new();
+        let _ = out.read_to_end(&mut sent);
+        String::from_utf8_lossy(&sent).into_owned()
+    });
+    std::thread::sleep(Duration::from_secs(3));
+    for (key, rest) in keys {
+        input.write_all(key.as_bytes()).unwrap();
+        input.flush().unwrap();
+        std::thread::sleep(Duration::from_millis(*rest));
+    }
+    if let Some(asked) = asked {
+        let pid = repo.read("pid").trim().parse().unwrap();
+        kill(Pid::from_raw(pid), asked).unwrap();
+    }
+    ends(child);
+    drop(input);
+    std::fs::remove_file(repo.root.join("pid")).unwrap();
+    Some(reader.join().unwrap())
+}
+
+/// The other screen was entered, and left at the end with the cursor shown.
+#[track_caller]
+fn is_given_back(sent: &str) {
+    let entered = sent.find("\u{1b}[?1049h").expect("the other screen");
+    let left = sent.rfind("\u{1b}[?1049l").expect("back again");
+    assert!(entered < left, "{sent:?}");
+    assert!(
+        sent.rfind("\u{1b}[?25h") > sent.rfind("\u{1b}[?25l"),
+        "{sent:?}"
+    );
+}
+
+#[test]
+fn the_terminal_is_given_back_and_keys_do_what_the_commands_do() {
+    let repo = started();
+    let Some(sent) = in_terminal(
+        &repo,
+        &[],
+        &[("r", 600), ("r", 300), ("p", 3000), ("q", 0)],
+        None,
+    ) else {
+        return;
+    };
+    is_given_back(&sent);
+    assert!(!sent.contains("\u{1b}[2J\u{1b}[2J"), "{sent:?}");
+    assert!(!sent.contains('\u{202e}'), "{sent:?}");
+    let waiting = repo.document("state.json")["continuation_policy"].clone();
+    assert_eq!(waiting, "paused", "{sent:?}");
+
+    for asked in [Signal::SIGTERM, Signal::SIGHUP] {
+        let sent = in_terminal(&repo, &[], &[], Some(asked)).unwrap();
+        is_given_back(&sent);
+    }
+}
+
+#[test]
+fn an_agent_around_it_may_look_and_not_act() {
+    let repo = started();
+    let role = [("COOK_ROLE", "implementer")];
+    let before = repo.document("state.json");
+    let Some(sent) = in_terminal(&repo, &role, &[("p", 2000), ("q", 0)], None) else {
+        return;
+    };
+    is_given_back(&sent);
+    assert_eq!(repo.document("state.json"), before, "{sent:?}");
+    assert!(sent.contains("inside_role"), "{sent:?}");
+}

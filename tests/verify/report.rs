@@ -1,0 +1,202 @@
+//! `cook report --html`: the page of a finished job, of open work, and of a log that was fetched.
+
+use crate::formats::HOSTILE;
+use crate::from::{clone_of, pushed};
+use crate::job::{PROOFS, finished};
+use crate::support::Repo;
+use crate::support::reports::slice;
+
+/// Nothing of it runs or loads, and nothing acts on whoever looks at its text.
+#[track_caller]
+fn stands_by_itself(page: &str) {
+    assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
+    let small = page.to_lowercase();
+    // Words of somebody's stand outside the tags: no `<` of theirs is one.
+    for tag in small.split('<').skip(1) {
+        let tag = tag.split('>').next().unwrap();
+        let name = tag.split(' ').next().unwrap();
+        let runs = [
+            "script",
+            "img",
+            "link",
+            "iframe",
+            "object",
+            "embed",
+            "form",
+            "base",
+            "use",
+            "image",
+            "audio",
+            "video",
+            "foreignobject",
+            "a:script",
+        ];
+        assert!(!runs.contains(&name), "<{tag}>");
+        let loads = [
+            " src=", " srcset=", " on", " style=", "xlink", "href=\"h", "href=\"/", "href=\"j",
+        ];
+        let found = loads.iter().find(|it| tag.contains(**it) && name != "meta");
+        assert!(found.is_none(), "<{tag}>");
+    }
+    assert!(!small.contains("@import") && !small.contains("url(h"));
+    assert!(small.contains("content=\"default-src 'none'; style-src 'sha256-"));
+    let hidden = ['\u{1b}', '\u{202e}', '\u{7}', '\u{85}', '\u{2028}'];
+    assert!(!page.contains(hidden));
+}
+
+/// The verdict is the first heading.
+#[track_caller]
+fn says_first(page: &str, verdict: &str) {
+    let body = page.split("<body>").nth(1).unwrap();
+    let heading = body.split("<h1>").nth(1).unwrap();
+    assert!(heading.starts_with(verdict), "{body}");
+}
+
+#[test]
+fn a_finished_job_is_one_page_with_each_proof_and_each_vote() {
+    let repo = finished();
+    let before = repo.fingerprint();
+    let page = repo.cook(&["report", "--html", "-"]).ok().out;
+    assert_eq!(
+        before,
+        repo.fingerprint(),
+        "a page was made, and nothing else"
+    );
+    stands_by_itself(&page);
+    says_first(&page, "DONE AND PROVEN");
+    for (slice, criterion, anchor, _) in PROOFS {
+        assert!(page.contains(&format!("<bdi>{slice}</bdi>")), "{slice}");
+        assert!(
+            page.contains(&format!("<bdi>{criterion}</bdi>")),
+            "{criterion}"
+        );
+        assert!(page.contains(&format!("<bdi>{anchor}</bdi>")), "{anchor}");
+    }
+    for part in [
+        "✓ holds",
+        "<bdi>judge-2</bdi>",
+        "✓ yes",
+        "3 of 3",
+        "2 of 2",
+        "the review accepts it",
+        "<g class=\"done\">",
+        "No report was refused",
+        "<bdi>judged</bdi>",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let again = repo
+        .cook(&["report", "--html", "-", "--rerun", "--trust-repo"])
+        .ok()
+        .out;
+    assert!(again.contains("✓ reproduced"), "{again}");
+    assert!(
+        again.contains("it came out the same in a new clean room"),
+        "{again}"
+    );
+}
+
+#[test]
+fn the_page_is_a_file_that_appears_whole_and_replaces_nothing_else() {
+    let repo = finished();
+    let out = repo.outside();
+    let file = out.join("report.html");
+    let name = file.to_str().unwrap();
+    let told = repo.cook(&["report", "--html", name, "--json"]).ok().json();
+    assert_eq!(told["file"], name);
+    assert_eq!(told["proven"], true);
+    let page = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(told["bytes"], page.len());
+    says_first(&page, "DONE AND PROVEN");
+    // Once more over itself: a file is replaced.
+    repo.cook(&["report", "--html", name]).ok().says("wrote ");
+    let left: Vec<_> = std::fs::read_dir(&out).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+
+    let dir = out.to_str().unwrap();
+    repo.cook(&["report", "--html", dir])
+        .exits(2)
+        .says("is a directory")
+        .says("report.html");
+    let nowhere = out.join("none/report.html");
+    repo.cook(&["report", "--html", nowhere.to_str().unwrap()])
+        .exits(2)
+        .says("there is no directory");
+    repo.cook(&["report", "--html", "-", "--json"])
+        .exits(2)
+        .says("--html report.html");
+    repo.cook(&["report"]).exits(2).says("--html");
+    #[cfg(unix)]
+    {
+        repo.cook(&["report", "--html", "/dev/null"])
+            .exits(2)
+            .says("is not a file");
+        let link = out.join("link.html");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        repo.cook(&["report", "--html", link.to_str().unwrap()])
+            .exits(2)
+            .says("is not a file");
+    }
+    #[cfg(target_os = "linux")]
+    repo.cook(&["report", "--html", "/proc/report.html"])
+        .fails(3, "not_writable")
+        .says("make room or mend the permissions");
+}
+
+#[test]
+fn open_work_and_hostile_words_are_said_and_do_nothing() {
+    let repo = Repo::with_mission(&format!("Do it {HOSTILE}\u{202e}\u{1b}[2J"));
+    repo.plan_and_select(&[slice("a")]);
+    repo.commit_for("a", "a.txt", "a works\n");
+    repo.record("implementer", repo.implementer_report(None))
+        .ok();
+    let no = format!("the sum is wrong {HOSTILE}");
+    repo.record("reviewer", repo.reviewer_report(Some(&no)))
+        .ok();
+    let page = repo.cook(&["report", "--html", "-"]).ok().out;
+    stands_by_itself(&page);
+    says_first(&page, "NOT DONE");
+    for part in [
+        "&lt;img src=x onerror=z&gt;",
+        "a review said no",
+        "the review sends it back",
+        "the sum is wrong",
+        "… open",
+        "not_done",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+}
+
+#[test]
+fn a_log_that_was_fetched_is_told_in_a_clone_and_without_one_there_is_no_page() {
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "work"]);
+    let file = clone.outside().join("report.html");
+    let name = file.to_str().unwrap();
+    clone
+        .cook(&["report", "--html", name])
+        .exits(1)
+        .says("log_missing")
+        .says("cook pull")
+        .says("--from REMOTE");
+    assert!(!file.exists());
+    let words = [
+        "report",
+        "--html",
+        name,
+        "--from",
+        "origin",
+        "--rerun",
+        "--trust-repo",
+    ];
+    clone.cook(&words).ok().says("done and proven");
+    let page = std::fs::read_to_string(&file).unwrap();
+    stands_by_itself(&page);
+    says_first(&page, "DONE AND PROVEN");
+    assert!(page.contains("refs/cook/log/work"), "{page}");
+    assert!(page.contains("✓ reproduced"), "{page}");
+    assert!(page.contains("a fetched log holds none"), "{page}");
+    assert_eq!(clone.git(&["status", "--porcelain"]), "");
+    assert!(!clone.root.join(".git/cook/log.git").exists());
+}
