@@ -156,7 +156,7 @@ impl Board {
                 session.tool = Some(name.chars().take(NAME).collect());
                 session.output_at = now;
             }
-            Progress::Said(_) => session.output_at = now,
+            Progress::Said(_) | Progress::Notice(_) => session.output_at = now,
             Progress::Pulse { quiet, .. } => {
                 let quiet = i64::try_from(quiet.as_secs()).unwrap_or(i64::MAX);
                 let seconds = self.clock.epoch_millis() / 1000 - quiet;

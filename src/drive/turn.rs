@@ -14,6 +14,7 @@ use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_core::machine::{self, Dispatch};
 use cook_core::model::{Actor, Event, Role};
 use cook_core::prompt::{self, report_format};
+use cook_git::Identity;
 use cook_store::session::{Continuation, On};
 use std::time::Instant;
 
@@ -183,6 +184,12 @@ impl Driver<'_> {
         let sandbox = self.keeping.sandbox(&workspace.repo)?;
         let (_, snapshot) = workspace.require()?;
         let format = report_format(role, dispatch.rule.id(), &snapshot);
+        let bounds = self.left(&snapshot);
+        // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
+        let identity = match role {
+            Role::Implementer => workspace.repo.identity()?.unwrap_or_default(),
+            _ => Identity::new(),
+        };
         let mut contexts = Vec::new();
         for (Asking { agent, .. }, (_, dir)) in askings.iter().zip(&rooms) {
             contexts.push(SessionContext {
@@ -194,6 +201,8 @@ impl Driver<'_> {
                 at: &at,
                 workflow: workspace.store_id(),
                 mark: &mark,
+                identity: &identity,
+                bounds,
                 sandbox: sandbox.as_ref(),
             });
         }

@@ -50,12 +50,37 @@ pub struct Report {
     pub failure: Option<AgentFailure>,
     /// Exit code; none when a signal ended it, or it was never started.
     pub exit: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// What its last event was.
+    pub last_event: Option<String>,
     /// Wall time.
     pub duration: Duration,
     /// No process of it was left, as far as could be seen.
     pub swept: bool,
     /// Where `stdout` and `stderr` are kept: [`Task::keep`].
     pub kept: PathBuf,
+}
+
+impl Report {
+    /// How it ended, in one line: after what time, how, with what event, and where what it said lies.
+    pub fn describe_end(&self) -> String {
+        let mut parts = vec![format!(
+            "ended after {}",
+            humantime::format_duration(Duration::from_millis(self.duration.as_millis() as u64))
+        )];
+        match (self.signal, self.exit) {
+            (Some(signal), _) => parts.push(format!("by signal {signal}")),
+            (None, Some(code)) => parts.push(format!("with exit code {code}")),
+            (None, None) => {}
+        }
+        parts.push(match &self.last_event {
+            Some(event) => format!("last event `{event}`"),
+            None => "no event".to_owned(),
+        });
+        parts.push(format!("its output lies in `{}`", self.kept.display()));
+        parts.join(", ")
+    }
 }
 
 /// Runs an agent to its end. Whatever the program does is in the report.
@@ -96,7 +121,7 @@ pub fn run(
         };
         let heard = match task.preset.kind() {
             AgentKind::Command => {
-                let mut reader = Reader::of(task.preset, &mut *watch);
+                let mut reader = Reader::of(task.preset, task.bounds, &mut *watch);
                 supervise(&supervised, &mut reader).map(|outcome| (reader.end(&outcome), outcome))
             }
             AgentKind::Acp => {
@@ -159,6 +184,12 @@ fn report(task: &Task, streamed: StreamResult, given: Option<String>, outcome: &
     let cost = streamed
         .cost
         .taken(preset.cost_counting(), before("cost_usd"));
+    // One that was ended told no sum.
+    let usage = usage.or(streamed.spent);
+    let free = cost.as_ref().and_then(usage::micro_usd) == Some(0);
+    let took = usage.as_ref().and_then(usage::tokens);
+    // A program without a price for its model says 0.
+    let cost = cost.filter(|_| !(free && took.is_some_and(|took| took.all() > 0)));
     let forkable = session.clone().filter(|_| streamed.can_fork);
     let native = forkable.map(|session| Native {
         transcript_sha256: transcript_digest(preset, &session),
@@ -175,6 +206,8 @@ fn report(task: &Task, streamed: StreamResult, given: Option<String>, outcome: &
         compaction: streamed.compaction,
         failure: streamed.failure,
         exit: outcome.code,
+        signal: outcome.signal,
+        last_event: streamed.last_event,
         duration: outcome.duration,
         swept: outcome.swept,
         kept: task.keep.to_owned(),
