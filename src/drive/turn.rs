@@ -10,7 +10,7 @@ use super::talk::{Asking, SessionContext};
 use super::weigh::SessionStart;
 use crate::service::{self, ByCookOutcome, Taker, Workspace};
 use cook_agents::workflow_mark;
-use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
+use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, Dispatch};
 use cook_core::model::{Actor, Event, Role};
 use cook_core::prompt::{self, report_format};
@@ -116,10 +116,7 @@ impl Driver<'_> {
         if let Some((of, why)) = &self.tally.refused
             && *of == role
         {
-            say.push_str(&format!(
-                "\n\nThe last report of this role was not taken: {}. What the worktree holds now is what that session left.\n",
-                clean(why, Lines::Fold)
-            ));
+            say.push_str(&prompt::not_taken(why));
         }
         Asking { agent, say, on }
     }

@@ -144,8 +144,8 @@ pub(super) fn check(rule: &Rule) -> Result<(), String> {
         ..
     } = &rule.set;
     let set = [
-        session, text, text_delta, data, error, usage, cost, progress, compaction, reset_at, notice,
-        request, spent,
+        session, text, text_delta, data, error, usage, cost, progress, compaction, reset_at,
+        notice, request, spent,
     ];
     let paths = rule.when.keys().chain(set.into_iter().flatten());
     for path in paths {

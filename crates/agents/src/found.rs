@@ -211,10 +211,7 @@ impl Said {
             Some(code) => format!("ended with {code}"),
             None => "was ended by a signal".to_owned(),
         };
-        let words: String = clean(&self.text, Lines::Fold)
-            .chars()
-            .take(WORDS)
-            .collect();
+        let words: String = clean(&self.text, Lines::Fold).chars().take(WORDS).collect();
         let words = if words.is_empty() {
             "it said nothing"
         } else {
@@ -270,8 +267,51 @@ fn version_in(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    /// A program that notes each question, and fails so many times before it answers.
+    #[cfg(unix)]
+    fn program(dir: &Path, fails: u32) -> Preset {
+        use std::os::unix::fs::PermissionsExt;
+        let path = dir.join("agent");
+        let text = format!(
+            "#!/bin/sh\ncd {}\necho >>asked\n[ $(wc -l <asked) -gt {fails} ] || {{ echo out of quota >&2; exit 52; }}\necho the agent, 1.2.3\n",
+            dir.display()
+        );
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let table = format!(
+            "[agents.one]\nbin = {path:?}\nstart = []\nevents = \"text\"\nidentify = {{ args = [\"--help\"], match = \"The agent\" }}\n"
+        );
+        let config = cook_core::model::Config::parse(&table).unwrap_or_else(|why| panic!("{why}"));
+        Preset::of("one", &config).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_is_asked_once_for_all_its_roles_and_again_when_it_fails() {
+        for (fails, questions, is_it) in [(0, 1, true), (1, 2, true), (9, 2, false)] {
+            let dir = tempfile::tempdir().unwrap();
+            let preset = program(dir.path(), fails);
+            let cache = dir.path().join("cache");
+            let found = find(&[&preset; 5], dir.path(), &cache).unwrap();
+            let asked = std::fs::read_to_string(dir.path().join("asked")).unwrap();
+            assert_eq!(asked.lines().count(), questions, "{fails}");
+            assert_eq!(found.len(), 5);
+            for found in &found {
+                assert_eq!(found.is_it, is_it, "{fails}");
+                let said = "`agent --help` ended with 52: out of quota";
+                assert_eq!(found.problem.as_deref() == Some(said), !is_it, "{found:?}");
+            }
+            // What is known is not asked again; a failure is.
+            find(&[&preset], dir.path(), &cache).unwrap();
+            let asked = std::fs::read_to_string(dir.path().join("asked")).unwrap();
+            let again = asked.lines().count() - questions;
+            assert_eq!(again, if is_it { 0 } else { 2 });
+        }
+    }
 
     #[test]
     fn versions_as_programs_say_them() {

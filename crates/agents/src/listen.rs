@@ -108,6 +108,10 @@ impl<'a> Reader<'a> {
     }
 
     fn event(&mut self, event: &Value) -> ControlFlow {
+        if self.over.is_some() {
+            // What comes while it is being ended is no part of it.
+            return ControlFlow::Stop;
+        }
         self.events += 1;
         let kind = event.get("type").and_then(Value::as_str);
         self.result.last_event = kind.map(line);
@@ -147,6 +151,9 @@ impl<'a> Reader<'a> {
         if let Some(notice) = text(&set.notice).map(|notice| line(&notice)) {
             flow = strongest(flow, (self.watch)(Progress::Notice(&notice)));
             self.notice = Some(notice);
+        }
+        if set.again {
+            self.error = None;
         }
         if set.text_break {
             self.delta.clear();
@@ -243,7 +250,10 @@ impl<'a> Reader<'a> {
         }
         if let Some(cut_short) = AgentFailure::of_ending(outcome.ending) {
             // One that was still told to try again later did not work too slowly.
-            return match self.waits_outside().filter(|_| cut_short.class == FailureClass::Agent) {
+            return match self
+                .waits_outside()
+                .filter(|_| cut_short.class == FailureClass::Agent)
+            {
                 Some(notice) => {
                     let why = format!("{notice}; {}", cut_short.why());
                     fail(FailureClass::Environment, SupplierErrorKind::Failed(why))
@@ -269,6 +279,9 @@ impl<'a> Reader<'a> {
         if self.preset.events() == EventFormat::Json && !self.done {
             if let Some(unreadable) = &self.unreadable {
                 return odd(format!("a line is not an event: {unreadable}"));
+            }
+            if let Some(notice) = self.waits_outside() {
+                return failed(notice);
             }
             return match self.events {
                 0 => failed(&format!("it ended without a word; {}", last_words(outcome))),

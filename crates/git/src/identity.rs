@@ -9,10 +9,7 @@ pub type Identity = Vec<(&'static str, String)>;
 
 /// git's words for each, and the variables that say the same to another git.
 const NAMES: [(&str, [&str; 2]); 2] = [
-    (
-        "GIT_AUTHOR_IDENT",
-        ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"],
-    ),
+    ("GIT_AUTHOR_IDENT", ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"]),
     (
         "GIT_COMMITTER_IDENT",
         ["GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"],

@@ -41,8 +41,8 @@ pub use attributes::is_set;
 pub use baseline::{Baseline, Difference, Ignored};
 pub use edits::{Edit, MAX_EDITS};
 pub use error::RepoError;
-pub use identity::Identity;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};
+pub use identity::Identity;
 pub use lines::{
     digest_lines, find_digest, find_lines, hunks, is_telling, lines_of, stands_reshaped,
     unified_diff,

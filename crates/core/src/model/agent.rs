@@ -158,6 +158,9 @@ pub struct Taken {
     /// Tokens of that request, where `usage` comes only at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<String>,
+    /// What failed is tried again.
+    #[serde(skip_serializing_if = "is_false")]
+    pub again: bool,
     /// What was said so far was not the answer.
     #[serde(skip_serializing_if = "is_false")]
     pub text_break: bool,

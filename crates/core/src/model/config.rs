@@ -467,6 +467,35 @@ mod tests {
     }
 
     #[test]
+    fn a_model_belongs_to_an_agent_and_a_role() {
+        let text = "[roles.default]\nagent = \"claude\"\nmodel = \"opus\"\nmodels = { codex = \"gpt\" }\n\
+            [roles.reviewer]\nmodel = \"sonnet\"\n\
+            [roles.auditor]\nagent = \"pi\"\nmodel = \"small\"\nmodels = { codex = \"mini\" }\n\
+            [roles.stop-judge]\nagents = [\"claude\", \"gemini\"]\nmodels = { gemini = \"flash\" }\n";
+        let config = Config::parse(text).unwrap_or_else(|why| panic!("{why}"));
+        for (role, agent, model) in [
+            ("implementer", "claude", Some("opus")),
+            ("implementer", "codex", Some("gpt")),
+            ("implementer", "pi", None),
+            ("reviewer", "claude", Some("sonnet")),
+            ("reviewer", "codex", Some("gpt")),
+            ("auditor", "pi", Some("small")),
+            ("auditor", "codex", Some("mini")),
+            ("auditor", "claude", Some("opus")),
+            ("auditor", "gemini", None),
+            ("stop-judge", "gemini", Some("flash")),
+        ] {
+            assert_eq!(config.model(role, agent), model, "{role} {agent}");
+        }
+        // Where no agent is named, the model is that of whichever a run names.
+        let config = Config::parse("[roles.default]\nmodel = \"opus\"")
+            .unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(config.model("reviewer", "pi"), Some("opus"));
+        let why = Config::parse("[roles.stop-judge]\nagents = [\"pi\"]\nmodel = \"opus\"");
+        assert!(why.is_err_and(|why| why.contains("models = {")));
+    }
+
+    #[test]
     fn settings_that_would_stop_everything_are_refused() {
         for (text, names) in [
             ("[limits]\nsteps = 0", "limits.steps"),
