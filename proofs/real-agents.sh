@@ -68,7 +68,7 @@ settle() {
   ln -sf "$cook" "$home/bin/cook"
   printf '[user]\n\tname = %s\n\temail = %s\n' "$name" "$address" >"$home/.gitconfig"
   cat >"$home/pi/models.json" <<JSON
-{"providers": {"mock": {"baseUrl": "$url/v1", "api": "openai-completions", "apiKey": "none", "models": [{"id": "mock-model"}]}}}
+{"providers": {"mock": {"baseUrl": "$url/v1", "api": "openai-completions", "apiKey": "zqzqz", "models": [{"id": "mock-model"}]}}}
 JSON
   cat >"$home/.codex/config.toml" <<TOML
 model = "mock-model"
@@ -82,21 +82,23 @@ TOML
   echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' >"$home/.gemini/settings.json"
   cat >"$home/.config/opencode/opencode.json" <<JSON
 {"model": "mock/mock-model", "provider": {"mock": {"npm": "@ai-sdk/openai-compatible", "name": "mock",
- "options": {"baseURL": "$url/v1", "apiKey": "none"}, "models": {"mock-model": {"name": "mock-model"}}}}}
+ "options": {"baseURL": "$url/v1", "apiKey": "zqzqz"}, "models": {"mock-model": {"name": "mock-model"}}}}}
 JSON
 }
 
-# A command in that home, with nothing of the caller's environment but where programs are. CLAUDE_CODE_MAX_RETRIES is
-# what users export: it closes no door.
-clean() {
-  env -i PATH="$home/bin:$dir/npm/$agent/node_modules/.bin:$PATH" HOME="$home" TERM=dumb LC_ALL=C.UTF-8 \
-    PI_CODING_AGENT_DIR="$home/pi" PI_OFFLINE=1 MOCK_KEY=none \
-    ANTHROPIC_BASE_URL="$url" ANTHROPIC_API_KEY=none CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 CLAUDE_CODE_MAX_RETRIES=2 \
-    GEMINI_API_KEY=none GOOGLE_GEMINI_BASE_URL="$url" \
-    OPENAI_API_KEY=none OPENAI_BASE_URL="$url/v1" OPENAI_MODEL=mock-model \
-    COPILOT_PROVIDER_BASE_URL="$url/v1" COPILOT_PROVIDER_API_KEY=none COPILOT_PROVIDER_TYPE=openai \
-    COPILOT_MODEL=mock-model COPILOT_OFFLINE=true "$@"
+# What a command is started by in that home, with nothing of the caller's environment but where programs are. CLAUDE_CODE_MAX_RETRIES is
+# what users export: it closes no door. The key is a word of no report: one of them masks it in what it says.
+surround() {
+  around=(env -i PATH="$home/bin:$dir/npm/$agent/node_modules/.bin:$PATH" HOME="$home" TERM=dumb LC_ALL=C.UTF-8
+    PI_CODING_AGENT_DIR="$home/pi" PI_OFFLINE=1 MOCK_KEY=zqzqz
+    ANTHROPIC_BASE_URL="$url" ANTHROPIC_API_KEY=zqzqz CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 CLAUDE_CODE_MAX_RETRIES=2
+    GEMINI_API_KEY=zqzqz GOOGLE_GEMINI_BASE_URL="$url"
+    OPENAI_API_KEY=zqzqz OPENAI_BASE_URL="$url/v1" OPENAI_MODEL=mock-model
+    COPILOT_PROVIDER_BASE_URL="$url/v1" COPILOT_PROVIDER_API_KEY=zqzqz COPILOT_PROVIDER_TYPE=openai
+    COPILOT_MODEL=mock-model COPILOT_OFFLINE=true)
 }
+
+clean() { "${around[@]}" "$@"; }
 
 # A repository in which the job may begin.
 begin() {
@@ -107,8 +109,11 @@ begin() {
   cd -- "$repo" || return 1
   clean git init -q -b main && write_start && clean git add -A && clean git commit -qm "Begin tally" || return 1
   clean cook init --mission "$mission" --commit >/dev/null || return 1
-  printf '\n[roles.default]\nagent = "%s"\n%s\ntimeout = "%s"\n' "$agent" "$model" "${TIMEOUT:-180s}" >>.agent/cook.toml
+  printf '\n[roles.default]\nagent = "%s"\n%s\ntimeout = "%s"\n' "$agent" "$model" "10m" >>.agent/cook.toml
   clean git commit -qam "Let $agent work" && clean cook init --as-user >/dev/null || return 1
+  # One of them asks a person before it looks at a path outside of where it works.
+  mkdir .work && cp "$here/real-agents/part.sh" "$root"/smoke/{steps,job}.sh .work/ || return 1
+  echo .work/ >>.git/info/exclude
   clean cook trust 'bash tests/run.sh' --as-user >/dev/null
 }
 
@@ -149,10 +154,10 @@ is_counted() {
 
 # Processes of a session of that cook, or of what its agent was told to start.
 left() {
-  local environ
+  local environ variables
   for environ in /proc/[0-9]*/environ; do
-    tr '\0' '\n' 2>/dev/null <"$environ" | grep -q '^COOK_INVOCATION=' && tr '\0' '\n' 2>/dev/null <"$environ" |
-      grep -qxF "HOME=$home" && echo "${environ%/environ}"
+    variables="$({ tr '\0' '\n' <"$environ"; } 2>/dev/null)"
+    [[ "$variables" == *COOK_INVOCATION=* ]] && grep -qxF "HOME=$home" <<<"$variables" && echo "${environ%/environ}"
   done
   pgrep -f "^sleep $naps" | sed 's/^/sleeps: /'
 }
@@ -160,16 +165,16 @@ left() {
 # ends_by SIGNAL...: a run whose agent is at work ends by these signals and leaves nothing; the run's exit code.
 ends_by() {
   local pid waited=0 status signal
-  TIMEOUT=120s begin || return 1
+  begin || return 1
   control "{\"hang\": \"sleep $naps & setsid sleep $naps & sleep $naps\"}"
   # A program that is started in the background ignores SIGINT unless it is told otherwise.
-  clean env --default-signal=INT,TERM cook run >"$dir/$agent.run" 2>&1 &
+  "${around[@]}" env --default-signal=INT,TERM cook run >"$dir/$agent.run" 2>&1 &
   pid=$!
   # The step of the re-grounder comes before it.
   until pgrep -f "^sleep $naps" >/dev/null; do
     sleep 0.2
     ((waited += 1))
-    ((waited < 600)) && kill -0 "$pid" 2>/dev/null || { control '{"hang": ""}'; echo "nothing hung"; tail -n 3 "$dir/$agent.run"; return 1; }
+    ((waited < 1500)) && kill -0 "$pid" 2>/dev/null || { control '{"hang": ""}'; echo "nothing hung"; tail -n 3 "$dir/$agent.run"; return 1; }
   done
   for signal in "$@"; do
     kill -"$signal" "$pid"
@@ -190,12 +195,13 @@ rows=()
 for agent in "${agents[@]}"; do
   install "$agent" || { echo "$agent: cannot be installed"; wrong=1; continue; }
   home="$dir/home-$agent" repo="$dir/repo-$agent"
-  rm -rf "$home" "$dir/port"
-  node "$here/real-agents/endpoint.mjs" "$dir/port" "$here/real-agents/part.sh" "$repo" 2>"$dir/endpoint-$agent.err" &
+  rm -rf "$home" "$dir/port-$agent"
+  node "$here/real-agents/endpoint.mjs" "$dir/port-$agent" "$here/real-agents/part.sh" "$repo" 2>"$dir/endpoint-$agent.err" &
   endpoint=$!
-  until [[ -s "$dir/port" ]]; do sleep 0.1; done
-  url="http://127.0.0.1:$(<"$dir/port")"
+  until [[ -s "$dir/port-$agent" ]]; do sleep 0.1; done
+  url="http://127.0.0.1:$(<"$dir/port-$agent")"
   settle
+  surround
   noted=()
   begin || { echo "$agent: the job cannot begin"; wrong=1; continue; }
   started=$SECONDS

@@ -91,7 +91,7 @@ function answer(turns, tools, digest) {
     return { call: shell(tools, hang) };
   }
   if (role === "implementer" && done === 0) {
-    const call = shell(tools, `bash ${part} work ${number}`);
+    const call = shell(tools, `bash .work/part.sh work ${number}`);
     return call ? { call } : { text: "there is no shell" };
   }
   return { text: run("report", role, number) };

@@ -2,7 +2,8 @@
 # part.sh work N | report ROLE N: what an implementer runs, and what a role hands in, at its so many-th session of a
 # job of two slices in which every verdict is a yes. Called in the repository.
 set -euo pipefail
-smoke="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../../smoke" && pwd)"
+smoke="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
+[[ -f "$smoke/job.sh" ]] || smoke="$smoke/../../smoke"
 # shellcheck source=/dev/null
 source "$smoke/steps.sh"
 # shellcheck source=/dev/null

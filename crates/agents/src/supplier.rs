@@ -2,7 +2,8 @@
 
 use super::listen::Progress;
 use super::redact::{redact_answer, redact_data};
-use super::run::{Report, run, transcript_digest};
+use super::report::Report;
+use super::run::{run, transcript_digest};
 use super::task::Task;
 use super::usage;
 use super::{Bounds, Preset, Sandbox, Surroundings};
