@@ -1568,7 +1568,7 @@ fn locks_of_a_git_that_was_ended_hold_nobody_up() {
 /// An implementer whose own git knows nobody makes commits in the user's name.
 #[test]
 fn an_implementer_commits_in_the_users_name() {
-    let job = Job::with("[agents.player.env]\nGIT_CONFIG_GLOBAL = \"/nonexistent\"\n");
+    let job = Job::with("[agents.player.env]\nGIT_CONFIG_GLOBAL = \"/dev/null\"\n");
     let settings = job.repo.beside("gitconfig");
     std::fs::write(
         &settings,
@@ -1584,7 +1584,8 @@ fn an_implementer_commits_in_the_users_name() {
     };
     let mut run = job.repo.cook_command(&["run", "--steps", "2"]);
     without(&mut run);
-    support::run(run, b"").exits(13);
+    let run = support::run(run, b"").exits(13);
+    assert_eq!(run.err.matches("recorded #").count(), 2, "{}", run.err);
     let who = ["log", "-1", "--format=%s by %an <%ae>, %cn <%ce>"];
     assert_eq!(
         job.repo.git(&who),

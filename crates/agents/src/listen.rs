@@ -242,7 +242,10 @@ impl<'a> Reader<'a> {
         };
         let failed = |text: &str| fail(class_of(text), SupplierErrorKind::Failed(line(text)));
         let odd = |why: String| fail(FailureClass::Agent, SupplierErrorKind::Unparseable(why));
-        if let (Some(why), Ending::Stopped) = (&self.over, outcome.ending) {
+        // It may have left by itself before it was ended.
+        if let Some(why) = &self.over
+            && outcome.ending != Ending::Interrupted
+        {
             return fail(
                 FailureClass::Agent,
                 SupplierErrorKind::TimedOut(why.clone()),

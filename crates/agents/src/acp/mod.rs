@@ -366,7 +366,9 @@ impl<'a> Conversation<'a> {
     }
 
     fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
-        if let (Some(why), Ending::Stopped) = (&self.over, outcome.ending) {
+        if let Some(why) = &self.over
+            && outcome.ending != Ending::Interrupted
+        {
             let why = SupplierErrorKind::TimedOut(why.clone());
             return Some(AgentFailure::new(FailureClass::Agent, why));
         }
