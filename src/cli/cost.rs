@@ -3,7 +3,11 @@
 use super::call::store;
 use super::context::{Answer, Context, answer};
 use crate::view::{CostAnswer, CostRow};
+<<<<<<< HEAD
 use cook_store::session::CallRecord;
+=======
+use cook_agents::tokens;
+>>>>>>> w-he
 use std::collections::BTreeMap;
 
 pub(super) fn cost(context: &Context) -> Answer {
@@ -27,6 +31,11 @@ pub(super) fn cost_of(lines: &[CallRecord]) -> CostAnswer {
         row.calls += 1;
         row.failed += u64::from(line.error.is_some());
         row.milliseconds += answer.duration_ms;
+        if let Some(tokens) = answer.usage.as_ref().and_then(tokens) {
+            row.input_tokens += tokens.input;
+            row.cached_tokens += tokens.cached;
+            row.output_tokens += tokens.output;
+        }
         match answer.cost_micro_usd {
             Some(micro) => row.micro_usd += micro,
             // A program that was never started cost nothing.

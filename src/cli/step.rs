@@ -17,7 +17,8 @@ const EXITS: &str = "Exit codes with --from:
   5, 6       no agent could work; a limit is used up
   4          refused here: the message names the command (trust, a worktree that is not clean, a secret)
   3          the remote or the state cannot be read; what was recorded stands in this clone
-  2          the command line is wrong";
+  2          the command line is wrong
+  130        an end was asked for (Ctrl-C, SIGTERM)";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXITS)]
@@ -40,12 +41,13 @@ pub(super) fn step(context: &Context, args: &StepArgs) -> Answer {
     };
     let order = args.drive.order(context, Some(1), opening);
     let terminal = Terminal(context.screen);
-    let held = match &args.from {
+    let mut held = match &args.from {
         None => drive::hold(&order, &terminal)?,
         Some(remote) => {
             caller::not_apart(&Workspace::open(&context.dir)?)?;
             drive::step_from(&order, &terminal, remote, caller::is_attended())?
         }
     };
+    held.is_one_step = true;
     answer(RunAnswer::of(held))
 }

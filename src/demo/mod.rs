@@ -100,6 +100,7 @@ impl Demo {
             wall: WALL,
             cost_micro_usd: 0,
             tokens: None,
+            requests: None,
         };
         // In a sandbox nobody could be caught at what it shows.
         let keeping = Keeping::Measured {

@@ -86,7 +86,7 @@ pub fn is_that_one(workspace: &Workspace, preset: &Preset) -> Result<(), Failure
 }
 
 /// Why an agent cannot work here.
-fn lacks(preset: &Preset, found: &Found) -> Option<String> {
+pub(super) fn lacks(preset: &Preset, found: &Found) -> Option<String> {
     let name = preset.name();
     match (&found.problem, &found.path) {
         (Some(problem), _) => Some(format!("agent `{name}`: {problem}")),

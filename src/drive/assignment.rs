@@ -35,4 +35,6 @@ pub struct Limits {
     pub cost_micro_usd: u64,
     /// Tokens that its calls of unknown cost may take; none = no limit.
     pub tokens: Option<u64>,
+    /// Requests to a model that one session may make; none = no limit.
+    pub requests: Option<u64>,
 }

@@ -25,6 +25,8 @@ pub struct Held {
     pub head: Head,
     /// Paths that are not committed now.
     pub uncommitted: u64,
+    /// One session was asked for, and no more.
+    pub is_one_step: bool,
     /// What a remote took of it, where it was held for one.
     pub given: Option<Given>,
 }
@@ -59,6 +61,7 @@ pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Hel
         wall: config.wall(),
         cost_micro_usd: config.limits().cost_micro_usd.unwrap_or(0),
         tokens: config.tokens(),
+        requests: config.requests(),
     };
     let keeping = Keeping::of(&workspace)?;
     let mut observer = operator.observer();
@@ -87,6 +90,7 @@ impl Held {
             snapshot,
             head: workspace.repo.head()?,
             uncommitted: uncommitted(workspace)?,
+            is_one_step: false,
             given: None,
         })
     }

@@ -1,6 +1,6 @@
 //! What is settled before a run: who plays what, how far it may go, and what stands in its way.
 
-use super::agents::{chosen, find_here};
+use super::agents::{chosen, find_here, lacks};
 use super::assignment::{Limits, RoleAgent, RoleAssignment};
 use super::operator::{Operator, Order};
 use super::parking::paths_are;
@@ -53,15 +53,15 @@ pub(super) fn cast(
                 "name one with `--agent NAME`, or set `[roles.default] agent` in `.agent/cook.toml`; `cook agents` lists them",
             ));
         }
-        let model = own.model.clone().or_else(|| default.model.clone());
         let mut agents = Vec::new();
         for name in names {
+            let model = config.model(role.short(), &name).map(str::to_owned);
             agents.push(RoleAgent {
                 preset: chosen(workspace, Some(&name))?,
                 access: access(role, &own, &default),
                 clocks: clocks(config, &own, &default),
                 price: config.price(&name, model.as_deref()),
-                model: model.clone(),
+                model,
             });
         }
         cast.insert(role, agents);
@@ -107,6 +107,11 @@ pub(super) fn before(
         operator.warn(&opened.message);
     }
     require_agents(workspace, cast)?;
+    if workspace.repo.identity()?.is_none() {
+        operator.warn(
+            "git knows no name and address for commits here, and the implementer makes some: run `git config --global user.name NAME` and `git config --global user.email ADDRESS`",
+        );
+    }
     let (_, snapshot) = workspace.require()?;
     let (dispatch, _) = service::dispatch_now(workspace, Some(&snapshot))?;
     let gates = gates(workspace, &snapshot)?;
@@ -151,14 +156,16 @@ fn show_cast(operator: &dyn Operator, cast: &RoleAssignment) {
 fn require_agents(workspace: &Workspace, cast: &RoleAssignment) -> Result<(), Failure> {
     let all: Vec<&Preset> = cast.values().flatten().map(|agent| &agent.preset).collect();
     let found = find_here(workspace, &all)?;
-    let mut here = found
-        .iter()
-        .map(|found| found.path.is_some() && found.is_it);
+    let mut found = found.iter();
     for (role, agents) in cast {
-        let any = here.by_ref().take(agents.len()).filter(|is| *is).count() > 0;
-        if !any {
-            let names: Vec<&str> = agents.iter().map(|agent| agent.preset.name()).collect();
-            let what = format!("no agent for the {role} is installed: {}", names.join(", "));
+        let lacking: Vec<Option<String>> = agents
+            .iter()
+            .zip(found.by_ref())
+            .map(|(agent, found)| lacks(&agent.preset, found))
+            .collect();
+        if lacking.iter().all(Option::is_some) {
+            let why: Vec<String> = lacking.into_iter().flatten().collect();
+            let what = format!("no agent can play the {role}: {}", why.join("; "));
             let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
             let hint = "`cook agents` lists those that cook knows and finds";
             return Err(failure.replace_hints([hint]));
@@ -310,6 +317,10 @@ fn limits_left(limits: &Limits, budgets: &Budgets, snapshot: &Snapshot, spent: &
             "{} of {all} tokens left for calls of unknown cost",
             all.saturating_sub(spent.unpriced_tokens)
         ),
+    });
+    parts.push(match limits.requests {
+        None => "no limit of requests".to_owned(),
+        Some(all) => format!("{all} requests to a model in each session"),
     });
     let steps = budgets.steps().saturating_add(granted.steps.unwrap_or(0));
     parts.push(format!(

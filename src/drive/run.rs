@@ -9,7 +9,7 @@
 use super::driver::Driver;
 use super::outcome::{Ended, Outcome, Step};
 use crate::service::{self, Workspace};
-use cook_agents::Spent;
+use cook_agents::{Bounds, Spent};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{current_audit, current_review};
 use cook_core::model::Snapshot;
@@ -96,24 +96,44 @@ impl Driver<'_> {
         }
         let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
-        let granted = snapshot.counters.granted.cost_micro_usd.unwrap_or(0);
-        let limit = self.limits.cost_micro_usd.saturating_add(granted);
-        let (now, before) = (&self.tally.spent, &self.before);
-        let cost = now.micro_usd + before.micro_usd;
-        if self.limits.cost_micro_usd > 0 && cost >= limit {
+        let limit = self.allowed(&snapshot);
+        let cost = self.tally.spent.micro_usd + self.before.micro_usd;
+        if let Some(limit) = limit.filter(|limit| cost >= *limit) {
             return Ok(Some(format!(
                 "the work has cost {:.2} of {:.2} US dollars; `cook budget add cost=N` allows more",
                 cost as f64 / 1e6,
                 limit as f64 / 1e6
             )));
         }
-        let tokens = now.unpriced_tokens + before.unpriced_tokens;
+        let tokens = self.tally.spent.unpriced_tokens + self.before.unpriced_tokens;
         Ok(match self.limits.tokens {
             Some(limit) if tokens >= limit => Some(format!(
                 "calls of unknown cost have taken {tokens} of {limit} tokens; `[prices]` tells their cost, `[limits] tokens` allows more"
             )),
             _ => None,
         })
+    }
+
+    /// Millionths of a dollar that the workflow may cost; none = no limit.
+    fn allowed(&self, snapshot: &Snapshot) -> Option<u64> {
+        let granted = snapshot.counters.granted.cost_micro_usd.unwrap_or(0);
+        let limit = self.limits.cost_micro_usd;
+        (limit > 0).then(|| limit.saturating_add(granted))
+    }
+
+    /// What one session more may take.
+    pub(super) fn left(&self, snapshot: &Snapshot) -> Bounds {
+        let (now, before) = (&self.tally.spent, &self.before);
+        let cost = now.micro_usd + before.micro_usd;
+        let tokens = now.unpriced_tokens + before.unpriced_tokens;
+        Bounds {
+            micro_usd: self
+                .allowed(snapshot)
+                .map(|limit| limit.saturating_sub(cost)),
+            tokens: self.limits.tokens.map(|limit| limit.saturating_sub(tokens)),
+            requests: self.limits.requests,
+            price: None,
+        }
     }
 
     /// What progress is told by: commits, slices, proof, findings, votes; never words.

@@ -8,11 +8,11 @@ use super::driver::Driver;
 use super::event::RunEvent;
 use super::mirror::TAKEN;
 use crate::service::Workspace;
-use cook_agents::{AgentFailure, AgentSupplier, FailureClass, Progress, Report, Sandbox};
+use cook_agents::{AgentFailure, AgentSupplier, Bounds, FailureClass, Progress, Report, Sandbox};
 use cook_core::diagnostic::{Failure, Finding};
 use cook_core::model::Role;
 use cook_core::report;
-use cook_git::Throwaway;
+use cook_git::{Identity, Throwaway};
 use cook_os::process::{ControlFlow, WORKFLOW_VARIABLE};
 use cook_os::thread;
 use cook_store::session::{
@@ -29,8 +29,8 @@ pub(super) enum SessionAnswer {
     Taken(Box<(report::Report, Reply)>),
     /// One that does not, also the second time where it was asked for again.
     Malformed(Vec<Finding>),
-    /// Nothing.
-    Nothing(AgentFailure),
+    /// Nothing; how it ended.
+    Nothing(AgentFailure, String),
     /// Nothing, and not by the agent's doing.
     Unkept(SessionError),
 }
@@ -67,6 +67,10 @@ pub(super) struct SessionContext<'a> {
     pub workflow: &'a str,
     /// What marks its processes.
     pub mark: &'a str,
+    /// Whom its commits name.
+    pub identity: &'a Identity,
+    /// What it may take.
+    pub bounds: Bounds,
     /// What holds it to what its role may write.
     pub sandbox: Option<&'a Sandbox>,
 }
@@ -93,6 +97,11 @@ impl SessionContext<'_> {
         supplier.role = Some(self.role.short().to_owned());
         supplier.workflow = Some(self.workflow.to_owned());
         supplier.env = vec![(WORKFLOW_VARIABLE.to_owned(), self.mark.into())];
+        let identity = self.identity.iter();
+        supplier
+            .env
+            .extend(identity.map(|(name, value)| ((*name).to_owned(), value.into())));
+        supplier.bounds = self.bounds;
         supplier.price = self.agent.price;
         supplier.access = Some(self.agent.access);
         supplier.sandbox = self.sandbox.cloned();
@@ -274,8 +283,9 @@ impl Driver<'_> {
 }
 
 fn nothing((error, report): (SessionError, Option<Report>)) -> SessionAnswer {
-    match report.and_then(|report| report.failure) {
-        Some(failed) => SessionAnswer::Nothing(failed),
+    let failed = report.and_then(|report| Some((report.failure.clone()?, report.describe_end())));
+    match failed {
+        Some((failed, end)) => SessionAnswer::Nothing(failed, end),
         None => SessionAnswer::Unkept(error),
     }
 }

@@ -10,10 +10,11 @@ use super::talk::{Asking, SessionContext};
 use super::weigh::SessionStart;
 use crate::service::{self, ByCookOutcome, Taker, Workspace};
 use cook_agents::workflow_mark;
-use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
+use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, Dispatch};
 use cook_core::model::{Actor, Event, Role};
 use cook_core::prompt::{self, report_format};
+use cook_git::Identity;
 use cook_store::session::{Continuation, On};
 use std::time::Instant;
 
@@ -115,10 +116,7 @@ impl Driver<'_> {
         if let Some((of, why)) = &self.tally.refused
             && *of == role
         {
-            say.push_str(&format!(
-                "\n\nThe last report of this role was not taken: {}. What the worktree holds now is what that session left.\n",
-                clean(why, Lines::Fold)
-            ));
+            say.push_str(&prompt::not_taken(why));
         }
         Asking { agent, say, on }
     }
@@ -183,6 +181,12 @@ impl Driver<'_> {
         let sandbox = self.keeping.sandbox(&workspace.repo)?;
         let (_, snapshot) = workspace.require()?;
         let format = report_format(role, dispatch.rule.id(), &snapshot);
+        let bounds = self.left(&snapshot);
+        // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
+        let identity = match role {
+            Role::Implementer => workspace.repo.identity()?.unwrap_or_default(),
+            _ => Identity::new(),
+        };
         let mut contexts = Vec::new();
         for (Asking { agent, .. }, (_, dir)) in askings.iter().zip(&rooms) {
             contexts.push(SessionContext {
@@ -194,6 +198,8 @@ impl Driver<'_> {
                 at: &at,
                 workflow: workspace.store_id(),
                 mark: &mark,
+                identity: &identity,
+                bounds,
                 sandbox: sandbox.as_ref(),
             });
         }

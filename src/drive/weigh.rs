@@ -81,7 +81,9 @@ impl Driver<'_> {
                 let why = format!("the report breaks the rules: {}", said.join("; "));
                 self.refuse(workspace, role, codes.collect(), why)
             }
-            SessionAnswer::Nothing(failed) => self.weigh_failure(workspace, role, agent, &failed),
+            SessionAnswer::Nothing(failed, end) => {
+                self.weigh_failure(workspace, role, agent, (&failed, &end))
+            }
             SessionAnswer::Unkept(error) => Ok(RoleOutcome::Another(error.to_string())),
         }
     }
@@ -168,9 +170,9 @@ impl Driver<'_> {
         workspace: &Workspace,
         role: Role,
         agent: &RoleAgent,
-        failed: &AgentFailure,
+        (failed, end): (&AgentFailure, &str),
     ) -> Result<RoleOutcome, Failure> {
-        let why = format!("{}: {}", agent.preset.name(), failed.why());
+        let why = format!("{}: {} ({end})", agent.preset.name(), failed.why());
         match failed.class {
             FailureClass::Interrupted => Ok(RoleOutcome::Step(Step::Ended(Ended::Asked))),
             FailureClass::Agent => self.refuse(

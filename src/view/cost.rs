@@ -25,6 +25,12 @@ pub struct CostRow {
     /// Calls whose cost nobody told.
     #[serde(rename = "cost_unknown")]
     pub unknown: u64,
+    /// Tokens that went in and were not kept from before, as far as agents tell.
+    pub input_tokens: u64,
+    /// Those that were.
+    pub cached_tokens: u64,
+    /// Tokens that came out.
+    pub output_tokens: u64,
 }
 
 impl CostRow {
@@ -37,7 +43,24 @@ impl CostRow {
         }
     }
 
+<<<<<<< HEAD
     pub(super) fn cost(&self) -> String {
+=======
+    fn tokens(&self) -> String {
+        let Self {
+            input_tokens,
+            cached_tokens,
+            output_tokens,
+            ..
+        } = self;
+        match input_tokens + cached_tokens + output_tokens {
+            0 => "tokens unknown".to_owned(),
+            _ => format!("{input_tokens} + {cached_tokens} cached tokens in, {output_tokens} out"),
+        }
+    }
+
+    fn cost(&self) -> String {
+>>>>>>> w-he
         let known = format!("{:.4} US dollars", self.micro_usd as f64 / 1e6);
         match (self.unknown, self.calls) {
             (0, _) => known,
@@ -71,6 +94,9 @@ impl CostAnswer {
             total.milliseconds += row.milliseconds;
             total.micro_usd += row.micro_usd;
             total.unknown += row.unknown;
+            total.input_tokens += row.input_tokens;
+            total.cached_tokens += row.cached_tokens;
+            total.output_tokens += row.output_tokens;
         }
         Self { rows, total }
     }
@@ -93,12 +119,13 @@ impl Show for CostAnswer {
         for row in self.rows.iter().chain([&self.total]) {
             page.toned(Tone::Strong, &format!("{:<14}", row.role));
             page.line(&format!(
-                "{:<10} {:>4} calls, {} failed, {:>12}, {}",
+                "{:<10} {:>4} calls, {} failed, {:>12}, {}, {}",
                 row.agent,
                 row.calls,
                 row.failed,
                 humantime::format_duration(Duration::from_secs(row.milliseconds / 1_000))
                     .to_string(),
+                row.tokens(),
                 row.cost()
             ));
         }

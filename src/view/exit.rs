@@ -29,8 +29,11 @@ pub enum Exit {
     Blocked = 11,
     /// The user paused the work.
     Paused = 12,
-    /// The mission is done, told to a scheduler that would go on (`cook step --from`).
-    Done = 13,
+    /// It ended where whoever called would not expect it: `--steps` of a run is used up, or
+    /// (`cook step --from`) the mission is done.
+    Ended = 13,
+    /// Somebody asked for an end (Ctrl-C, SIGTERM).
+    Interrupted = 130,
 }
 
 impl Exit {

@@ -88,7 +88,7 @@ impl LiveLine {
         // It is asked for its report once more.
         held.ended = false;
         match progress {
-            Progress::Started(_) | Progress::Said(_) => held.heard = now,
+            Progress::Started(_) | Progress::Said(_) | Progress::Notice(_) => held.heard = now,
             Progress::Tool(tool) => {
                 held.heard = now;
                 held.tool = Some(name(tool));

@@ -61,14 +61,17 @@ impl RunAnswer {
         } = held.outcome;
         let (word, exit) = match &ended {
             Ended::Policy(policy) => ("policy", Exit::of_policy(*policy)),
+            Ended::Steps if next.policy == Policy::Continue && !held.is_one_step => {
+                ("steps", Exit::Ended)
+            }
             Ended::Steps => ("steps", Exit::of_policy(next.policy)),
             Ended::Budget(_) => ("budget", Exit::Spent),
             Ended::Stalled(_) => ("stalled", Exit::Spent),
             Ended::Agents(_) => ("agents", Exit::Supplier),
-            Ended::Asked => ("asked", Exit::of_policy(next.policy)),
+            Ended::Asked => ("asked", Exit::Interrupted),
         };
         let exit = match (&held.given, is_done) {
-            (Some(_), true) => Exit::Done,
+            (Some(_), true) => Exit::Ended,
             _ => exit,
         };
         let reason = match ended {
@@ -304,6 +307,7 @@ fn progress_line(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
                 .find(|line| MARKED.iter().any(|mark| line.starts_with(mark)));
             marked.map(|line| (Tone::Dim, format!("  {}", one_line(line))))
         }
+        Progress::Notice(text) => Some((Tone::Warn, format!("  it waits: {}", one_line(text)))),
         Progress::Started(_) | Progress::Tool(_) | Progress::Pulse { .. } => None,
     }
 }

@@ -167,7 +167,10 @@ impl Screen {
             Format::Github => write_err(&harmless(&page.into_text())),
             _ => write_err(&page.into_text()),
         }
-        Exit::from(failure.kind)
+        match failure.code {
+            Code::Interrupted => Exit::Interrupted,
+            _ => Exit::from(failure.kind),
+        }
     }
 
     /// The same in a tone.

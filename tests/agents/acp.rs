@@ -88,6 +88,7 @@ impl Bench {
                 schema: None,
                 fork: None,
                 clocks: self.clocks,
+                bounds: cook_agents::Bounds::default(),
                 invocation: &invocation,
                 role: Some("completion-reviewer"),
                 env: &[],

@@ -1,7 +1,7 @@
 //! Streams that the real programs printed (`tests/streams/record.sh` records them), read by the presets built in.
 #![cfg(unix)]
 
-use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
+use cook_agents::{Bounds, FailureClass, Preset, Progress, Report, Task, run};
 use cook_core::model::{Access, Config};
 use cook_os::process::{Clocks, ControlFlow};
 use serde_json::{Value, json};
@@ -28,16 +28,26 @@ const OVER_ACP: [(&str, &str, &str); 3] = [
 
 /// What the preset makes of a recorded stream, and the tools it showed.
 fn replay(agent: &str, case: &str) -> (Report, Vec<String>) {
+    replay_within(agent, case, Bounds::default())
+}
+
+/// The same held to what it may take.
+fn replay_within(agent: &str, case: &str, bounds: Bounds) -> (Report, Vec<String>) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/streams")
         .join(agent)
         .join(format!("{case}.jsonl"));
+    replay_file(agent, &file, bounds)
+}
+
+fn replay_file(agent: &str, file: &Path, bounds: Bounds) -> (Report, Vec<String>) {
     assert!(file.is_file(), "{}", file.display());
     let table = format!(
         "[agents.{agent}]\nbin = \"cat\"\nstart = [{:?}]\n",
         file.display().to_string()
     );
     let preset = Preset::of(agent, &Config::parse(&table).unwrap()).unwrap();
+    let case = file.file_stem().unwrap().to_string_lossy();
     let temp = crate::support::room();
     let mut tools = Vec::new();
     let report = run(
@@ -55,6 +65,7 @@ fn replay(agent: &str, case: &str) -> (Report, Vec<String>) {
                 wall: Duration::from_secs(30),
                 idle: Duration::from_secs(30),
             },
+            bounds,
             invocation: &format!("replay-{}-{agent}-{case}", std::process::id()),
             role: None,
             env: &[],
@@ -62,8 +73,8 @@ fn replay(agent: &str, case: &str) -> (Report, Vec<String>) {
             keep: &temp.path().join("keep"),
         },
         &mut |progress| {
-            if let Progress::Tool(tool) = progress {
-                tools.push(tool.to_owned());
+            if let Progress::Tool(shown) | Progress::Notice(shown) = progress {
+                tools.push(shown.to_owned());
             }
             ControlFlow::Continue
         },
@@ -154,5 +165,115 @@ fn a_stream_that_was_cut_by_the_end_is_no_answer() {
             format!("{:?}", failure.failure).contains("cancelled"),
             "{agent}"
         );
+    }
+}
+
+/// A cost of 0 beside tokens is what a program says that knows no price.
+#[test]
+fn a_cost_of_nothing_beside_tokens_is_unknown() {
+    for agent in ["pi", "opencode"] {
+        let (report, _) = replay(agent, "tool");
+        assert!(report.usage.is_some(), "{agent}");
+        assert_eq!(report.cost_micro_usd, None, "{agent}");
+    }
+    let (report, _) = replay("claude", "tool");
+    assert_eq!(report.cost_micro_usd, Some(520));
+}
+
+/// Two requests are made, of 34 and 56 tokens; the second one is over each limit.
+#[test]
+fn a_session_is_ended_when_its_events_go_over_a_limit() {
+    let limits = |tokens, requests| Bounds {
+        tokens,
+        requests,
+        ..Bounds::default()
+    };
+    for (agent, _, _) in AGENTS {
+        let over = replay_within(agent, "tool", limits(None, Some(0)));
+        let over = over.0.failure.unwrap_or_else(|| panic!("{agent}"));
+        assert!(over.why().contains("`[limits] requests`"), "{over:?}");
+        assert_eq!(over.class, FailureClass::Agent, "{agent}");
+        let within = replay_within(agent, "tool", limits(Some(90), Some(2)));
+        assert_eq!(within.0.failure, None, "{agent}");
+    }
+    // Those that tell tokens request by request.
+    for agent in ["claude", "pi", "opencode", "qwen"] {
+        let (report, _) = replay_within(agent, "tool", limits(Some(33), None));
+        let failure = report.failure.unwrap_or_else(|| panic!("{agent}"));
+        assert!(failure.why().contains("it took 34 tokens"), "{failure:?}");
+        // What it took until then counts.
+        let taken = cook_agents::tokens(&report.usage.unwrap()).unwrap();
+        assert_eq!((taken.input, taken.output), (30, 4), "{agent}");
+    }
+    let price = toml::from_str("input = 1000000.0\noutput = 0.0").unwrap();
+    let bounds = Bounds {
+        micro_usd: Some(29_000_000),
+        price: Some(price),
+        ..Bounds::default()
+    };
+    let failure = replay_within("qwen", "tool", bounds).0.failure.unwrap();
+    assert!(failure.why().contains("it cost 30.0000"), "{failure:?}");
+}
+
+/// Overload, a limit and a missing login: what is tried again is shown, and counts for what it is.
+#[test]
+fn retries_are_shown_and_are_no_fault_of_the_agents() {
+    for (agent, case, shown, passes) in [
+        ("claude", "overload", "overloaded", true),
+        ("claude", "limit", "rate_limit", true),
+        ("claude", "login", "authentication_failed", false),
+        ("pi", "limit", "429", true),
+        ("codex", "overload", "Reconnecting... 5/5", true),
+        ("codex", "login", "401 Unauthorized", false),
+    ] {
+        let (report, told) = replay(agent, case);
+        let told_it = told.iter().any(|text| text.contains(shown));
+        assert!(told_it, "{agent} {case}: {told:?}");
+        let failure = report.failure.unwrap_or_else(|| panic!("{agent} {case}"));
+        assert_eq!(failure.class, FailureClass::Environment, "{failure:?}");
+        assert_eq!(failure.passes(), passes, "{agent} {case}: {failure:?}");
+    }
+    for case in ["overload", "login"] {
+        let failure = replay("pi", case).0.failure.unwrap();
+        assert_eq!(failure.class, FailureClass::Environment, "{failure:?}");
+    }
+}
+
+/// A program that failed goes on where it says that it tries again.
+#[test]
+fn an_error_that_is_tried_again_with_success_is_none() {
+    let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/pi");
+    let read = |case: &str| std::fs::read_to_string(streams.join(case)).unwrap();
+    let limit = read("limit.jsonl");
+    let until = limit.find("{\"type\":\"auto_retry_start\"").unwrap();
+    let until = until + limit[until..].find('\n').unwrap() + 1;
+    let both = format!("{}{}", &limit[..until], read("success.jsonl"));
+    let file = crate::support::room();
+    std::fs::write(file.path().join("both.jsonl"), both).unwrap();
+    let (report, _) = replay_file("pi", &file.path().join("both.jsonl"), Bounds::default());
+    assert_eq!(report.failure, None);
+    assert_eq!(report.text, "A plain answer.");
+}
+
+/// Each agent's variables as they stood in a program that it started itself.
+#[test]
+fn a_marker_stands_in_a_recorded_environment() {
+    use cook_core::model::KnownAgent;
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/markers");
+    for known in KnownAgent::all() {
+        let Ok(names) = std::fs::read_to_string(recorded.join(known.name())) else {
+            let seen = known
+                .preset
+                .verified
+                .as_ref()
+                .is_some_and(|all| !all.is_empty());
+            let none = known.markers.set.is_empty();
+            assert!(none || !seen, "{} was never recorded", known.name());
+            continue;
+        };
+        for marker in &known.markers.set {
+            assert!(names.lines().any(|name| name == marker), "{marker}");
+        }
+        assert!(names.lines().any(|name| known.markers.include(name)));
     }
 }

@@ -231,7 +231,7 @@ fn one_door_is_closed_under_every_marker_of_an_agent() {
         "CLAUDECODE",
         "CLAUDE_CODE_ENTRYPOINT",
         "CLAUDE_CODE_SESSION_ID",
-        "CODEX_SANDBOX",
+        "CODEX_CI",
         "CODEX_THREAD_ID",
         "COPILOT_AGENT_SESSION_ID",
         "CURSOR_AGENT",
@@ -248,9 +248,21 @@ fn one_door_is_closed_under_every_marker_of_an_agent() {
             .fails(4, "user_only")
             .says(marker);
     }
-    // Keys and homes that a person has too say nothing.
-    repo.cook_env(&["cancel", "--as-user"], "CODEX_HOME", "/x")
-        .exits(0);
+    // Keys, homes and switches that a person exports say nothing.
+    let exported = [
+        "CLAUDE_CODE_MAX_RETRIES",
+        "CLAUDE_CODE_EFFORT_LEVEL",
+        "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CODEX_HOME",
+        "COPILOT_MODEL",
+        "GEMINI_CLI_TRUST_WORKSPACE",
+        "PI_CODING_AGENT_DIR",
+        "QWEN_CODE_MAX_OUTPUT_TOKENS",
+    ];
+    let exported = exported.map(|name| (name.to_owned(), "1".to_owned()));
+    repo.extra.borrow_mut().extend(exported);
+    repo.cook(&["cancel", "--as-user"]).exits(0);
 }
 
 #[test]

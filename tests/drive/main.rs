@@ -162,9 +162,12 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[track_caller]
-fn ends(child: &mut Child) {
+fn ends(child: &mut Child) -> Option<i32> {
     let until = Instant::now() + PATIENCE;
-    while child.try_wait().unwrap().is_none() {
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
         assert!(Instant::now() < until, "it goes on");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -219,7 +222,9 @@ fn one_step_is_one_session() {
         assert_eq!(job.calls().len(), calls);
     }
     assert_eq!(job.calls(), ["regrounder", "implementer", "reviewer"]);
-    job.run(&["--steps", "2"]).exits(0).says("as many sessions");
+    job.run(&["--steps", "2"])
+        .exits(13)
+        .says("as many sessions");
     assert_eq!(job.calls().len(), 5);
     job.repo.cook(&["step", "--steps", "5"]).exits(2);
     assert_eq!(job.calls().len(), 5);
@@ -259,7 +264,7 @@ fn what_a_role_may_not_do_is_put_back_and_the_job_goes_on() {
             _ => 3,
         };
         let steps = (before + 2).to_string();
-        let run = job.run(&["--steps", &steps]).exits(0);
+        let run = job.run(&["--steps", &steps]).exits(13);
         assert!(run.err.contains(said), "{role} {kind}: {}", run.err);
         let told = run.err.matches("did what its role may not").count();
         assert_eq!(told, 1, "{role} {kind}: {}", run.err);
@@ -303,7 +308,7 @@ fn what_the_user_does_elsewhere_is_nobodys_breach() {
         other.to_str().unwrap(),
     ]);
     job.mischief("reviewer", "elsewhere");
-    let run = job.run(&["--steps", "3"]).exits(0);
+    let run = job.run(&["--steps", "3"]).exits(13);
     assert!(!run.err.contains("may not"), "{}", run.err);
     assert_eq!(
         job.repo.git(&["log", "-1", "--format=%s", "side"]),
@@ -319,7 +324,7 @@ fn what_the_user_does_elsewhere_is_nobodys_breach() {
 fn what_is_put_back_is_kept() {
     let job = Job::new();
     job.mischief("regrounder", "untracked");
-    job.run(&["--steps", "1"]).exits(0);
+    job.run(&["--steps", "1"]).exits(13);
     assert!(!job.repo.root.join("cheat.txt").exists());
     let kept = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
     let id = kept["copies"][0]["id"].as_str().unwrap().to_owned();
@@ -336,7 +341,7 @@ fn nothing_is_removed_that_was_not_kept() {
     let job = Job::new();
     let root = &job.repo.root;
     job.mischief("reviewer", "hoards");
-    let run = job.run(&["--steps", "3"]).exits(0);
+    let run = job.run(&["--steps", "3"]).exits(13);
     assert!(run.err.contains("`vendored` is new"), "{}", run.err);
     for gone in ["run.sh", "big.bin", "vendored"] {
         assert!(!root.join(gone).exists(), "{gone}");
@@ -416,7 +421,7 @@ fn six_sessions_that_change_nothing_stop_the_work() {
 fn nothing_that_an_agent_started_outlives_its_session() {
     let job = Job::new();
     job.mischief("reviewer", "daemon");
-    job.run(&["--steps", "3"]).exits(0);
+    job.run(&["--steps", "3"]).exits(13);
     let pid = std::fs::read_to_string(job.state.join("daemon")).unwrap();
     assert!(!is_alive(pid.trim()));
 }
@@ -425,7 +430,7 @@ fn nothing_that_an_agent_started_outlives_its_session() {
 #[test]
 fn a_run_that_is_killed_goes_on_with_the_next() {
     let job = Job::new();
-    job.run(&["--steps", "2"]).exits(0);
+    job.run(&["--steps", "2"]).exits(13);
     job.mischief("reviewer", "hang");
     let (mut child, pid) = job.run_until_it_hangs();
     // A second driver is told who drives.
@@ -475,7 +480,7 @@ fn a_pause_from_another_terminal_ends_the_run_after_the_session() {
 #[test]
 fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
     let job = Job::with("[rules]\nisolate_readonly = true\n");
-    job.run(&["--steps", "2"]).exits(0);
+    job.run(&["--steps", "2"]).exits(13);
     job.mischief("reviewer", "waits");
     let child = job
         .repo
@@ -529,7 +534,7 @@ fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
 fn cut(deeds: &str, before: impl FnOnce(&Job)) -> Job {
     let job = Job::new();
     before(&job);
-    job.run(&["--steps", "2", "--yes"]).exits(0);
+    job.run(&["--steps", "2", "--yes"]).exits(13);
     std::fs::write(job.state.join("deeds"), deeds).unwrap();
     job.mischief("reviewer", "cut");
     let (mut child, pid) = job.run_until_it_hangs();
@@ -684,7 +689,7 @@ fn a_sparse_checkout_after_a_session_that_was_cut_stays() {
 #[test]
 fn what_a_reader_elsewhere_does_to_the_worktree_is_not_lost() {
     let job = Job::with("[rules]\nisolate_readonly = true\n");
-    job.run(&["--steps", "2"]).exits(0);
+    job.run(&["--steps", "2"]).exits(13);
     job.repo.write("draft.txt", "a draft");
     let owner = job.repo.root.display().to_string();
     let write = |deeds: &str| std::fs::write(job.state.join("deeds"), deeds).unwrap();
@@ -718,7 +723,7 @@ fn a_killed_session_does_not_choose_the_next_ones_settings() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(job.repo.read(".agent/cook.toml").contains("agents.mine"));
-    let run = job.run(&["--steps", "1"]).exits(0);
+    let run = job.run(&["--steps", "1"]).exits(13);
     assert!(!is_alive(&pid));
     assert!(run.err.contains("`.agent/cook.toml`"), "{}", run.err);
     assert!(!job.repo.read(".agent/cook.toml").contains("agents.mine"));
@@ -735,13 +740,13 @@ fn no_session_begins_on_a_view_that_is_behind_the_log() {
     let saved = job.repo.beside("before");
     job.shell(&format!("cp -a .agent {}", saved.display()));
     let stamp = std::fs::read(root.join(".git/cook-checkout.json")).unwrap();
-    job.run(&["--steps", "1"]).exits(0);
+    job.run(&["--steps", "1"]).exits(13);
     let planned = job.repo.read(".agent/state.json");
     job.shell(&format!("rm -r .agent; cp -a {} .agent", saved.display()));
     std::fs::write(root.join(".git/cook-checkout.json"), stamp).unwrap();
     assert_ne!(job.repo.read(".agent/state.json"), planned);
 
-    let run = job.run(&["--steps", "1"]).exits(0);
+    let run = job.run(&["--steps", "1"]).exits(13);
     assert!(
         run.err
             .contains("`.agent/` was behind the log and shows it now"),
@@ -772,7 +777,8 @@ fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
         "the first one only asks"
     );
     signal(&child, "INT");
-    ends(&mut child);
+    // `cook run && deploy` deploys nothing.
+    assert_eq!(ends(&mut child), Some(130));
     job.hanging_run_says(
         "err",
         "is ended now; the next `cook run` begins its step again",
@@ -784,7 +790,7 @@ fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
     ] {
         job.hanging_run_says("out", said);
     }
-    let run = job.run(&["--steps", "1"]).exits(0);
+    let run = job.run(&["--steps", "1"]).exits(13);
     let said = "begins the step of the completion-regrounder again, because its session was ended before it reported";
     assert!(run.err.contains(said), "{}", run.err);
     let run = job.run(&[]).exits(0);
@@ -801,7 +807,7 @@ fn a_copy_is_driven_while_the_other_is() {
     assert_eq!(id(&one), id(&other), "they are copies");
     one.mischief("regrounder", "hang");
     let (mut child, agent) = one.run_until_it_hangs();
-    other.run(&["--steps", "2"]).exits(0);
+    other.run(&["--steps", "2"]).exits(13);
     assert!(is_alive(&agent) && child.try_wait().unwrap().is_none());
     // The first one only asks.
     for _ in 0..2 {
@@ -836,18 +842,18 @@ fn a_session_that_failed_is_of_unknown_cost_and_not_of_none() {
         "{AGENTS}\n[roles.regrounder]\nagent = \"limited\"\n[prices.limited]\ninput = 100.0\noutput = 1000.0\n"
     ));
     job.mischief("regrounder", "silent");
-    let json = job.run(&["--json", "--steps", "1"]).exits(0).json();
+    let json = job.run(&["--json", "--steps", "1"]).exits(13).json();
     // It told its tokens, and they have a price.
     assert_eq!(json["cost_unknown"], 0);
     assert_eq!(json["cost_usd"], 0.2);
     let job = Job::new();
     job.mischief("regrounder", "fails");
-    let json = job.run(&["--json", "--steps", "1"]).exits(0).json();
+    let json = job.run(&["--json", "--steps", "1"]).exits(13).json();
     assert_eq!(json["cost_unknown"], 1);
     let cost = job.repo.cook(&["cost", "--json"]).exits(0).json();
     assert_eq!(cost["total"]["cost_unknown"], 1);
     job.mischief("regrounder", "silent");
-    let run = job.run(&["--steps", "1"]).exits(0);
+    let run = job.run(&["--steps", "1"]).exits(13);
     assert!(run.out.contains("1 session, unknown cost"), "{}", run.out);
 }
 
@@ -889,7 +895,7 @@ fn a_stop_is_told_in_words_with_the_command_that_goes_on() {
 #[test]
 fn the_beginning_names_every_gate_and_all_that_binds() {
     let job = Job::new();
-    let run = job.run(&["--steps", "1"]).exits(0);
+    let run = job.run(&["--steps", "1"]).exits(13);
     for said in [
         "0 gates",
         "25.00 of 25.00 US dollars left",
@@ -900,8 +906,8 @@ fn the_beginning_names_every_gate_and_all_that_binds() {
         assert!(run.err.contains(said), "{said}: {}", run.err);
     }
     job.mischief("implementer", "silent");
-    job.run(&["--steps", "1"]).exits(0);
-    let run = job.run(&["--steps", "1"]).exits(0);
+    job.run(&["--steps", "1"]).exits(13);
+    let run = job.run(&["--steps", "1"]).exits(13);
     for said in [
         "1 gate: `bash tests/run.sh` (of the plan, trusted)",
         "58 of 60 steps left",
@@ -960,7 +966,7 @@ fn a_command_of_notify_that_fails_is_told_in_the_run() {
 #[test]
 fn the_line_is_redrawn_on_a_terminal_only() {
     let job = Job::new();
-    let run = job.run(&["--steps", "1"]).exits(0);
+    let run = job.run(&["--steps", "1"]).exits(13);
     assert!(!run.err.contains('\u{1b}') && !run.err.contains('\r'));
     let seen = |term: &str| {
         let mut script = job.repo.command("script");
@@ -987,7 +993,7 @@ fn the_line_is_redrawn_on_a_terminal_only() {
 fn a_limit_is_waited_for_and_another_agent_stands_in_for_one_that_is_absent() {
     let job = Job::with(&format!("{AGENTS}{OTHERS}"));
     std::fs::write(job.state.join("limit"), "1735689600").unwrap();
-    let run = job.run(&["--steps", "6"]).exits(0);
+    let run = job.run(&["--steps", "6"]).exits(13);
     assert!(run.err.contains("(absent)"), "{}", run.err);
     assert!(
         run.err.contains("waiting until 2025-01-01T00:00:00Z"),
@@ -1075,7 +1081,7 @@ fn a_wait_for_the_end_of_a_limit_outlives_the_run() {
         .extra
         .borrow_mut()
         .push(("COOK_NOW".to_owned(), "2026-01-02T05:00:00Z".to_owned()));
-    let run = job.run(&["--steps", "1"]).exits(0);
+    let run = job.run(&["--steps", "1"]).exits(13);
     assert!(!run.err.contains("waiting until"), "{}", run.err);
     assert_eq!(job.calls(), ["regrounder"]);
 }
@@ -1084,7 +1090,7 @@ fn a_wait_for_the_end_of_a_limit_outlives_the_run() {
 fn without_anybody_who_can_play_a_role_no_run_begins() {
     let job = Job::with(&format!("{AGENTS}{OTHERS}").replace("fallback = [\"player\"]\n", ""));
     let run = job.run(&[]).exits(5);
-    let said = "no agent for the completion-reviewer is installed: absent";
+    let said = "no agent can play the completion-reviewer: agent `absent`: there is no `/nonexistent/agent`";
     assert!(run.err.contains(said), "{}", run.err);
     job.repo.cook(&["next", "--exit-code"]).exits(0);
     assert_eq!(job.calls(), [""; 0]);
@@ -1108,9 +1114,9 @@ fn what_stands_in_the_way_is_said_before_a_session() {
 #[test]
 fn whoever_reads_is_shown_the_diff_the_proofs_and_what_became_of_the_tests() {
     let job = Job::new();
-    job.run(&["--steps", "9"]).exits(0);
+    job.run(&["--steps", "9"]).exits(13);
     job.mischief("implementer", "weaken");
-    job.run(&["--steps", "2"]).exits(0);
+    job.run(&["--steps", "2"]).exits(13);
     let prompt =
         |role: &str| std::fs::read_to_string(job.state.join(format!("prompt.{role}"))).unwrap();
     let reviewer = prompt("reviewer");
@@ -1402,7 +1408,7 @@ fn tokens_have_their_price_and_the_limit_is_the_workflows() {
 #[test]
 fn what_records_cite_outlives_a_gc_of_another_worktree() {
     let job = Job::with("[sessions]\nkeep = \"1ms\"\n");
-    job.run(&["--steps", "4"]).exits(0);
+    job.run(&["--steps", "4"]).exits(13);
     let other = job.repo.beside("other");
     job.repo
         .git(&["worktree", "add", "-q", other.to_str().unwrap()]);
@@ -1431,7 +1437,7 @@ fn the_log_keeps_as_much_of_sessions_as_the_settings_say() {
     for (kept, wanted) in [("none", None), ("cited", Some(1)), ("all", Some(2))] {
         let job = Job::with(&format!("[log]\nexchanges = \"{kept}\"\n"));
         job.mischief("reviewer", "once");
-        job.run(&["--steps", "3"]).exits(0);
+        job.run(&["--steps", "3"]).exits(13);
         let workspace = cook::service::Workspace::open(&job.repo.root).unwrap();
         let place = workspace.place();
         let store = cook_store::store::Store::open(place).unwrap().unwrap();
@@ -1464,12 +1470,12 @@ fn the_log_keeps_as_much_of_sessions_as_the_settings_say() {
 #[test]
 fn a_session_that_takes_the_log_away_is_caught_and_the_work_goes_on() {
     let job = Job::new();
-    job.run(&["--steps", "2"]).exits(0);
+    job.run(&["--steps", "2"]).exits(13);
     for role in ["reviewer", "implementer"] {
         job.mischief(role, "gone");
         job.run(&["--steps", if role == "reviewer" { "2" } else { "4" }])
-            .exits(0);
-        let log = job.repo.cook(&["log", "-n", "99"]).exits(0);
+            .exits(13);
+        let log = job.repo.cook(&["log", "-n", "99"]).exits(13);
         assert!(log.out.contains("refused"), "{}", log.out);
     }
     let calls = job.repo.cook(&["session", "log", "--json"]).exits(0).json();
@@ -1557,4 +1563,65 @@ fn locks_of_a_git_that_was_ended_hold_nobody_up() {
     assert!(!run.err.contains("mine.lock"), "{}", run.err);
     assert!(mine.exists());
     job.is_done();
+}
+
+/// An implementer whose own git knows nobody makes commits in the user's name.
+#[test]
+fn an_implementer_commits_in_the_users_name() {
+    let job = Job::with("[agents.player.env]\nGIT_CONFIG_GLOBAL = \"/dev/null\"\n");
+    let settings = job.repo.beside("gitconfig");
+    std::fs::write(
+        &settings,
+        "[user]\nname = Ada Example\nemail = ada@example.org\n",
+    )
+    .unwrap();
+    let without = |command: &mut Command| {
+        for name in ["GIT_AUTHOR", "GIT_COMMITTER"] {
+            command.env_remove(format!("{name}_NAME"));
+            command.env_remove(format!("{name}_EMAIL"));
+        }
+        command.env("GIT_CONFIG_GLOBAL", &settings);
+    };
+    let mut run = job.repo.cook_command(&["run", "--steps", "2"]);
+    without(&mut run);
+    let run = support::run(run, b"").exits(13);
+    assert_eq!(run.err.matches("recorded #").count(), 2, "{}", run.err);
+    let who = ["log", "-1", "--format=%s by %an <%ae>, %cn <%ce>"];
+    assert_eq!(
+        job.repo.git(&who),
+        "Count words by Ada Example <ada@example.org>, Ada Example <ada@example.org>"
+    );
+    // Where git knows nobody that is said before a session.
+    std::fs::write(&settings, "[user]\nuseConfigOnly = true\n").unwrap();
+    let mut run = job.repo.cook_command(&["run", "--steps", "0"]);
+    without(&mut run);
+    let run = support::run(run, b"").exits(13);
+    let said = "git knows no name and address for commits here";
+    assert!(run.err.contains(said), "{}", run.err);
+}
+
+/// An agent that was ended says how, and where what it said lies.
+#[test]
+fn a_session_that_ended_is_told_with_its_end() {
+    let job = Job::new();
+    job.mischief("regrounder", "fails");
+    let run = job.run(&["--steps", "1"]).exits(13);
+    for part in [
+        "player: it ended with exit code 3 (ended after ",
+        ", with exit code 3, no event, its output lies in `",
+        "/.git/cook/sessions/attempts/ex_",
+    ] {
+        assert!(run.err.contains(part), "{part}: {}", run.err);
+    }
+}
+
+/// A model belongs to the agent that it stands beside.
+#[test]
+fn a_fallback_does_not_get_another_agents_model() {
+    let job = Job::with(
+        "[roles.regrounder]\nagent = \"missing\"\nmodel = \"huge\"\nfallback = [\"player\"]\n[agents.missing]\nbin = \"/nonexistent/agent\"\nstart = [\"{model}\"]\nmodel = [\"-m\", \"{model}\"]\nevents = \"text\"\n",
+    );
+    // The player takes no model: named `huge` it would be refused, and no session held.
+    job.run(&["--steps", "1"]).exits(13);
+    assert_eq!(job.calls(), ["regrounder"]);
 }

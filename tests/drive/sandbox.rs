@@ -54,7 +54,7 @@ fn what_a_role_may_not_write_it_cannot() {
             _ => 2,
         };
         let steps = (before + 1).to_string();
-        let run = job.run(&["--steps", &steps]).exits(0);
+        let run = job.run(&["--steps", &steps]).exits(13);
         assert!(!run.err.contains("may not"), "{role} {kind}: {}", run.err);
         assert_eq!(job.calls()[before..], [role, role], "{kind}");
         assert_eq!(
@@ -88,7 +88,7 @@ fn what_can_be_written_nonetheless_is_put_back_and_named() {
         ] {
             let job = Job::with(settings);
             job.mischief("implementer", kind);
-            let run = job.run(&["--steps", "3"]).exits(0);
+            let run = job.run(&["--steps", "3"]).exits(13);
             assert!(run.err.contains(said), "{settings} {kind}: {}", run.err);
             let told = run.err.matches("did what its role may not").count();
             assert_eq!(told, 1, "{kind}: {}", run.err);
@@ -117,7 +117,7 @@ fn what_is_cooks_own_is_put_back_and_named() {
         let read = |name: &str| std::fs::read(job.repo.root.join(name)).unwrap();
         let was = (read(".git/cook/trust.json"), read(".git/cook-id"));
         job.mischief("reviewer", kind);
-        let run = job.run(&["--steps", "4"]).exits(0);
+        let run = job.run(&["--steps", "4"]).exits(13);
         assert!(run.err.contains(said), "{kind}: {}", run.err);
         assert_eq!((read(".git/cook/trust.json"), read(".git/cook-id")), was);
         assert_eq!(job.calls()[2..], ["reviewer", "reviewer"], "{kind}");
@@ -129,7 +129,7 @@ fn what_is_cooks_own_is_put_back_and_named() {
 fn settings_that_start_programs_later_do_not_outlast_the_session() {
     let Some(job) = sandboxed() else { return };
     job.mischief("implementer", "plants");
-    let run = job.run(&["--steps", "3"]).exits(0);
+    let run = job.run(&["--steps", "3"]).exits(13);
     let said = "it wrote settings that start programs later";
     assert_eq!(run.err.matches(said).count(), 1, "{}", run.err);
     assert_eq!(job.calls()[1..], ["implementer", "implementer"]);
@@ -144,8 +144,8 @@ fn settings_that_start_programs_later_do_not_outlast_the_session() {
 fn a_session_leaves_what_it_may_not_write_itself() {
     let Some(job) = sandboxed() else { return };
     job.mischief("reviewer", "leaves");
-    job.run(&["--steps", "2"]).exits(0);
-    job.run(&["--steps", "1"]).exits(0);
+    job.run(&["--steps", "2"]).exits(13);
+    job.run(&["--steps", "1"]).exits(13);
     let read = |name: &str| std::fs::read_to_string(job.state.join(name)).unwrap();
     let left = read("left.reviewer");
     assert!(left.contains("queued") && left.ends_with("\n0\n"), "{left}");
@@ -226,7 +226,7 @@ fn doctor_says_what_holds_agents() {
         .never_says("[sandbox_");
     let job = Job::with("[sandbox]\nmode = \"required\"\nsockets = [\"/run/docker.sock\"]\n");
     job.repo.cook(&["doctor"]).exits(0).says("[sandbox_opened]");
-    let run = job.run(&["--steps", "0"]).exits(0);
+    let run = job.run(&["--steps", "0"]).exits(13);
     assert!(
         run.err.contains("agents reach `/run/docker.sock`"),
         "{}",

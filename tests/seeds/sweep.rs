@@ -118,7 +118,7 @@ impl Run {
             self.seen.starts += 1;
             if code.is_none() {
                 let settled = self.settle();
-                if !matches!(settled.code, Some(0 | 6 | 10 | 11 | 12)) {
+                if !matches!(settled.code, Some(0 | 6 | 10 | 11 | 12 | 13)) {
                     self.wrong(&format!(
                         "settling ended with {:?}: {}",
                         settled.code, settled.err

@@ -138,10 +138,14 @@ pub(super) fn check(rule: &Rule) -> Result<(), String> {
         progress,
         compaction,
         reset_at,
+        notice,
+        request,
+        spent,
         ..
     } = &rule.set;
     let set = [
         session, text, text_delta, data, error, usage, cost, progress, compaction, reset_at,
+        notice, request, spent,
     ];
     let paths = rule.when.keys().chain(set.into_iter().flatten());
     for path in paths {

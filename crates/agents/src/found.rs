@@ -2,6 +2,7 @@
 //! is. The answer is kept by path, size and time of change of the program's file.
 
 use super::{AgentError, Preset};
+use cook_core::diagnostic::{Lines, clean};
 use cook_os::disk::{self, Durable, Links, NewFile};
 use cook_os::process::{Short, capture};
 use cook_os::process::{is_program, on_path};
@@ -19,6 +20,8 @@ const MAX_CACHE: u64 = 4 << 20;
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Bytes of its answer that are read.
 const LIMIT: usize = 256 * 1024;
+/// Characters of a failed answer that are shown.
+const WORDS: usize = 300;
 
 /// What is known of one agent's program.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -54,22 +57,30 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
         .unwrap_or_default();
     let places: Vec<(Option<PathBuf>, String)> =
         presets.iter().map(|preset| place(preset, dir)).collect();
-    let wanted: Vec<_> = presets.iter().zip(&places).collect();
-    let asked = thread::on_each(&wanted, |(preset, (path, key))| {
-        match (kept.programs.get(key), path) {
-            (Some(known), _) => known.clone(),
-            (None, Some(path)) => ask(preset, path, dir),
-            (None, None) => Found::default(),
+    // One agent plays several roles: its program is asked once.
+    let mut wanted: BTreeMap<&str, (&Preset, &Path)> = BTreeMap::new();
+    for (preset, (path, key)) in presets.iter().zip(&places) {
+        if let (Some(path), None) = (path, kept.programs.get(key)) {
+            wanted.insert(key, (preset, path));
         }
-    });
+    }
+    let wanted: Vec<_> = wanted.into_iter().collect();
+    let asked = thread::on_each(&wanted, |(_, (preset, path))| ask(preset, path, dir));
     let went_wrong = |preset: &Preset| Found {
         problem: Some(format!("asking `{}` went wrong", preset.bin())),
         ..Found::default()
     };
-    let found: Vec<Found> = asked
-        .into_iter()
-        .zip(presets)
-        .map(|(found, preset)| found.unwrap_or_else(|_| went_wrong(preset)))
+    let asked: BTreeMap<&str, Found> = wanted
+        .iter()
+        .zip(asked)
+        .map(|((key, (preset, _)), found)| (*key, found.unwrap_or_else(|_| went_wrong(preset))))
+        .collect();
+    let found: Vec<Found> = places
+        .iter()
+        .map(|(_, key)| {
+            let known = kept.programs.get(key).or_else(|| asked.get(key.as_str()));
+            known.cloned().unwrap_or_default()
+        })
         .collect();
     // What is known of those that were not asked stays. A program that did not answer is asked
     // again next time.
@@ -139,10 +150,12 @@ fn ask(preset: &Preset, path: &Path, dir: &Path) -> Found {
         problem: None,
     };
     if let Some(identify) = &table.identify {
-        match said(path, &identify.args, dir) {
-            Ok(text) => {
-                found.is_it = text.to_lowercase().contains(&identify.text.to_lowercase());
-            }
+        let is_it = |said: &Said| {
+            let text = said.text.to_lowercase();
+            text.contains(&identify.text.to_lowercase())
+        };
+        match ask_twice(path, &identify.args, dir, is_it) {
+            Ok(said) => found.is_it = is_it(&said),
             Err(why) => found.problem = Some(why),
         }
     }
@@ -150,22 +163,69 @@ fn ask(preset: &Preset, path: &Path, dir: &Path) -> Found {
         && found.is_it
         && let Some(args) = &table.version
     {
-        match said(path, args, dir) {
-            Ok(text) => found.version = version_in(&text),
+        match ask_twice(path, args, dir, |said| version_in(&said.text).is_some()) {
+            Ok(said) => found.version = version_in(&said.text),
             Err(why) => found.problem = Some(why),
         }
     }
     found
 }
 
+/// A program that fails says nothing about who it is: it is asked once more, and then its words
+/// are what is known. An answer that is `enough` counts, however the program ends after it.
+fn ask_twice(
+    path: &Path,
+    args: &[String],
+    dir: &Path,
+    enough: impl Fn(&Said) -> bool,
+) -> Result<Said, String> {
+    let once = || {
+        let heard = said(path, args, dir)?;
+        match heard.code == Some(0) || enough(&heard) {
+            true => Ok(heard),
+            false => Err(heard.complain(path, args)),
+        }
+    };
+    once().or_else(|_: String| once())
+}
+
 /// What the program says its version is now.
 pub fn probe_version(preset: &Preset, dir: &Path) -> Option<String> {
     let path = program_file(preset.bin(), dir)?;
     let args = preset.table().version.as_ref()?;
-    version_in(&said(&path, args, dir).ok()?)
+    version_in(&said(&path, args, dir).ok()?.text)
 }
 
-fn said(path: &Path, args: &[String], dir: &Path) -> Result<String, String> {
+/// What a program answered.
+struct Said {
+    text: String,
+    /// Exit code; none when a signal ended it.
+    code: Option<i32>,
+}
+
+impl Said {
+    /// `gemini --help ended with 52: …`
+    fn complain(&self, path: &Path, args: &[String]) -> String {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let how = match self.code {
+            Some(code) => format!("ended with {code}"),
+            None => "was ended by a signal".to_owned(),
+        };
+        let words: String = clean(&self.text, Lines::Fold).chars().take(WORDS).collect();
+        let words = if words.is_empty() {
+            "it said nothing"
+        } else {
+            &words
+        };
+        format!(
+            "`{} {}` {how}: {words}",
+            name.to_string_lossy(),
+            args.join(" ")
+        )
+    }
+}
+
+fn said(path: &Path, args: &[String], dir: &Path) -> Result<Said, String> {
     let mut argv = vec![path.as_os_str().to_owned()];
     argv.extend(args.iter().map(OsString::from));
     let captured = capture(&Short {
@@ -181,7 +241,10 @@ fn said(path: &Path, args: &[String], dir: &Path) -> Result<String, String> {
         group: true,
     });
     match captured {
-        Ok(said) => Ok(String::from_utf8_lossy(&said.stdout).into_owned() + &said.stderr),
+        Ok(said) => Ok(Said {
+            text: String::from_utf8_lossy(&said.stdout).into_owned() + &said.stderr,
+            code: said.code,
+        }),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -204,8 +267,51 @@ fn version_in(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    /// A program that notes each question, and fails so many times before it answers.
+    #[cfg(unix)]
+    fn program(dir: &Path, fails: u32) -> Preset {
+        use std::os::unix::fs::PermissionsExt;
+        let path = dir.join("agent");
+        let text = format!(
+            "#!/bin/sh\ncd {}\necho >>asked\n[ $(wc -l <asked) -gt {fails} ] || {{ echo out of quota >&2; exit 52; }}\necho the agent, 1.2.3\n",
+            dir.display()
+        );
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let table = format!(
+            "[agents.one]\nbin = {path:?}\nstart = []\nevents = \"text\"\nidentify = {{ args = [\"--help\"], match = \"The agent\" }}\n"
+        );
+        let config = cook_core::model::Config::parse(&table).unwrap_or_else(|why| panic!("{why}"));
+        Preset::of("one", &config).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_is_asked_once_for_all_its_roles_and_again_when_it_fails() {
+        for (fails, questions, is_it) in [(0, 1, true), (1, 2, true), (9, 2, false)] {
+            let dir = tempfile::tempdir().unwrap();
+            let preset = program(dir.path(), fails);
+            let cache = dir.path().join("cache");
+            let found = find(&[&preset; 5], dir.path(), &cache).unwrap();
+            let asked = std::fs::read_to_string(dir.path().join("asked")).unwrap();
+            assert_eq!(asked.lines().count(), questions, "{fails}");
+            assert_eq!(found.len(), 5);
+            for found in &found {
+                assert_eq!(found.is_it, is_it, "{fails}");
+                let said = "`agent --help` ended with 52: out of quota";
+                assert_eq!(found.problem.as_deref() == Some(said), !is_it, "{found:?}");
+            }
+            // What is known is not asked again; a failure is.
+            find(&[&preset], dir.path(), &cache).unwrap();
+            let asked = std::fs::read_to_string(dir.path().join("asked")).unwrap();
+            let again = asked.lines().count() - questions;
+            assert_eq!(again, if is_it { 0 } else { 2 });
+        }
+    }
 
     #[test]
     fn versions_as_programs_say_them() {

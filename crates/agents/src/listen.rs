@@ -2,6 +2,7 @@
 //! whether there is a result (agents fact 1).
 
 use super::failure::{AgentFailure, FailureClass, class_of, moment};
+use super::meter::{Bounds, Meter};
 use super::usage::Counter;
 use super::{Preset, event};
 use cook_core::diagnostic::{Lines, clean};
@@ -23,6 +24,8 @@ pub enum Progress<'a> {
     Tool(&'a str),
     /// It said something: an answer so far, or a line of text.
     Said(&'a str),
+    /// It waits for something or tries again, and says why.
+    Notice(&'a str),
     /// Time passes.
     Pulse {
         /// Since the start.
@@ -49,6 +52,10 @@ pub(super) struct StreamResult {
     pub cost: Counter,
     /// A summary, when it compacted its context.
     pub compaction: Option<String>,
+    /// Tokens that were told request by request.
+    pub spent: Option<Value>,
+    /// What its last event was.
+    pub last_event: Option<String>,
     /// Why there is no result.
     pub failure: Option<AgentFailure>,
 }
@@ -66,11 +73,17 @@ pub(super) struct Reader<'a> {
     done: bool,
     events: u64,
     unreadable: Option<String>,
+    meter: Meter,
+    /// The limit that it went over.
+    over: Option<String>,
+    /// What it waited for last, if it did nothing since.
+    notice: Option<String>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn of(
         preset: &'a Preset,
+        bounds: Bounds,
         watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
     ) -> Self {
         Self {
@@ -88,11 +101,20 @@ impl<'a> Reader<'a> {
             done: false,
             events: 0,
             unreadable: None,
+            meter: Meter::of(bounds),
+            over: None,
+            notice: None,
         }
     }
 
     fn event(&mut self, event: &Value) -> ControlFlow {
+        if self.over.is_some() {
+            // What comes while it is being ended is no part of it.
+            return ControlFlow::Stop;
+        }
         self.events += 1;
+        let kind = event.get("type").and_then(Value::as_str);
+        self.result.last_event = kind.map(line);
         let preset = self.preset;
         let mut flow = ControlFlow::Continue;
         for rule in preset.rules() {
@@ -101,9 +123,14 @@ impl<'a> Reader<'a> {
             }
         }
         if self.done {
-            flow = strongest(flow, ControlFlow::Finished);
+            return strongest(flow, ControlFlow::Finished);
         }
-        flow
+        let (usage, cost) = (&self.result.usage, &self.result.cost);
+        self.over = self.meter.exceeds(preset, usage, cost);
+        match self.over {
+            Some(_) => ControlFlow::Stop,
+            None => flow,
+        }
     }
 
     fn take(&mut self, rule: &Rule, event: &Value) -> ControlFlow {
@@ -116,6 +143,17 @@ impl<'a> Reader<'a> {
         let mut flow = ControlFlow::Continue;
         if let Some(session) = text(&set.session).filter(|id| is_session_id(id)) {
             self.result.session = Some(session);
+        }
+        self.meter.take(rule, event);
+        if set.text.is_some() || set.text_delta.is_some() || set.progress.is_some() {
+            self.notice = None;
+        }
+        if let Some(notice) = text(&set.notice).map(|notice| line(&notice)) {
+            flow = strongest(flow, (self.watch)(Progress::Notice(&notice)));
+            self.notice = Some(notice);
+        }
+        if set.again {
+            self.error = None;
         }
         if set.text_break {
             self.delta.clear();
@@ -168,6 +206,7 @@ impl<'a> Reader<'a> {
     /// What came of it.
     pub(super) fn end(mut self, outcome: &Outcome) -> StreamResult {
         self.result.text = self.answer(outcome);
+        self.result.spent = self.meter.spent().cloned();
         self.result.failure = self.verdict(outcome, &self.result.text);
         self.result
     }
@@ -184,6 +223,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// What it waited for at its end, where that is no fault of its own.
+    fn waits_outside(&self) -> Option<&str> {
+        let notice = self.notice.as_deref()?;
+        (class_of(notice) == FailureClass::Environment).then_some(notice)
+    }
+
     /// Why there is no result; none when there is one.
     fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
         let fail = |class, failure| {
@@ -197,8 +242,27 @@ impl<'a> Reader<'a> {
         };
         let failed = |text: &str| fail(class_of(text), SupplierErrorKind::Failed(line(text)));
         let odd = |why: String| fail(FailureClass::Agent, SupplierErrorKind::Unparseable(why));
+        // It may have left by itself before it was ended.
+        if let Some(why) = &self.over
+            && outcome.ending != Ending::Interrupted
+        {
+            return fail(
+                FailureClass::Agent,
+                SupplierErrorKind::TimedOut(why.clone()),
+            );
+        }
         if let Some(cut_short) = AgentFailure::of_ending(outcome.ending) {
-            return Some(cut_short);
+            // One that was still told to try again later did not work too slowly.
+            return match self
+                .waits_outside()
+                .filter(|_| cut_short.class == FailureClass::Agent)
+            {
+                Some(notice) => {
+                    let why = format!("{notice}; {}", cut_short.why());
+                    fail(FailureClass::Environment, SupplierErrorKind::Failed(why))
+                }
+                None => Some(cut_short),
+            };
         }
         if let Some(error) = &self.error {
             return failed(if error.trim().is_empty() {
@@ -209,11 +273,18 @@ impl<'a> Reader<'a> {
         }
         let left_by_itself = outcome.ending == Ending::Exited;
         if left_by_itself && outcome.code != Some(0) {
-            return failed(&last_words(outcome));
+            let words = last_words(outcome);
+            return match self.waits_outside() {
+                Some(notice) => failed(&format!("{notice}; {words}")),
+                None => failed(&words),
+            };
         }
         if self.preset.events() == EventFormat::Json && !self.done {
             if let Some(unreadable) = &self.unreadable {
                 return odd(format!("a line is not an event: {unreadable}"));
+            }
+            if let Some(notice) = self.waits_outside() {
+                return failed(notice);
             }
             return match self.events {
                 0 => failed(&format!("it ended without a word; {}", last_words(outcome))),
@@ -301,7 +372,10 @@ pub(super) fn last_words(outcome: &Outcome) -> String {
     let stderr = outcome.stderr.last_lines(600);
     match (stderr.trim(), outcome.code) {
         ("", Some(code)) => format!("it ended with exit code {code}"),
-        ("", None) => "it was ended by a signal".to_owned(),
+        ("", None) => match outcome.signal {
+            Some(signal) => format!("it was ended by signal {signal}"),
+            None => "it was ended by a signal".to_owned(),
+        },
         (words, _) => words.to_owned(),
     }
 }

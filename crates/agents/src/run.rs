@@ -4,6 +4,7 @@ use super::acp::Conversation;
 use super::argv::{Values, command};
 use super::failure::{AgentFailure, FailureClass};
 use super::listen::{Progress, Reader, StreamResult};
+use super::report::Report;
 use super::task::Task;
 use super::{AgentError, Directories, Preset, redact, usage};
 use cook_core::digest::hex;
@@ -20,7 +21,6 @@ use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Files that are looked at when a program's own record is searched for.
 const MAX_SEARCHED: usize = 50_000;
@@ -28,35 +28,6 @@ const MAX_SEARCHED: usize = 50_000;
 const MAX_DEPTH: usize = 8;
 /// Largest record that is digested; a larger one is not gone on from.
 const MAX_TRANSCRIPT: u64 = 512 << 20;
-
-/// What came of a run. Its raw output lies in [`Task::keep`], capped and redacted.
-#[derive(Debug, Clone, Default)]
-pub struct Report {
-    /// The final text; where there was data only, its JSON.
-    pub text: String,
-    /// Structured data that the program reported.
-    pub data: Option<Value>,
-    /// The program's name for the session.
-    pub session: Option<String>,
-    /// How it can be gone on from.
-    pub native: Option<Native>,
-    /// Tokens of this run, as the program counts them.
-    pub usage: Option<Value>,
-    /// Millionths of a dollar of this run; none = unknown.
-    pub cost_micro_usd: Option<u64>,
-    /// The summary, when the program compacted its context on its own.
-    pub compaction: Option<String>,
-    /// Why there is no result.
-    pub failure: Option<AgentFailure>,
-    /// Exit code; none when a signal ended it, or it was never started.
-    pub exit: Option<i32>,
-    /// Wall time.
-    pub duration: Duration,
-    /// No process of it was left, as far as could be seen.
-    pub swept: bool,
-    /// Where `stdout` and `stderr` are kept: [`Task::keep`].
-    pub kept: PathBuf,
-}
 
 /// Runs an agent to its end. Whatever the program does is in the report.
 ///
@@ -96,7 +67,7 @@ pub fn run(
         };
         let heard = match task.preset.kind() {
             AgentKind::Command => {
-                let mut reader = Reader::of(task.preset, &mut *watch);
+                let mut reader = Reader::of(task.preset, task.bounds, &mut *watch);
                 supervise(&supervised, &mut reader).map(|outcome| (reader.end(&outcome), outcome))
             }
             AgentKind::Acp => {
@@ -159,6 +130,12 @@ fn report(task: &Task, streamed: StreamResult, given: Option<String>, outcome: &
     let cost = streamed
         .cost
         .taken(preset.cost_counting(), before("cost_usd"));
+    // One that was ended told no sum.
+    let usage = usage.or(streamed.spent);
+    let free = cost.as_ref().and_then(usage::micro_usd) == Some(0);
+    let took = usage.as_ref().and_then(usage::tokens);
+    // A program without a price for its model says 0.
+    let cost = cost.filter(|_| !(free && took.is_some_and(|took| took.all() > 0)));
     let forkable = session.clone().filter(|_| streamed.can_fork);
     let native = forkable.map(|session| Native {
         transcript_sha256: transcript_digest(preset, &session),
@@ -175,6 +152,8 @@ fn report(task: &Task, streamed: StreamResult, given: Option<String>, outcome: &
         compaction: streamed.compaction,
         failure: streamed.failure,
         exit: outcome.code,
+        signal: outcome.signal,
+        last_event: streamed.last_event,
         duration: outcome.duration,
         swept: outcome.swept,
         kept: task.keep.to_owned(),

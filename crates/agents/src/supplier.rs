@@ -2,10 +2,11 @@
 
 use super::listen::Progress;
 use super::redact::{redact_answer, redact_data};
-use super::run::{Report, run, transcript_digest};
+use super::report::Report;
+use super::run::{run, transcript_digest};
 use super::task::Task;
 use super::usage;
-use super::{Preset, Sandbox, Surroundings};
+use super::{Bounds, Preset, Sandbox, Surroundings};
 use cook_core::diagnostic;
 use cook_core::model::{Access, Price};
 use cook_git::Repo;
@@ -45,6 +46,8 @@ pub struct AgentSupplier<'a> {
     pub workflow: Option<String>,
     /// What its tokens cost, where it does not tell itself.
     pub price: Option<Price>,
+    /// What a call may take.
+    pub bounds: Bounds,
     /// An access other than that of the action: reading for an ask, writing for an act.
     pub access: Option<Access>,
     /// What keeps it to what its action may do; none = nothing does.
@@ -76,6 +79,7 @@ impl<'a> AgentSupplier<'a> {
             role: None,
             workflow: None,
             price: None,
+            bounds: Bounds::default(),
             access: None,
             sandbox: None,
             env: Vec::new(),
@@ -174,6 +178,10 @@ impl Supplier for AgentSupplier<'_> {
             schema: turn.schema,
             fork: turn.fork,
             clocks: self.clocks,
+            bounds: Bounds {
+                price: self.price,
+                ..self.bounds
+            },
             invocation: &invocation,
             role: self.role.as_deref(),
             env: &self.env,

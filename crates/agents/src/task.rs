@@ -1,6 +1,6 @@
 //! What an agent is asked to do.
 
-use super::{Preset, Sandbox};
+use super::{Bounds, Preset, Sandbox};
 use cook_core::model::Access;
 use cook_os::process::Clocks;
 use cook_store::session::{Action, Native};
@@ -31,6 +31,8 @@ pub struct Task<'a> {
     pub fork: Option<&'a Native>,
     /// How long it may take.
     pub clocks: Clocks,
+    /// What it may take.
+    pub bounds: Bounds,
     /// What marks all its processes; unique.
     pub invocation: &'a str,
     /// The role it plays, for `COOK_ROLE`.

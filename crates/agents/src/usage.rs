@@ -56,7 +56,7 @@ fn fell(now: &Value, before: &Value, depth: usize) -> bool {
 
 /// Tokens of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Tokens {
+pub struct Tokens {
     /// That went in, without those kept from before.
     pub input: u64,
     /// That came out.
@@ -66,6 +66,7 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
+    /// All of them.
     pub fn all(self) -> u64 {
         self.input
             .saturating_add(self.output)
@@ -74,7 +75,7 @@ impl Tokens {
 }
 
 /// Tokens out of a report; none when it names none. The names are those that the programs use.
-pub(super) fn tokens(usage: &Value) -> Option<Tokens> {
+pub fn tokens(usage: &Value) -> Option<Tokens> {
     let first = |names: &[&str]| {
         names
             .iter()

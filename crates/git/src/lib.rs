@@ -18,6 +18,7 @@ mod error;
 mod facts;
 mod harmless;
 mod history;
+mod identity;
 mod libgit;
 mod lines;
 mod locks;
@@ -41,6 +42,7 @@ pub use baseline::{Baseline, Difference, Ignored};
 pub use edits::{Edit, MAX_EDITS};
 pub use error::RepoError;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};
+pub use identity::Identity;
 pub use lines::{
     digest_lines, find_digest, find_lines, hunks, is_telling, lines_of, stands_reshaped,
     unified_diff,

@@ -15,10 +15,11 @@ use super::failure::{AgentFailure, FailureClass, class_of, moment};
 use super::listen::{
     MAX_ANSWER, Progress, StreamResult, is_session_id, last_words, line, says_nothing, strongest,
 };
+use super::meter::Meter;
 use super::task::Task;
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::model::Access;
-use cook_os::process::{ControlFlow, Line, Listener, Outcome, Source};
+use cook_os::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
 use cook_store::session::SupplierErrorKind;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -63,6 +64,9 @@ pub(super) struct Conversation<'a> {
     odd: Option<String>,
     /// What it was last refused permission for: some agents end their turn then.
     denied: Option<String>,
+    meter: Meter,
+    /// The limit that it went over.
+    over: Option<String>,
 }
 
 impl<'a> Conversation<'a> {
@@ -86,6 +90,8 @@ impl<'a> Conversation<'a> {
             result: StreamResult::default(),
             odd: None,
             denied: None,
+            meter: Meter::of(task.bounds),
+            over: None,
         }
     }
 
@@ -296,6 +302,12 @@ impl<'a> Conversation<'a> {
                 self.shown = 0;
                 let title = text("/title").or_else(|| text("/kind")).unwrap_or("tool");
                 let title: String = clean(title, Lines::Fold).chars().take(200).collect();
+                self.meter.count();
+                let (usage, cost) = (&self.result.usage, &self.result.cost);
+                self.over = self.meter.exceeds(self.task.preset, usage, cost);
+                if self.over.is_some() {
+                    return ControlFlow::Stop;
+                }
                 strongest(said, (self.watch)(Progress::Tool(&title)))
             }
             Some("usage_update") => {
@@ -354,6 +366,12 @@ impl<'a> Conversation<'a> {
     }
 
     fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
+        if let Some(why) = &self.over
+            && outcome.ending != Ending::Interrupted
+        {
+            let why = SupplierErrorKind::TimedOut(why.clone());
+            return Some(AgentFailure::new(FailureClass::Agent, why));
+        }
         let cut_short = AgentFailure::of_ending(outcome.ending);
         if let Some(failure) = cut_short.or_else(|| self.result.failure.clone()) {
             return Some(failure);

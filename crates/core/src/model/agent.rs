@@ -149,6 +149,18 @@ pub struct Taken {
     pub compaction: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset_at: Option<String>,
+    /// What it says it waits for or tries again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+    /// A request to the model: what tells it from others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// Tokens of that request, where `usage` comes only at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<String>,
+    /// What failed is tried again.
+    #[serde(skip_serializing_if = "is_false")]
+    pub again: bool,
     /// What was said so far was not the answer.
     #[serde(skip_serializing_if = "is_false")]
     pub text_break: bool,

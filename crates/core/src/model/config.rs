@@ -22,8 +22,12 @@ use std::time::Duration;
 pub struct RoleConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// Of its `agent` alone: another agent does not know the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Of the others, by agent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<AgentName, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,6 +172,8 @@ struct LimitsTable {
     cost_usd: Dollars,
     /// Of calls whose cost is not known; 0 = no limit.
     tokens: u64,
+    /// To a model, of one session; 0 = no limit.
+    requests: u64,
 }
 
 impl Default for LimitsTable {
@@ -178,6 +184,7 @@ impl Default for LimitsTable {
             wall: Span::of("8h"),
             cost_usd: Dollars(25.0),
             tokens: 100_000_000,
+            requests: 1_000,
         }
     }
 }
@@ -314,6 +321,11 @@ fn roles<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<RoleKey, RoleCon
                 "{name}.agents: only judges take turns; name one `agent`, and others as `fallback`"
             )));
         }
+        if role.model.is_some() {
+            return Err(D::Error::custom(format!(
+                "{name} names `agents` and one `model`: `models = {{ AGENT = \"MODEL\" }}` names one for each"
+            )));
+        }
         if role.agent.is_some() {
             return Err(D::Error::custom(format!(
                 "{name} names both `agent` and `agents`"
@@ -352,6 +364,28 @@ impl Config {
     /// Tokens that calls of unknown cost may take in all; none = no limit.
     pub fn tokens(&self) -> Option<u64> {
         (self.limits.tokens > 0).then_some(self.limits.tokens)
+    }
+
+    /// Requests to a model that one session may make; none = no limit.
+    pub fn requests(&self) -> Option<u64> {
+        (self.limits.requests > 0).then_some(self.limits.requests)
+    }
+
+    /// The model that an agent uses in a role. A name of a model belongs to the agent beside
+    /// which it stands: a fallback, or an agent that a run names, never inherits another's.
+    pub fn model(&self, role: &str, agent: &str) -> Option<&str> {
+        let default = self.roles.get("default");
+        let usual = default.and_then(|set| set.agent.as_ref());
+        let usual = usual.or(self.sessions.agent.as_ref());
+        [self.roles.get(role), default]
+            .into_iter()
+            .flatten()
+            .find_map(|set| {
+                let whose = set.agent.as_ref().or(usual);
+                let is_its = whose.is_none_or(|whose| whose == agent);
+                let own = set.model.as_ref().filter(|_| is_its);
+                set.models.get(agent).or(own).map(String::as_str)
+            })
     }
 
     /// What a million tokens of an agent cost: by its model, else by its own name.
@@ -430,6 +464,35 @@ mod tests {
         assert!(Config::parse(&of(MOST_GATES)).is_ok());
         let why = Config::parse(&of(MOST_GATES + 1)).unwrap_err();
         assert!(why.contains("at most 500"), "{why}");
+    }
+
+    #[test]
+    fn a_model_belongs_to_an_agent_and_a_role() {
+        let text = "[roles.default]\nagent = \"claude\"\nmodel = \"opus\"\nmodels = { codex = \"gpt\" }\n\
+            [roles.reviewer]\nmodel = \"sonnet\"\n\
+            [roles.auditor]\nagent = \"pi\"\nmodel = \"small\"\nmodels = { codex = \"mini\" }\n\
+            [roles.stop-judge]\nagents = [\"claude\", \"gemini\"]\nmodels = { gemini = \"flash\" }\n";
+        let config = Config::parse(text).unwrap_or_else(|why| panic!("{why}"));
+        for (role, agent, model) in [
+            ("implementer", "claude", Some("opus")),
+            ("implementer", "codex", Some("gpt")),
+            ("implementer", "pi", None),
+            ("reviewer", "claude", Some("sonnet")),
+            ("reviewer", "codex", Some("gpt")),
+            ("auditor", "pi", Some("small")),
+            ("auditor", "codex", Some("mini")),
+            ("auditor", "claude", Some("opus")),
+            ("auditor", "gemini", None),
+            ("stop-judge", "gemini", Some("flash")),
+        ] {
+            assert_eq!(config.model(role, agent), model, "{role} {agent}");
+        }
+        // Where no agent is named, the model is that of whichever a run names.
+        let config = Config::parse("[roles.default]\nmodel = \"opus\"")
+            .unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(config.model("reviewer", "pi"), Some("opus"));
+        let why = Config::parse("[roles.stop-judge]\nagents = [\"pi\"]\nmodel = \"opus\"");
+        assert!(why.is_err_and(|why| why.contains("models = {")));
     }
 
     #[test]

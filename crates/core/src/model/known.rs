@@ -62,29 +62,20 @@ const FILES: [(&str, &str); 14] = [
 
 static KNOWN: [OnceLock<KnownAgent>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
-/// Variables by which an agent is seen to be around a process. `*` at a name's end stands for
-/// any rest.
+/// Variables by which an agent is seen to be around a process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Markers {
     /// The one that holds the id of the session.
     pub session: Option<String>,
-    /// Those that the agent sets for its children.
+    /// Those that the agent sets for its children, each seen there. What a person exports is none.
     pub set: Vec<String>,
-    /// Of those, the ones that a person sets too: homes, keys and switches.
-    pub except: Vec<String>,
 }
 
 impl Markers {
     /// Whether a variable of that name is one.
     pub fn include(&self, variable: &str) -> bool {
-        let among = |names: &[String]| {
-            names.iter().any(|name| match name.strip_suffix('*') {
-                Some(beginning) => variable.starts_with(beginning),
-                None => variable == name,
-            })
-        };
-        among(&self.set) && !among(&self.except)
+        self.set.iter().any(|name| name == variable)
     }
 }
 

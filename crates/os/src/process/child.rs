@@ -124,6 +124,8 @@ pub struct Outcome {
     pub ending: Ending,
     /// Exit code; none when a signal ended it.
     pub code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
     /// Wall time until the child itself had ended.
     pub duration: Duration,
     /// What is kept of stdout.

@@ -134,8 +134,8 @@ mod tests {
         for name in [
             "CLAUDECODE",
             "CODEX_THREAD_ID",
-            "CODEX_SANDBOX",
-            "QWEN_CODE_X",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "QWEN_CODE",
             "AGENT",
             "PI_SESSION_ID",
         ] {
@@ -147,6 +147,10 @@ mod tests {
             "PI_PACKAGE_DIR",
             "AGENTS",
             "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CODE_MAX_RETRIES",
+            "CLAUDE_CODE_EFFORT_LEVEL",
+            "COPILOT_MODEL",
+            "QWEN_CODE_MAX_OUTPUT_TOKENS",
             "CLAUDE_CODE_USE_BEDROCK",
             "COPILOT_GITHUB_TOKEN",
             "COPILOT_PROVIDER_BASE_URL",

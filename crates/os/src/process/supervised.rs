@@ -86,11 +86,22 @@ pub fn supervise(
     Ok(Outcome {
         ending,
         code: status.code(),
+        signal: signal_of(status),
         duration,
         stdout: stdout.keeper.to_kept(),
         stderr: stderr.keeper.to_kept(),
         swept,
     })
+}
+
+#[cfg(unix)]
+fn signal_of(status: std::process::ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal_of(_: std::process::ExitStatus) -> Option<i32> {
+    None
 }
 
 type Connected = (Option<SyncSender<Vec<u8>>>, Receiver<Piece>);
