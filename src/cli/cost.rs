@@ -3,11 +3,8 @@
 use super::call::store;
 use super::context::{Answer, Context, answer};
 use crate::view::{CostAnswer, CostRow};
-<<<<<<< HEAD
-use cook_store::session::CallRecord;
-=======
 use cook_agents::tokens;
->>>>>>> w-he
+use cook_store::session::CallRecord;
 use std::collections::BTreeMap;
 
 pub(super) fn cost(context: &Context) -> Answer {

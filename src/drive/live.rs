@@ -198,14 +198,11 @@ impl Board {
                 session.tool = Some(name.chars().take(NAME).collect());
                 session.output_at = now;
             }
-<<<<<<< HEAD
             Progress::Said(text) => {
                 session.output_at = now;
                 session.hear(text);
             }
-=======
-            Progress::Said(_) | Progress::Notice(_) => session.output_at = now,
->>>>>>> w-he
+            Progress::Notice(_) => session.output_at = now,
             Progress::Pulse { quiet, .. } => {
                 let quiet = i64::try_from(quiet.as_secs()).unwrap_or(i64::MAX);
                 let seconds = self.clock.epoch_millis() / 1000 - quiet;

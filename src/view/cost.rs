@@ -43,9 +43,6 @@ impl CostRow {
         }
     }
 
-<<<<<<< HEAD
-    pub(super) fn cost(&self) -> String {
-=======
     fn tokens(&self) -> String {
         let Self {
             input_tokens,
@@ -59,8 +56,7 @@ impl CostRow {
         }
     }
 
-    fn cost(&self) -> String {
->>>>>>> w-he
+    pub(super) fn cost(&self) -> String {
         let known = format!("{:.4} US dollars", self.micro_usd as f64 / 1e6);
         match (self.unknown, self.calls) {
             (0, _) => known,
@@ -118,15 +114,19 @@ impl Show for CostAnswer {
         }
         for row in self.rows.iter().chain([&self.total]) {
             page.toned(Tone::Strong, &format!("{:<14}", row.role));
+            // Money only where there is some.
+            let money = match self.total.micro_usd {
+                0 => String::new(),
+                _ => format!(", {}", row.cost()),
+            };
             page.line(&format!(
-                "{:<10} {:>4} calls, {} failed, {:>12}, {}, {}",
+                "{:<10} {:>4} calls, {} failed, {:>12}, {}{money}",
                 row.agent,
                 row.calls,
                 row.failed,
                 humantime::format_duration(Duration::from_secs(row.milliseconds / 1_000))
                     .to_string(),
                 row.tokens(),
-                row.cost()
             ));
         }
     }
