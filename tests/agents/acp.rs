@@ -285,7 +285,7 @@ fn one_that_dies_is_at_fault_and_leaves_nothing_running() {
     assert_eq!(failed(&report, "failed: out of luck"), FailureClass::Agent);
     assert!(!is_alive(pid_in(&file)) && report.swept);
     let report = bench.plays(json!([{"run": ["bash", "-c", "kill -9 $PPID"]}]));
-    assert_eq!(failed(&report, "by a signal"), FailureClass::Agent);
+    assert_eq!(failed(&report, "by signal 9"), FailureClass::Agent);
     let report = bench.plays(json!([{"answer": "all is"}, {"exit": 0}]));
     failed(&report, "unparseable: it left before its turn was over");
 }

@@ -1018,7 +1018,7 @@ fn a_limit_without_an_end_is_waited_out() {
     let mut run = job.repo.cook_command(&["run", "--steps", "6"]);
     let run = run.env_remove("COOK_NOW").output().unwrap();
     let said = String::from_utf8(run.stderr).unwrap();
-    assert_eq!(run.status.code(), Some(0), "{said}");
+    assert_eq!(run.status.code(), Some(13), "{said}");
     assert!(job.state.join("met").exists());
     assert!(said.contains("for the end of a limit"), "{said}");
     assert_eq!(

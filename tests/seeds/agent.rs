@@ -230,7 +230,7 @@ impl Agent {
 
     fn reports(&self, report: &str) {
         said(report);
-        event(&json!({"type": "agent_end"}));
+        event(&json!({"type": "agent_end", "messages": [{"stopReason": "stop"}]}));
     }
 }
 

@@ -85,7 +85,7 @@ fn pi(utterance: Utterance, beside: Beside) -> Option<Value> {
         Utterance::Compaction(recap) => {
             json!({"type": "compaction_end", "result": {"summary": recap}})
         }
-        Utterance::Done => json!({"type": "agent_end"}),
+        Utterance::Done => json!({"type": "agent_end", "messages": [{"stopReason": "stop"}]}),
     })
 }
 
