@@ -4,7 +4,7 @@ use super::caller;
 use super::context::{Answer, Context, answer};
 use super::runner_files;
 use crate::service::{self, Workspace};
-use crate::verify::{self, Answered, Outcome, Rerun};
+use crate::verify::{self, Answered, Compared, Outcome, Rerun};
 use crate::view::{Format, Question, VerifyAnswer};
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, Finding};
@@ -61,12 +61,33 @@ pub(super) struct VerifyArgs {
     /// Whose log, with `--from` (default: the branch that is checked out)
     #[arg(long, value_name = "BRANCH", requires = "from")]
     pub branch: Option<String>,
+    /// Judge by the contract of this commit, and hold the one that is here against it
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// Somebody outside of the tree accepted the contract that is here, by its digest (its first 32
+    /// digits at least)
+    #[arg(long, value_name = "DIGEST", requires = "base", value_parser = digest)]
+    pub accept_contract: Option<String>,
     /// Trust the stop verifier and the gates of this repository for this run (for CI)
     #[arg(long)]
     pub trust_repo: bool,
     /// How to answer (default: human)
     #[arg(long, value_enum)]
     pub format: Option<Format>,
+}
+
+/// Digits of a digest that tell a contract from every other that somebody could make.
+const LEAST_DIGITS: usize = 32;
+
+fn digest(text: &str) -> Result<String, String> {
+    let is_digest = (LEAST_DIGITS..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match is_digest {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err(format!(
+            "it must be {LEAST_DIGITS} to 64 hexadecimal digits: `cook verify --base REF` names the digest"
+        )),
+    }
 }
 
 /// Where judges wait for the gates, or a re-ground for gates that are red, what they say now goes
@@ -103,12 +124,31 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         workspace.caches = Caches::Empty;
     }
     workspace.trust_everything = args.trust_repo;
-    if let Some(from) = &args.from {
-        if args.scope == VerifyScope::Stop {
-            return Err(Failure::usage(
-                "`verify stop` asks about the log that is here",
-            ));
+    if args.scope == VerifyScope::Stop && (args.from.is_some() || args.base.is_some()) {
+        return Err(Failure::usage(
+            "`verify stop` asks about the log and the contract that are here",
+        ));
+    }
+    let compared = match &args.base {
+        Some(base) => {
+            let ask = verify::Ask {
+                base,
+                from: args.from.as_deref(),
+                accepted: args.accept_contract.as_deref(),
+            };
+            Some(verify::judge_by(&mut workspace, ask)?)
         }
+        None => None,
+    };
+    let compared = match compared {
+        Some(compared) if compared.alone && args.scope == VerifyScope::All => {
+            let (asks, head) = ("is this commit proven done?", workspace.repo.head()?);
+            let found = Answered::of_contract_alone(asks, head, compared);
+            return answer(answered("all", found, args.strict));
+        }
+        compared => compared,
+    };
+    if let Some(from) = &args.from {
         verify::fetch(&mut workspace, from, args.branch.as_deref())?;
     }
     let rerun = match args.rerun {
@@ -116,7 +156,8 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         Some(RerunAt::Slices) => Rerun::Slices,
         Some(RerunAt::Head) => Rerun::Head,
     };
-    let (mut looked, written) = runner_files::guard(|| look(&workspace, args, id, rerun))?;
+    let look = || look(&workspace, args, id, rerun, compared);
+    let (mut looked, written) = runner_files::guard(look)?;
     looked.findings.extend(written);
     answer(looked)
 }
@@ -126,6 +167,7 @@ fn look(
     args: &VerifyArgs,
     id: &str,
     rerun: Rerun,
+    compared: Option<Compared>,
 ) -> Result<VerifyAnswer, Failure> {
     let (scope, found) = match args.scope {
         VerifyScope::ControlPlane => ("control-plane", control_plane(workspace)?),
@@ -143,6 +185,10 @@ fn look(
         VerifyScope::All => ("all", verify::all(workspace, rerun)?),
         VerifyScope::Slice => ("slice", verify::slice(workspace, id, rerun)?),
     };
+    let found = match compared {
+        Some(compared) => found.with_base(compared),
+        None => found,
+    };
     Ok(answered(scope, found, args.strict))
 }
 
@@ -155,6 +201,7 @@ fn answered(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnsw
             answer: answered.answer,
             commit: answered.commit,
             criteria: answered.criteria,
+            base: answered.base,
         }),
         strict,
         checked,
@@ -182,6 +229,7 @@ fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
         answer: answer.to_owned(),
         commit: None,
         criteria: Vec::new(),
+        base: None,
         outcome,
     })
 }

@@ -27,7 +27,7 @@ pub enum Exit {
     AwaitingUser = 10,
     /// Something outside blocks.
     Blocked = 11,
-    /// The user paused the work.
+    /// The user paused the work, or a person is to decide on a contract.
     Paused = 12,
     /// The mission is done, told to a scheduler that would go on (`cook step --from`).
     Done = 13,

@@ -20,6 +20,7 @@ mod harmless;
 mod history;
 mod libgit;
 mod lines;
+mod listing;
 mod locks;
 mod look;
 mod mentions;
