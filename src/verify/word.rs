@@ -5,6 +5,7 @@ use super::outcome::Outcome;
 use super::sshsig::{self, Unlisted, look_up};
 use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean};
+use cook_core::machine::short;
 use cook_git::Entry;
 use cook_os::disk::TemporaryDir;
 use cook_os::process::{Captured, ProcessError, Short, capture};
@@ -67,6 +68,13 @@ pub(super) fn say(
     if let Some(source) = &workspace.log_from {
         let word = find(workspace, source)?;
         outcome.findings.extend(word.finding());
+        if !source.tip.is_empty() {
+            let tip = short(&source.tip);
+            let (of, remote) = (&source.reference, &source.shown);
+            outcome.add_checked(format!(
+                "the log at `{tip}`, where `{of}` of `{remote}` stood"
+            ));
+        }
         answer.push_str("; ");
         answer.push_str(&word.words(source));
         return Ok(());
