@@ -36,7 +36,7 @@ fn take(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Base64 with its padding.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
-    if text.len() % 4 != 0 || text.len() - digits.len() > 2 {
+    if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
         return None;
     }
     let mut bytes = Vec::new();

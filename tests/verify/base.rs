@@ -276,7 +276,7 @@ fn a_contract_that_somebody_accepted_decides_until_the_next_edit() {
     let repo = pushed_after("a pushed job with other limits", || {
         finished_after("a job with other limits", |repo| {
             add(repo, SETTINGS, "[limits]\nsteps = 99999\n");
-            repo.cook(&["init"]).ok();
+            repo.cook(&["init", "--as-user"]).ok();
             repo.commit("More steps", None);
         })
     });
@@ -313,7 +313,9 @@ fn a_criterion_of_the_base_that_was_dropped_or_reworded_is_named() {
     other.git(&["clone", "-q", "-b", "next", from, "."]);
     other.write("PLAN.md", "# List\n\n- [ ] Add the numbers, mostly\n");
     other.commit("Another list", None);
-    other.cook(&["init", "--from", "PLAN.md", "--skip-gates"]).ok();
+    other
+        .cook(&["init", "--from", "PLAN.md", "--skip-gates"])
+        .ok();
     let run = other
         .cook(&["verify", "--json", "--base", "origin/base"])
         .exits(1);
@@ -323,7 +325,9 @@ fn a_criterion_of_the_base_that_was_dropped_or_reworded_is_named() {
     }
     let whole = Repo::directory();
     whole.git(&["clone", "-q", "-b", "next", from, "."]);
-    whole.cook(&["init", "--from", "PLAN.md", "--skip-gates"]).ok();
+    whole
+        .cook(&["init", "--from", "PLAN.md", "--skip-gates"])
+        .ok();
     let run = whole
         .cook(&["verify", "--json", "--base", "origin/base"])
         .exits(1);

@@ -129,7 +129,9 @@ fn named_scripts(repo: &Repo, commit: &str) -> Result<Vec<String>, Failure> {
 /// Files of a commit that a CI runner starts cook by: those that name it, and those that call these.
 fn judges(repo: &Repo, commit: &str) -> Result<BTreeSet<String>, Failure> {
     let mut texts = BTreeMap::new();
-    for (path, entry) in repo.files_under(commit, &CI)? {
+    let files = repo.files_under(commit, &CI)?.into_iter();
+    // What is only read starts nothing.
+    for (path, entry) in files.filter(|(path, _)| !path.ends_with(".md")) {
         if let Some(bytes) = file(repo, Part::Judge, entry)?.bytes {
             texts.insert(path, String::from_utf8_lossy(&bytes).into_owned());
         }
