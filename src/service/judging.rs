@@ -1,8 +1,5 @@
-//! The contract of another commit, by which HEAD is judged, and its gates at HEAD.
+//! The contract of another commit, by which HEAD is judged.
 
-use super::workspace::Workspace;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::GateRun;
 use cook_core::model::{Config, GateSpec, Place, Profile, STOP_VERIFIER};
 use cook_store::receipt::TakenBack;
 use std::time::Duration;
@@ -29,7 +26,7 @@ pub struct Judging {
 
 impl Judging {
     /// Required gates that prove something of a commit.
-    fn gates(&self, added: bool) -> Vec<GateSpec> {
+    pub(super) fn gates(&self, added: bool) -> Vec<GateSpec> {
         let mut gates = self.config.gate_specs();
         gates.retain(|gate| {
             gate.required
@@ -43,7 +40,7 @@ impl Judging {
     }
 
     /// Its stop verifier's checks, as one command.
-    fn verifier(&self) -> GateSpec {
+    pub(super) fn verifier(&self) -> GateSpec {
         GateSpec {
             name: "stop verifier".to_owned(),
             run: format!("{STOP_VERIFIER} --checks"),
@@ -53,39 +50,5 @@ impl Judging {
             network: self.gates(false).iter().any(|gate| gate.network),
             place: Place::CleanRoom,
         }
-    }
-}
-
-impl Workspace {
-    /// Runs the gates of the contract that decides at a commit, with what it has under `.agent/`; then
-    /// those that the commit adds, with what it has there itself.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`].
-    pub(crate) fn run_judging_gates(
-        &self,
-        judging: &Judging,
-        commit: &str,
-    ) -> Result<Vec<GateRun>, Failure> {
-        let trust = self.trust()?;
-        self.in_world(&judging.config, true, None, |world| {
-            let (mut runs, mut due) = (Vec::new(), Vec::new());
-            for gate in judging.gates(false) {
-                match judging.files.is_empty() || !trust.is_trusted(&gate.run) {
-                    // Where it is not trusted, its run says so.
-                    true => runs.extend(world.run_trusted(commit, None, vec![gate])?),
-                    false => due.push(gate),
-                }
-            }
-            if judging.has_own_verifier && trust.is_trusted(STOP_VERIFIER) {
-                due.push(judging.verifier());
-            }
-            if !due.is_empty() {
-                let runner = world.runner()?;
-                runs.extend(runner.run_without(commit, &judging.files, &due, self.caches)?);
-            }
-            runs.extend(world.run_trusted(commit, None, judging.gates(true))?);
-            Ok(runs)
-        })
     }
 }

@@ -17,6 +17,7 @@ mod foresight;
 mod histories;
 mod inbox;
 mod judging;
+mod judging_gates;
 mod notify;
 mod offers;
 mod prompting;
