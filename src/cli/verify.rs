@@ -4,7 +4,7 @@ use super::caller;
 use super::context::{Answer, Context, answer};
 use super::runner_files;
 use crate::service::{self, Workspace};
-use crate::verify::{self, Answered, Outcome, Rerun};
+use crate::verify::{self, Answered, Compared, Outcome, Rerun};
 use crate::view::{Format, Question, VerifyAnswer};
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, Finding};
@@ -56,25 +56,19 @@ pub(super) struct ProofArgs {
     /// Whose log, with `--from` (default: the branch that is checked out)
     #[arg(long, value_name = "BRANCH", requires = "from")]
     pub branch: Option<String>,
+    /// Judge by the contract of this commit, and hold the one that is here against it
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// Somebody outside of the tree accepted the contract that is here, by its digest (its first 32
+    /// digits at least)
+    #[arg(long, value_name = "DIGEST", requires = "base", value_parser = digest)]
+    pub accept_contract: Option<String>,
     /// Trust the stop verifier and the gates of this repository for this run (for CI)
     #[arg(long)]
     pub trust_repo: bool,
 }
 
 impl ProofArgs {
-    /// The worktree, with the log that is asked about.
-    pub fn open(&self, context: &Context) -> Result<Workspace, Failure> {
-        let mut workspace = context.workspace()?;
-        if self.rerun.is_some() {
-            workspace.caches = Caches::Empty;
-        }
-        workspace.trust_everything = self.trust_repo;
-        if let Some(from) = &self.from {
-            verify::fetch(&mut workspace, from, self.branch.as_deref())?;
-        }
-        Ok(workspace)
-    }
-
     fn rerun(&self) -> Rerun {
         match self.rerun {
             None => Rerun::No,
@@ -83,9 +77,17 @@ impl ProofArgs {
         }
     }
 
-    /// Whether this commit is proven done.
-    pub fn verified(&self, workspace: &Workspace) -> Result<VerifyAnswer, Failure> {
-        verified(workspace, self.rerun(), self.strict)
+    /// The contract of the base decides from here on, where one is named.
+    fn judge(&self, workspace: &mut Workspace) -> Result<Option<Compared>, Failure> {
+        let Some(base) = &self.base else {
+            return Ok(None);
+        };
+        let ask = verify::Ask {
+            base,
+            from: self.from.as_deref(),
+            accepted: self.accept_contract.as_deref(),
+        };
+        verify::judge_by(workspace, ask).map(Some)
     }
 }
 
@@ -102,6 +104,20 @@ pub(super) struct VerifyArgs {
     /// How to answer (default: human)
     #[arg(long, value_enum)]
     pub format: Option<Format>,
+}
+
+/// Digits of a digest that tell a contract from every other that somebody could make.
+const LEAST_DIGITS: usize = 32;
+
+fn digest(text: &str) -> Result<String, String> {
+    let is_digest = (LEAST_DIGITS..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match is_digest {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err(format!(
+            "it must be {LEAST_DIGITS} to 64 hexadecimal digits: `cook verify --base REF` names the digest"
+        )),
+    }
 }
 
 /// Where judges wait for the gates, or a re-ground for gates that are red, what they say now goes
@@ -133,25 +149,52 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         }
         (_, None) => "",
     };
-    if args.scope == VerifyScope::Stop && args.proof.from.is_some() {
+    let (_, looked) = ask(context, &args.proof, args.scope, id)?;
+    answer(looked)
+}
+
+/// The worktree with the log that is asked about, and what is found.
+pub(super) fn ask(
+    context: &Context,
+    args: &ProofArgs,
+    scope: VerifyScope,
+    id: &str,
+) -> Result<(Workspace, VerifyAnswer), Failure> {
+    if scope == VerifyScope::Stop && (args.from.is_some() || args.base.is_some()) {
         return Err(Failure::usage(
-            "`verify stop` asks about the log that is here",
+            "`verify stop` asks about the log and the contract that are here",
         ));
     }
-    let workspace = args.proof.open(context)?;
-    let rerun = args.proof.rerun();
-    let (mut looked, written) = runner_files::guard(|| look(&workspace, args, id, rerun))?;
+    let mut workspace = context.workspace()?;
+    if args.rerun.is_some() {
+        workspace.caches = Caches::Empty;
+    }
+    workspace.trust_everything = args.trust_repo;
+    let compared = match args.judge(&mut workspace)? {
+        Some(compared) if compared.alone && scope == VerifyScope::All => {
+            let (asks, head) = ("is this commit proven done?", workspace.repo.head()?);
+            let found = Answered::of_contract_alone(asks, head, compared);
+            return Ok((workspace, answered("all", found, args.strict)));
+        }
+        compared => compared,
+    };
+    if let Some(from) = &args.from {
+        verify::fetch(&mut workspace, from, args.branch.as_deref())?;
+    }
+    let look = || look(&workspace, args, scope, id, compared);
+    let (mut looked, written) = runner_files::guard(look)?;
     looked.findings.extend(written);
-    answer(looked)
+    Ok((workspace, looked))
 }
 
 fn look(
     workspace: &Workspace,
-    args: &VerifyArgs,
+    args: &ProofArgs,
+    scope: VerifyScope,
     id: &str,
-    rerun: Rerun,
+    compared: Option<Compared>,
 ) -> Result<VerifyAnswer, Failure> {
-    let (scope, found) = match args.scope {
+    let (scope, found) = match scope {
         VerifyScope::ControlPlane => ("control-plane", control_plane(workspace)?),
         VerifyScope::Stop => {
             write_down(workspace)?;
@@ -159,15 +202,19 @@ fn look(
             return Ok(VerifyAnswer {
                 scope: "stop",
                 question: None,
-                strict: args.proof.strict,
+                strict: args.strict,
                 checked,
                 findings,
             });
         }
-        VerifyScope::All => ("all", verify::all(workspace, rerun)?),
-        VerifyScope::Slice => ("slice", verify::slice(workspace, id, rerun)?),
+        VerifyScope::All => ("all", verify::all(workspace, args.rerun())?),
+        VerifyScope::Slice => ("slice", verify::slice(workspace, id, args.rerun())?),
     };
-    Ok(answered(scope, found, args.proof.strict))
+    let found = match compared {
+        Some(compared) => found.with_base(compared),
+        None => found,
+    };
+    Ok(answered(scope, found, args.strict))
 }
 
 fn answered(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnswer {
@@ -179,6 +226,7 @@ fn answered(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnsw
             answer: answered.answer,
             commit: answered.commit,
             criteria: answered.criteria,
+            base: answered.base,
         }),
         strict,
         checked,
@@ -210,6 +258,7 @@ fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
         answer: answer.to_owned(),
         commit: None,
         criteria: Vec::new(),
+        base: None,
         outcome,
     })
 }

@@ -16,6 +16,8 @@ mod estimate;
 mod foresight;
 mod histories;
 mod inbox;
+mod judging;
+mod judging_gates;
 mod notify;
 mod offers;
 mod prompting;
@@ -37,6 +39,7 @@ pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run
 pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
+pub use judging::Judging;
 pub(crate) use prompting::{
     Prompts, fits, leaves_the_tree_alone, report_format, role_prompts, ticket,
 };

@@ -1,6 +1,7 @@
 //! One worktree with everything a command needs of it, opened once.
 
 use super::elsewhere::pull_hints;
+use super::judging::Judging;
 use crate::measure::{Claim, Needs, Reran, World, measure, wants_gates};
 use crate::scaffold::{proposed_settings, stop_verifier_is_stale};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
@@ -39,6 +40,8 @@ pub struct Workspace {
     pub attended: bool,
     /// Every gate of the repository is trusted for this run (`--trust-repo`).
     pub trust_everything: bool,
+    /// The contract that decides instead of the worktree's (`cook verify --base`).
+    pub judging: Option<Judging>,
     /// Transitions are recorded here alone, whatever `[log] sync` says: they are pushed together.
     pub pushes_later: bool,
 }
@@ -102,6 +105,7 @@ impl Workspace {
             patience: None,
             attended: false,
             trust_everything: false,
+            judging: None,
             pushes_later: false,
         };
         match Store::open(workspace.place()) {
@@ -132,6 +136,17 @@ impl Workspace {
             failure.findings = vec![finding.clone()];
             failure
         })
+    }
+
+    /// The settings by which is judged.
+    ///
+    /// # Errors
+    /// As [`Workspace::config`].
+    pub fn judging_config(&self) -> Result<&Config, Failure> {
+        match &self.judging {
+            Some(judging) => Ok(&judging.config),
+            None => self.config(),
+        }
     }
 
     /// What is wrong with `cook.toml`, if anything.
@@ -395,7 +410,7 @@ impl Workspace {
         commit: &str,
         claims: &[Claim],
     ) -> Result<Vec<Reran>, Failure> {
-        self.in_world(self.config()?, true, Some(snapshot), |world| {
+        self.in_world(self.judging_config()?, true, Some(snapshot), |world| {
             world.rerun(commit, claims)
         })
     }
@@ -411,7 +426,7 @@ impl Workspace {
         questions: &BTreeSet<AnchorQuestion>,
         needs: Needs,
     ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
-        self.in_world(self.config()?, true, Some(snapshot), |world| {
+        self.in_world(self.judging_config()?, true, Some(snapshot), |world| {
             world.look_up(head, questions, needs)
         })
     }
@@ -429,7 +444,7 @@ impl Workspace {
         })
     }
 
-    fn in_world<T>(
+    pub(super) fn in_world<T>(
         &self,
         config: &Config,
         with_gates: bool,

@@ -4,7 +4,7 @@ use super::answered::Answered;
 use super::control_plane::{sound, state};
 use super::criteria::{Judge, Rerun};
 use super::outcome::Outcome;
-use super::{proven, stop, ticks, word};
+use super::{base, proven, stop, ticks, word};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine::Head;
@@ -20,7 +20,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun) -> Result<Answered, Failure> {
     let Some(snapshot) = sound(workspace, &outcome)? else {
         if !outcome.found(Code::LogDamaged) {
             outcome.findings.push(stop::log_missing(workspace));
-            stop::run(workspace, &mut outcome)?;
+            run_gates(workspace, &mut outcome)?;
         }
         return Ok(Answered::without_log(asks, outcome));
     };
@@ -39,8 +39,10 @@ pub fn all(workspace: &Workspace, rerun: Rerun) -> Result<Answered, Failure> {
         let what = "the commit's tree is new: gates count only where they ran on it";
         outcome.findings.push(Finding::new(Code::NotRerun, what));
     } else {
-        stop::run(workspace, &mut outcome)?;
+        run_gates(workspace, &mut outcome)?;
     }
+    base::hold(workspace, &snapshot, &mut outcome)?;
+    let required = base::judges(workspace, &snapshot);
     match &standing.done {
         Some(done) => {
             let at = Head {
@@ -48,10 +50,16 @@ pub fn all(workspace: &Workspace, rerun: Rerun) -> Result<Answered, Failure> {
                 tree: None,
                 branch: None,
             };
-            stop::votes_of(&snapshot, &at, "the done commit", &mut outcome);
+            stop::votes_of(&snapshot, &at, "the done commit", required, &mut outcome);
         }
         None if snapshot.state.current_phase == Phase::StopWave => {
-            stop::votes_of(&snapshot, &standing.head, "this HEAD", &mut outcome);
+            stop::votes_of(
+                &snapshot,
+                &standing.head,
+                "this HEAD",
+                required,
+                &mut outcome,
+            );
         }
         None => {}
     }
@@ -77,8 +85,17 @@ pub fn all(workspace: &Workspace, rerun: Rerun) -> Result<Answered, Failure> {
         answer,
         commit: Some(standing),
         criteria,
+        base: None,
         outcome: outcome.sorted(),
     })
+}
+
+/// The stop verifier, or the gates of the contract that decides in its place.
+fn run_gates(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    match &workspace.judging {
+        Some(judging) => base::run(workspace, judging, outcome),
+        None => stop::run(workspace, outcome),
+    }
 }
 
 /// What is open.
@@ -111,6 +128,7 @@ impl Answered {
             answer: answer.to_owned(),
             commit: None,
             criteria: Vec::new(),
+            base: None,
             outcome: outcome.sorted(),
         }
     }

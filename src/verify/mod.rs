@@ -6,6 +6,7 @@
 mod all;
 mod answered;
 mod asked;
+mod base;
 mod cited;
 mod commit;
 mod contract;
@@ -21,12 +22,14 @@ mod outcome;
 mod proof;
 mod proven;
 mod slice;
+mod sshsig;
 mod stop;
 mod ticks;
 mod word;
 
 pub(crate) use all::all;
 pub(crate) use answered::Answered;
+pub(crate) use base::{Ask, Compared, judge_by};
 pub(crate) use control_plane::control_plane;
 pub(crate) use criteria::Rerun;
 pub(crate) use criterion::{Criterion, ProofVerdict};

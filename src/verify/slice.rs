@@ -33,6 +33,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, 
         answer: String::new(),
         commit: None,
         criteria: Vec::new(),
+        base: None,
         outcome: Outcome::default(),
     };
     let accepted = snapshot.ledger.slices.get(id);

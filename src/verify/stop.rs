@@ -102,13 +102,19 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
             .extend(dispatch.findings.into_iter().filter(moved));
         return Ok(());
     }
-    votes_of(&snapshot, &head, "this HEAD", outcome);
+    let required = snapshot.profile.required_stop_judges.0;
+    votes_of(&snapshot, &head, "this HEAD", required, outcome);
     Ok(())
 }
 
 /// The votes of the wave at that commit.
-pub(super) fn votes_of(snapshot: &Snapshot, at: &Head, named: &str, outcome: &mut Outcome) {
-    let required = snapshot.profile.required_stop_judges.0;
+pub(super) fn votes_of(
+    snapshot: &Snapshot,
+    at: &Head,
+    named: &str,
+    required: u64,
+    outcome: &mut Outcome,
+) {
     let count = |yes: bool| {
         votes_at(snapshot, at)
             .filter(|vote| vote.can_stop == yes)

@@ -27,7 +27,7 @@ pub enum Exit {
     AwaitingUser = 10,
     /// Something outside blocks.
     Blocked = 11,
-    /// The user paused the work.
+    /// The user paused the work, or a person is to decide on a contract.
     Paused = 12,
     /// It ended where whoever called would not expect it: `--steps` of a run is used up, or
     /// (`cook step --from`) the mission is done.

@@ -3,7 +3,7 @@
 use super::results::weight_of;
 use super::screen::finding_line;
 use super::{Exit, Page, Results, Show, Tone};
-use crate::verify::{CommitStanding, Criterion, ProofVerdict, Proven};
+use crate::verify::{CommitStanding, Compared, Criterion, ProofVerdict, Proven};
 use cook_core::diagnostic::{Code, Finding, Severity, counted};
 use cook_core::machine::GateRun;
 use cook_core::model::Receipt;
@@ -38,6 +38,36 @@ struct Questioned<'a> {
     commit: Option<Asked<'a>>,
     /// What the proof of each criterion of a done slice is worth.
     criteria: &'a [Criterion],
+    /// The commit whose contract decides; left out where none was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base: Option<Base<'a>>,
+}
+
+/// The commit whose contract decides, and how the one at HEAD stands to it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Base<'a> {
+    /// As it was named.
+    name: &'a str,
+    commit: &'a str,
+    /// SHA-256 of HEAD's whole contract, for `--accept-contract`.
+    contract: &'a str,
+    /// That digest was accepted: HEAD's contract decides.
+    accepted: bool,
+    /// HEAD differs in nothing but its contract.
+    contract_alone: bool,
+}
+
+impl<'a> From<&'a Compared> for Base<'a> {
+    fn from(compared: &'a Compared) -> Self {
+        Self {
+            name: &compared.name,
+            commit: &compared.commit,
+            contract: &compared.digest,
+            accepted: compared.accepted,
+            contract_alone: compared.alone,
+        }
+    }
 }
 
 /// The commit that was asked about, and how it is the proven one.
@@ -93,6 +123,8 @@ pub struct Question {
     pub commit: Option<CommitStanding>,
     /// The proof of each criterion.
     pub criteria: Vec<Criterion>,
+    /// How the contract stands to the base's, where one was named.
+    pub base: Option<Compared>,
 }
 
 /// A finding and how much it weighs.
@@ -187,6 +219,7 @@ impl Serialize for VerifyAnswer {
                 answer: &question.answer,
                 commit: question.commit.as_ref().map(Asked::from),
                 criteria: &question.criteria,
+                base: question.base.as_ref().map(Base::from),
             }),
             checked: &self.checked,
             findings: findings
@@ -253,8 +286,11 @@ impl Show for VerifyAnswer {
     }
 
     fn exit(&self) -> Exit {
+        let mut failing = self.findings.iter().filter(|finding| self.fails(finding));
         if self.passed() {
             Exit::Ok
+        } else if failing.all(|finding| finding.code == Code::ContractAlone) {
+            Exit::Paused
         } else {
             Exit::CheckFailed
         }

@@ -15,6 +15,7 @@ const CALLS: &[&[&str]] = &[
     &["check", "--pushed"],
     &["check", "--format", "sarif"],
     &["verify", "--format", "github"],
+    &["verify", "--base", "HEAD"],
     &["pr"],
     &["report", "--html", "-"],
     &["mcp"],

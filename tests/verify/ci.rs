@@ -1,6 +1,7 @@
 //! The steps of `action.yml`, run as a runner's shell would run them, in a clone with a runner's environment.
 
-use crate::from::{clone_of, pushed};
+use crate::ci_table::checked_out;
+use crate::from::{bare, clone_of, pushed};
 use crate::support::{COOK, Repo, Run, run};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,9 +56,59 @@ fn action() -> (BTreeMap<String, String>, Vec<Step>) {
     (defaults, found)
 }
 
-/// Runs the action in a checked-out tree; a `PATH` without cook. What each output file held is joined.
+/// What a runner knows of what happened.
+#[derive(Debug, Clone, Copy, Default)]
+struct Event {
+    /// The branch that a pull request is for.
+    base_ref: &'static str,
+    head_ref: &'static str,
+    ref_name: &'static str,
+}
+
+impl Event {
+    /// A pull request of `work`, whose merge the server made.
+    const PULL_REQUEST: Self = Self {
+        base_ref: "main",
+        head_ref: "work",
+        ref_name: "1/merge",
+    };
+
+    /// The expressions that `action.yml` is written with.
+    fn evaluate(self, expression: &str) -> String {
+        let origin = || match self.base_ref {
+            "" => String::new(),
+            base => format!("origin/{base}"),
+        };
+        match expression {
+            "github.head_ref || github.ref_name" if self.head_ref.is_empty() => {
+                self.ref_name.to_owned()
+            }
+            "github.head_ref || github.ref_name" => self.head_ref.to_owned(),
+            "github.base_ref && format('origin/{0}', github.base_ref) || github.event.merge_group.base_sha" => {
+                origin()
+            }
+            "github.server_url }}/${{ github.action_repository }}/releases/download" => {
+                String::new()
+            }
+            other => panic!("action.yml says `{other}`, which this test does not know"),
+        }
+    }
+}
+
+/// Runs the action after a push; see [`act_on`].
 fn act(tree: &Repo, given: &[(&str, &str)]) -> (Run, String) {
+    act_on(Event::default(), tree, given)
+}
+
+/// Runs the action in a checked-out tree; a `PATH` without cook. What each output file held is joined.
+fn act_on(event: Event, tree: &Repo, given: &[(&str, &str)]) -> (Run, String) {
     let (mut known, steps) = action();
+    for value in known.values_mut() {
+        if let Some(expression) = value.strip_prefix("${{ ") {
+            let expression = expression.strip_suffix(" }}").unwrap_or(expression);
+            *value = event.evaluate(expression);
+        }
+    }
     let place = tree.outside();
     for (name, value) in given {
         assert!(
@@ -87,6 +138,9 @@ fn act(tree: &Repo, given: &[(&str, &str)]) -> (Run, String) {
             .env("PATH", "/usr/bin:/bin")
             .env("CI", "true")
             .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_BASE_REF", event.base_ref)
+            .env("GITHUB_HEAD_REF", event.head_ref)
+            .env("GITHUB_REF_NAME", event.ref_name)
             .env("GITHUB_WORKSPACE", &tree.root)
             .env("RUNNER_TEMP", &place)
             .env("GITHUB_OUTPUT", &output)
@@ -222,4 +276,57 @@ fn a_release_is_fetched_by_its_digest() {
     of(&"0".repeat(64))
         .exits(2)
         .says("does not hold what sha256 says");
+}
+
+/// A pull request as it is checked out where nothing is said: its merge alone, with nothing before it.
+#[test]
+fn a_pull_request_is_judged_by_its_base() {
+    let repo = pushed();
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write("other.txt", "somebody else's\n");
+    repo.commit("Meanwhile", None);
+    repo.git(&["push", "-q", bare(&repo).to_str().unwrap(), "main"]);
+    repo.git(&["checkout", "-q", "--detach"]);
+    repo.git(&["merge", "-q", "--no-ff", "-m", "Merge 1", "work"]);
+    let clone = checked_out(&repo, "refs/pull/1/merge", &["--depth", "1"]);
+    let (run, outputs) = act_on(Event::PULL_REQUEST, &clone, &[("binary", COOK)]);
+    run.ok().says("judged by the contract of `origin/main`");
+    assert!(outputs.contains("\npassed=true\n"), "{outputs}");
+
+    let settings = clone.read(".agent/cook.toml");
+    clone.write(".agent/cook.toml", settings.replace("sh check.sh", "true"));
+    clone.write("code.txt", clone.read("code.txt") + "and more\n");
+    clone.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
+    let (run, outputs) = act_on(Event::PULL_REQUEST, &clone, &[("binary", COOK)]);
+    run.exits(1)
+        .says("::error title=cook verify%3A contract_weaker,file=.agent/cook.toml::");
+    assert!(outputs.contains("\npassed=false\n"), "{outputs}");
+}
+
+/// One that touches nothing but the contract, from a fork: a person decides, outside of the tree.
+#[test]
+fn a_change_of_the_contract_alone_is_a_persons() {
+    let repo = pushed();
+    let fork = repo.beside("fork.git");
+    let from = bare(&repo);
+    let (from, to) = (from.to_str().unwrap(), fork.to_str().unwrap());
+    repo.git(&["clone", "-q", "--mirror", from, to]);
+    let clone = clone_of(&repo, &["-b", "main"]);
+    let settings = clone.read(".agent/cook.toml");
+    clone.write(".agent/cook.toml", settings.replace("sh check.sh", "true"));
+    clone.commit("Another gate", None);
+    clone.git(&["checkout", "-q", "--detach"]);
+    let url = format!("file://{to}");
+    let given = [("binary", COOK), ("remote", &url)];
+    let (run, outputs) = act_on(Event::PULL_REQUEST, &clone, &given);
+    run.exits(12)
+        .says("::error title=cook verify%3A contract_alone::");
+    assert!(outputs.contains("\npassed=false\n"), "{outputs}");
+    let words = ["verify", "--json", "--base", "origin/main"];
+    let answer = clone.cook(&words).exits(12).json();
+    let digest = answer["base"]["contract"].as_str().unwrap();
+    let accepted = [&given[..], &[("accept_contract", digest)]].concat();
+    let (run, outputs) = act_on(Event::PULL_REQUEST, &clone, &accepted);
+    run.ok().says("and was accepted");
+    assert!(outputs.contains("\npassed=true\n"), "{outputs}");
 }

@@ -7,8 +7,13 @@ use std::path::PathBuf;
 
 /// A finished job whose branch and log are in a bare repository beside it, with `main` as its base.
 pub fn pushed() -> Repo {
-    Repo::stage("a finished job that was pushed", || {
-        let repo = finished();
+    pushed_after("a finished job that was pushed", finished)
+}
+
+/// The same of another job.
+pub fn pushed_after(name: &str, job: impl FnOnce() -> Repo) -> Repo {
+    Repo::stage(name, || {
+        let repo = job();
         let bare = bare(&repo);
         repo.git(&["init", "-q", "--bare", "-b", "main", bare.to_str().unwrap()]);
         repo.git(&["push", "-q", bare.to_str().unwrap(), "main"]);
@@ -17,7 +22,7 @@ pub fn pushed() -> Repo {
     })
 }
 
-fn bare(repo: &Repo) -> PathBuf {
+pub fn bare(repo: &Repo) -> PathBuf {
     repo.beside("bare.git")
 }
 
@@ -120,67 +125,6 @@ fn one_line_of_the_code_changed_in_a_clone_is_named() {
         .exits(1);
     assert_eq!(verdicts(&run)["the sum is written down"], "differs");
     assert!(codes(&run).contains(&"head_moved_since_done".to_owned()));
-}
-
-/// On `main` after the work came in: its log is found by the commit that was found done.
-#[test]
-fn what_was_merged_is_found_by_the_done_commits_of_the_remote() {
-    for (way, depth) in [
-        ("merge", false),
-        ("squash", false),
-        ("rebase", false),
-        ("merge", true),
-        ("squash", true),
-    ] {
-        let repo = pushed();
-        repo.git(&["checkout", "-q", "main"]);
-        repo.write("other.txt", "somebody else's\n");
-        repo.commit("Meanwhile", None);
-        match way {
-            "merge" => drop(repo.git(&["merge", "-q", "--no-ff", "-m", "m", "work"])),
-            "squash" => {
-                repo.git(&["merge", "-q", "--squash", "work"]);
-                repo.git(&["commit", "-q", "-m", "s"]);
-            }
-            _ => drop(repo.git(&[
-                "cherry-pick",
-                &format!("{}..work", repo.git(&["merge-base", "main", "work"])),
-            ])),
-        }
-        repo.git(&["push", "-q", bare(&repo).to_str().unwrap(), "main"]);
-        let mut options = vec!["-b", "main", "--single-branch"];
-        if depth {
-            options.extend(["--depth", "1"]);
-        }
-        let clone = clone_of(&repo, &options);
-        let run = clone.cook(&[
-            "verify",
-            "--from",
-            "origin",
-            "--rerun",
-            "--trust-repo",
-            "--json",
-        ]);
-        assert_eq!(
-            run.json()["commit"]["merged_as"],
-            way,
-            "{way} {depth}: {}{}",
-            run.out,
-            run.err
-        );
-        let run = run.ok();
-        all_are(&run, "reproduced", "holds");
-        clone
-            .cook(&["verify", "--from", "origin", "--trust-repo"])
-            .exits(1)
-            .says("not_rerun");
-        clone.write("code.txt", clone.read("code.txt") + "one line more\n");
-        clone.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
-        let run = clone
-            .cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
-            .exits(1);
-        run.says("log_missing");
-    }
 }
 
 #[test]
@@ -321,7 +265,16 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
     repo.cook(&["verify", "slice", "a"])
         .never_says("word_unsigned");
 
-    for (name, namespace, code) in [("one", "cook", 0), ("other", "cook", 1), ("one", "git", 1)] {
+    for (name, namespace, code, why) in [
+        (
+            "one",
+            "cook",
+            0,
+            "what it records is signed by one@example.org",
+        ),
+        ("other", "cook", 1, "word_signer_unknown"),
+        ("one", "git", 1, "word_namespace"),
+    ] {
         let forger = Forger::new(&repo);
         let tip = forger.git(&["cat-file", "commit", &forger.branch()], b"") + "\n";
         let mut sign = repo.command("ssh-keygen");
@@ -338,15 +291,34 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
             &["push", "-q", &to, &format!("+{signed}:refs/cook/log/work")],
             b"",
         );
-        let asked = ask().exits(code);
-        match code {
-            0 => asked.says("what it records is signed by one@example.org"),
-            _ => asked.says("word_unsigned"),
-        };
-        let asked = pulled(&[]);
-        match code {
-            0 => asked.says("what it records is signed by one@example.org"),
-            _ => asked.exits(1).says("word_unsigned"),
-        };
+        ask().exits(code).says(why);
+        pulled(&[]).exits(code).says(why);
+        let clone = clone_of(&repo, &["-b", "work"]);
+        let words = ["verify", "slice", "a", "--from", "origin", "--base"];
+        let by_base = |base: &str| clone.cook(&[&words[..], &[base]].concat());
+        by_base("origin/main").exits(code).says(why);
+        // Another base has no list.
+        by_base("origin/main~1").says("whoever can push this ref");
+        if code != 0 {
+            continue;
+        }
+        for (options, why) in [
+            (
+                "namespaces=\"cook\",valid-before=\"20250101\"",
+                "word_signer_expired",
+            ),
+            (
+                "namespaces=\"cook\",valid-after=\"20400101\"",
+                "word_signer_expired",
+            ),
+            ("namespaces=\"git\"", "word_namespace"),
+        ] {
+            clone.git(&["checkout", "-q", "--detach", "origin/main"]);
+            let line = format!("one@example.org {options} {public}");
+            clone.write(".agent/allowed_signers", line);
+            let list = clone.commit("Another list", None);
+            clone.git(&["checkout", "-q", "work"]);
+            by_base(&list).exits(1).says(why).says("next: ");
+        }
     }
 }

@@ -52,7 +52,12 @@ fn evidence(id: &str) -> Value {
 
 /// Done on the branch `work`, which `main` has not taken in.
 pub fn finished() -> Repo {
-    Repo::stage("a finished job", || {
+    finished_after("a finished job", |_| {})
+}
+
+/// The same after a change that the branch begins with.
+pub fn finished_after(name: &str, change: impl FnOnce(&Repo)) -> Repo {
+    Repo::stage(name, || {
         let repo = Repo::new();
         repo.write("check.sh", CHECK);
         repo.write("code.txt", "the library of sums\n");
@@ -67,6 +72,7 @@ pub fn finished() -> Repo {
         repo.cook(&["trust", "--gates", "--as-user"]).ok();
         repo.git(&["checkout", "-q", "-b", "work"]);
         repo.cook(&["adopt", "--branch", "--as-user"]).ok();
+        change(&repo);
         let block = json!({"plan": plan(&[slice("a"), slice("b")]), "select": "a"});
         repo.hand_in_reground(&block);
 

@@ -5,8 +5,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod base;
 #[cfg(unix)]
 mod ci;
+mod ci_table;
 mod formats;
 mod from;
 mod hostile;

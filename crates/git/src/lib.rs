@@ -21,6 +21,7 @@ mod history;
 mod identity;
 mod libgit;
 mod lines;
+mod listing;
 mod locks;
 mod look;
 mod mentions;

@@ -3,7 +3,7 @@
 mod tell;
 
 use super::context::{Answer, Context, answer};
-use super::verify::ProofArgs;
+use super::verify::{self, ProofArgs, VerifyScope};
 use crate::view::{PageAnswer, ReportAnswer, page};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
@@ -38,8 +38,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     if let Some(target) = &target {
         is_free(target)?;
     }
-    let workspace = args.proof.open(context)?;
-    let verified = args.proof.verified(&workspace)?;
+    let (workspace, verified) = verify::ask(context, &args.proof, VerifyScope::All, "")?;
     for code in [Code::LogMissing, Code::LogDamaged] {
         if let Some(found) = verified.findings.iter().find(|found| found.code == code) {
             return Err(Failure::new(

@@ -7,12 +7,14 @@
 
 mod apart;
 mod class;
+mod contract;
 mod loss;
 mod marks;
 mod settings;
 
 pub use apart::without_change;
 pub use class::{Class, class_of};
+pub use contract::{Contract, ContractFile, Difference, Part, Strength, compare, compare_criteria};
 pub use loss::{Edited, Loss, LossKind, collected_losses, losses};
 pub use marks::count_tests;
 pub use settings::{SettingsEdit, edited_settings};

@@ -293,6 +293,15 @@ codes! {
     HistoryShallow "history_shallow" Finding Error "this clone does not hold the history that the proof rests on", "run `git fetch --unshallow`; in CI check out with `fetch-depth: 0`";
     SliceNotProven "slice_not_proven" Finding Error "the slice is not done, or what it was accepted with is not on record", "run `cook status`";
     WordUnsigned "word_unsigned" Finding Error "nobody whom the base branch lists has signed what a fetched log only records", "run `cook verify --rerun` for what can be run; `.agent/allowed_signers` of the base branch lists who may sign the log's tip";
+    WordSignerUnknown "word_signer_unknown" Finding Error "the log's tip is signed by a key that the base branch does not list", "let somebody sign whom `.agent/allowed_signers` of the base lists; a new signer comes in a change of the contract alone";
+    WordSignerExpired "word_signer_expired" Finding Error "the log's tip is signed by a key that is listed, and not for now", "sign with a key whose `valid-before` has not passed, or renew its line in a change of the contract alone";
+    WordNamespace "word_namespace" Finding Error "the log's tip is signed for something else than cook", "sign it with `ssh-keygen -Y sign -n cook`; a line of `.agent/allowed_signers` with `namespaces` must name `cook`";
+    ContractWeaker "contract_weaker" Finding Error "the contract asks for less than the base's, or for something else", "put it back, or propose it alone: a change of nothing but the contract waits for a person; `--accept-contract DIGEST` takes it as it is, with the digest that the answer names";
+    ContractStronger "contract_stronger" Finding Note "the contract asks for more than the base's", "both are asked for";
+    ContractAlone "contract_alone" Finding Error "nothing but the contract is changed, which a person decides", "look at the named differences, then merge it yourself; `--accept-contract DIGEST` says the same in CI";
+    ContractNotAccepted "contract_not_accepted" Finding Error "another contract than this one was accepted", "look at it as it is now; what was accepted holds no more after an edit";
+    BaseContractMissing "base_contract_missing" Finding Error "the base has no contract that could decide", "merge the contract alone first (`cook init --commit` writes it), or name another base";
+    JudgeChanged "judge_changed" Finding Error "what starts cook in CI is not what the base has", "propose it alone: a person merges it; `--accept-contract DIGEST` takes it as it is, with the digest that the answer names";
     RunnerFilesWritten "runner_files_written" Finding Error "while gates ran, something wrote the files by which a step speaks to its CI runner", "look at what the gates start; install bubblewrap and set `[sandbox] mode = \"required\"`, so that no gate can";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "look at the named place, and carry over by hand what still matters";

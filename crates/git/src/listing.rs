@@ -1,0 +1,65 @@
+//! Files of a commit's tree below some paths, and where two branches went apart.
+
+use super::Repo;
+use super::history::path_text;
+use super::program::{Call, refusal};
+use cook_core::diagnostic::Failure;
+use cook_core::model::TreeEntry;
+use std::collections::BTreeMap;
+
+impl Repo {
+    /// The files of a commit (full id) at or below these paths, links and submodules among them.
+    ///
+    /// # Errors
+    /// When there is no such commit.
+    pub fn files_under(
+        &self,
+        commit: &str,
+        paths: &[&str],
+    ) -> Result<BTreeMap<String, TreeEntry>, Failure> {
+        // Without a path git lists all.
+        if paths.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let mut call = Call::new(&["ls-tree", "-r", "-z", "--full-tree"])
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .arg(commit)
+            .arg("--");
+        for path in paths {
+            call = call.arg(*path);
+        }
+        let mut files = BTreeMap::new();
+        for line in self.program.entries(call)? {
+            let line = path_text(&line);
+            let Some((facts, path)) = line.split_once('\t') else {
+                continue;
+            };
+            if let [mode, _, id] = facts.split(' ').collect::<Vec<_>>()[..] {
+                let entry = TreeEntry {
+                    mode: mode.to_owned(),
+                    id: id.to_owned(),
+                };
+                files.insert(path.to_owned(), entry);
+            }
+        }
+        Ok(files)
+    }
+
+    /// The one commit at which two branches went apart (full ids); none where there is none here, or
+    /// several.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn only_merge_base(&self, one: &str, two: &str) -> Result<Option<String>, Failure> {
+        let call = Call::new(&["merge-base", "--all"]).env("GIT_NO_REPLACE_OBJECTS", "1");
+        let told = self.program.ask(call.arg(one).arg(two))?;
+        let text = String::from_utf8_lossy(&told.stdout);
+        let bases: Vec<&str> = text.lines().collect();
+        match (told.code, &bases[..]) {
+            (Some(0), [only]) => Ok(Some((*only).to_owned())),
+            (Some(0 | 1), _) => Ok(None),
+            _ => Err(refusal("merge-base".to_owned(), &told).into()),
+        }
+    }
+}

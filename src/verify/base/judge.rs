@@ -1,0 +1,307 @@
+//! Which commit the base is, what its contract says, and how HEAD's differs from it.
+
+use super::contracts::{read, settings};
+use crate::scaffold::SETTINGS;
+use crate::service::{self, Judging, Workspace};
+use crate::verify::outcome::Outcome;
+use cook_core::change::{Contract, Difference, Part, Strength, compare};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
+use cook_core::machine::short;
+use cook_core::model::{Config, Profile, STOP_VERIFIER_SCRIPTS};
+use cook_remote::Side;
+use cook_store::receipt::TakenBack;
+use std::collections::BTreeSet;
+
+/// Differences that are named.
+const MOST_NAMED: usize = 100;
+const PROFILE: &str = ".agent/profile.json";
+/// Written by `cook init` with the contract.
+const WRITTEN_WITH_IT: &str = ".gitignore";
+
+/// What was asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    /// The base, as it was named.
+    pub base: &'a str,
+    /// The remote that may have it.
+    pub from: Option<&'a str>,
+    /// The beginning of a digest that somebody accepted.
+    pub accepted: Option<&'a str>,
+}
+
+/// What the comparison came to.
+#[derive(Debug)]
+pub(crate) struct Compared {
+    /// The base, as it was named.
+    pub name: String,
+    /// Its commit, full id.
+    pub commit: String,
+    /// The digest of HEAD's whole contract.
+    pub digest: String,
+    /// It was accepted as it is.
+    pub accepted: bool,
+    /// HEAD differs from the base in nothing but its contract.
+    pub alone: bool,
+    /// What was looked at and what was found.
+    pub outcome: Outcome,
+}
+
+impl Compared {
+    /// For the first line.
+    pub fn words(&self) -> String {
+        let (name, at) = (&self.name, short(&self.commit));
+        match (self.alone, self.accepted) {
+            (true, true) => {
+                format!("the contract alone is changed from `{name}` (`{at}`), and was accepted")
+            }
+            (true, false) => format!(
+                "not asked: the contract alone is changed from `{name}` (`{at}`), and a person decides on it"
+            ),
+            (false, true) => format!(
+                "judged by its own contract, which was accepted against that of `{name}` (`{at}`)"
+            ),
+            (false, false) => format!("judged by the contract of `{name}` (`{at}`)"),
+        }
+    }
+}
+
+/// Finds the base, compares the contracts, and lets the one that decides decide from here on.
+///
+/// # Errors
+/// `commit_unknown` for the base, `config_invalid` for its contract, no commit at HEAD.
+pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, Failure> {
+    let Some(head) = workspace.repo.head()?.commit else {
+        return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
+    };
+    let commit = find(workspace, ask)?;
+    let repo = &workspace.repo;
+    for here in [&commit, &head] {
+        repo.fetch_missing(here)?;
+    }
+    let fork = repo.only_merge_base(&commit, &head)?;
+    let commits: Vec<&str> = [Some(&commit), Some(&head), fork.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let contracts = read(repo, &commits)?;
+    let (base, own) = (&contracts[0], &contracts[1]);
+    let digest = own.digest();
+    let mut compared = Compared {
+        name: ask.base.to_owned(),
+        alone: is_alone(
+            workspace,
+            fork.as_ref().unwrap_or(&commit),
+            &head,
+            &contracts,
+        )?,
+        accepted: ask.accepted.is_some_and(|begin| digest.starts_with(begin)),
+        outcome: Outcome::default(),
+        commit,
+        digest,
+    };
+    let count = counted(own.files.len() as u64, "file");
+    let digest = &compared.digest;
+    compared.outcome.add_checked(format!(
+        "the contract of HEAD, {count}: its digest is {digest}"
+    ));
+    if let Some(begin) = ask.accepted.filter(|_| !compared.accepted) {
+        let what =
+            format!("`--accept-contract` names `{begin}`, and the contract of HEAD is `{digest}`");
+        let finding = Finding::new(Code::ContractNotAccepted, what);
+        compared.outcome.findings.push(finding);
+    }
+    if !base.is_stated() && !compared.accepted {
+        let what = format!(
+            "`{}` has no contract under `.agent/`: nothing there says what is asked",
+            ask.base
+        );
+        let finding = match compared.alone {
+            true => alone(&compared, "brings a contract where there was none"),
+            false => Finding::new(Code::BaseContractMissing, what),
+        };
+        compared.outcome.findings.push(finding);
+        return Ok(compared);
+    }
+    let differences = compare(base, contracts.get(2), own).map_err(|why| {
+        let what = format!("the contract of `{}`: {why}", ask.base);
+        let hint = format!(
+            "mend it on `{}` first: nothing is judged by a contract that cannot be read",
+            ask.base
+        );
+        Failure::state(Code::ConfigInvalid, what).replace_hints([hint])
+    })?;
+    tell(&mut compared, &differences);
+    workspace.judging = Some(match compared.accepted {
+        true => judging(&head, own, own, &[])?,
+        false => judging(&compared.commit, base, own, &differences)?,
+    });
+    Ok(compared)
+}
+
+/// The commit that the base names, here or at the remote.
+fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
+    if let Some(commit) = workspace.repo.commit_named(ask.base)? {
+        return Ok(commit);
+    }
+    if let Some(from) = ask.from {
+        let branch = ask.base.strip_prefix("refs/remotes/").unwrap_or(ask.base);
+        let branch = branch.strip_prefix(&format!("{from}/")).unwrap_or(branch);
+        let branch = branch.strip_prefix("refs/heads/").unwrap_or(branch);
+        let remote = service::remote(workspace, Some(from), branch, Side::Fetch, false)?;
+        if let Some(found) = remote.look(branch, Side::Fetch)?.branch
+            && remote
+                .bring(std::slice::from_ref(&found.commit))?
+                .is_empty()
+        {
+            return Ok(found.commit);
+        }
+    }
+    let what = format!("the base `{}` names no commit here", ask.base);
+    let branch = ask.base.rsplit('/').next().unwrap_or(ask.base);
+    Err(Refusal::new(Code::CommitUnknown, what)
+        .replace_hints([
+            format!("name a branch, a tag or a commit: `cook verify --base origin/{branch}`"),
+            "in CI check out with `fetch-depth: 0`, or name the remote with `--from`".to_owned(),
+        ])
+        .into())
+}
+
+/// What differs from where the branch began is nothing but contract.
+fn is_alone(
+    workspace: &Workspace,
+    from: &str,
+    head: &str,
+    contracts: &[Contract],
+) -> Result<bool, Failure> {
+    let changes = workspace.repo.changes(Some(from), head)?;
+    let is_contract = |path: &str| contracts.iter().any(|one| one.files.contains_key(path));
+    let mut of_contract = changes.iter().filter(|change| is_contract(&change.path));
+    Ok(of_contract.next().is_some()
+        && changes
+            .iter()
+            .all(|change| is_contract(&change.path) || change.path == WRITTEN_WITH_IT))
+}
+
+fn alone(compared: &Compared, what: &str) -> Finding {
+    let (name, digest) = (&compared.name, &compared.digest);
+    let what = format!("the change from `{name}` {what}; the digest of the contract is {digest}");
+    Finding::new(Code::ContractAlone, what)
+}
+
+/// Findings, or lines where a person decides or has decided.
+fn tell(compared: &mut Compared, differences: &[Difference]) {
+    let decided = compared.alone || compared.accepted;
+    for one in differences.iter().take(MOST_NAMED) {
+        let code = match (one.strength, one.is_judge) {
+            (Strength::Stronger, _) => Code::ContractStronger,
+            (_, true) => Code::JudgeChanged,
+            _ => Code::ContractWeaker,
+        };
+        let what = one.describe();
+        match decided {
+            true => compared.outcome.add_checked(what),
+            false => compared
+                .outcome
+                .findings
+                .push(Finding::new(code, what).at(one.file.clone())),
+        }
+    }
+    let rest = differences.len().saturating_sub(MOST_NAMED);
+    if rest > 0 && !decided {
+        let what = format!("{} more", counted(rest as u64, "difference"));
+        compared
+            .outcome
+            .findings
+            .push(Finding::new(Code::ContractWeaker, what));
+    }
+    if compared.alone && !compared.accepted {
+        let what = match differences.len() {
+            0 => "touches nothing but the contract, and asks for the same".to_owned(),
+            count => format!(
+                "is of the contract alone: {}",
+                counted(count as u64, "difference")
+            ),
+        };
+        compared.outcome.findings.push(alone(compared, &what));
+    }
+}
+
+/// What decides: that contract, with the gates that HEAD adds.
+fn judging(
+    commit: &str,
+    contract: &Contract,
+    head: &Contract,
+    differences: &[Difference],
+) -> Result<Judging, Failure> {
+    let unreadable = |path: &str, why: String| {
+        Failure::state(
+            Code::ConfigInvalid,
+            format!("`{path}` of the contract that decides: {why}"),
+        )
+    };
+    let mut config = config_of(contract).map_err(|why| unreadable(SETTINGS, why))?;
+    let profile = contract
+        .files
+        .get(PROFILE)
+        .and_then(|file| file.bytes.as_ref());
+    let profile = profile.map(|bytes| serde_json::from_slice::<Profile>(bytes));
+    let profile = profile
+        .transpose()
+        .map_err(|why| unreadable(PROFILE, why.to_string()))?;
+    let mut added = Vec::new();
+    let new: BTreeSet<&str> = differences
+        .iter()
+        .filter(|one| one.file == SETTINGS && one.strength == Strength::Stronger)
+        .filter_map(|one| one.field.strip_prefix("gates."))
+        .collect();
+    for (name, gate) in settings(head).unwrap_or_default().gates {
+        if new.contains(name.as_str()) && !config.gates.contains_key(&name) {
+            config.gates.insert(name.clone(), gate);
+            added.push(name);
+        }
+    }
+    let verifier = contract.files.get(STOP_VERIFIER_SCRIPTS[0]);
+    Ok(Judging {
+        commit: commit.to_owned(),
+        config,
+        profile,
+        added,
+        files: files(contract, head),
+        has_own_verifier: verifier.is_some_and(|file| !file.generated),
+    })
+}
+
+fn config_of(contract: &Contract) -> Result<Config, String> {
+    let Some(file) = contract.files.get(SETTINGS) else {
+        return Ok(Config::default());
+    };
+    let bytes = file
+        .bytes
+        .as_deref()
+        .ok_or("it is not a file that can be read")?;
+    Config::parse(&String::from_utf8_lossy(bytes))
+}
+
+/// Files under `.agent/` that HEAD has otherwise; what only HEAD has is not there either.
+fn files(contract: &Contract, head: &Contract) -> Vec<TakenBack> {
+    let paths: BTreeSet<&String> = contract.files.keys().chain(head.files.keys()).collect();
+    let mut files = Vec::new();
+    for path in paths {
+        let (was, is) = (contract.files.get(path), head.files.get(path));
+        let is_same = match (was, is) {
+            (Some(was), Some(is)) => (&was.mode, &was.id) == (&is.mode, &is.id),
+            _ => false,
+        };
+        let is_judge = was.or(is).is_some_and(|file| file.part == Part::Judge);
+        if is_same || is_judge || !path.starts_with(".agent/") {
+            continue;
+        }
+        files.push(TakenBack {
+            path: path.clone(),
+            bytes: was.and_then(|file| file.bytes.clone()),
+            runs: was.is_some_and(|file| file.mode == "100755"),
+        });
+    }
+    files
+}
