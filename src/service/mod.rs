@@ -14,6 +14,7 @@ mod dispatch;
 mod elsewhere;
 mod estimate;
 mod foresight;
+mod found;
 mod histories;
 mod inbox;
 mod notify;
@@ -36,6 +37,7 @@ pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run_stop_verifier};
 pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};
+pub(crate) use found::found_plan;
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub(crate) use prompting::{
     Prompts, fits, leaves_the_tree_alone, report_format, role_prompts, ticket,

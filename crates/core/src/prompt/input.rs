@@ -8,7 +8,7 @@ use crate::model::{Role, Snapshot};
 pub struct PromptInput<'a> {
     /// Whose prompt.
     pub role: Role,
-    /// The documents of the log's tip.
+    /// The documents of the log's tip, as a report finds them.
     pub snapshot: &'a Snapshot,
     /// The dispatch rule that fired: `1` to `9`.
     pub rule: &'a str,

@@ -4,7 +4,7 @@
 
 use super::fit::fit;
 use super::input::PromptInput;
-use super::quote::Quoted;
+use super::quote::{MAX_PART_CHARS, Quoted};
 use super::reports::{
     HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_besides,
     standing_review, vote,
@@ -12,7 +12,7 @@ use super::reports::{
 use super::slices::{active_text, claimed_besides, plan_text};
 use crate::diagnostic::Finding;
 use crate::machine::{Rule, current_review, new_answer, owed};
-use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
+use crate::model::{ActiveStatus, Role, SliceLedger, Snapshot, UserAnswer};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
 type Part = (&'static str, Option<Quoted>);
@@ -30,7 +30,7 @@ pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
     let found = [
         (
             "What cook found:",
-            list(input.findings.iter().map(finding).collect()),
+            list(found_besides(input).map(finding).collect()),
         ),
         (BRIEF, section(input.brief)),
         ("The repository:", section(input.context)),
@@ -39,6 +39,19 @@ pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
     parts
         .filter_map(|(title, part)| Some((title, part?)))
         .collect()
+}
+
+/// A committed slice is reviewed and reconciled before another is selected.
+pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
+    rule == Rule::Reconcile.id() || snapshot.active.status != ActiveStatus::Committed
+}
+
+/// Findings that the prompt does not begin with as its reason.
+fn found_besides<'a>(input: &PromptInput<'a>) -> impl Iterator<Item = &'a Finding> {
+    let reason = input.reason;
+    let is_whole = reason.len() <= MAX_PART_CHARS;
+    let findings = input.findings.iter();
+    findings.filter(move |finding| !(is_whole && reason.contains(&*finding.message)))
 }
 
 const BRIEF: &str =
@@ -76,7 +89,10 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
             "Given back by the implementer:",
             line(ledger.returned.as_deref()),
         ),
-        ("The plan:", section(&plan_text(snapshot))),
+        (
+            "The plan:",
+            section(&plan_text(snapshot, may_select(input.rule, snapshot))),
+        ),
         ("The slice in work:", section(&active_text(snapshot))),
         (
             "Its commit:",
@@ -218,7 +234,7 @@ fn auditor(input: &PromptInput) -> Vec<Part> {
     let snapshot = input.snapshot;
     let mut parts = committed(snapshot);
     parts.extend([
-        ("The plan:", section(&plan_text(snapshot))),
+        ("The plan:", section(&plan_text(snapshot, false))),
         ("Criteria the user amended:", list(amendments(snapshot))),
         (REMARKS, list(remarks(snapshot))),
     ]);

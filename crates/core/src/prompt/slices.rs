@@ -13,7 +13,7 @@ const HANDOFF: &str = "`.agent/active-slice.json` holds all";
 const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the reason `already satisfied` and `evidence` for every criterion, or leave it to be done\n";
 
 /// Open slices whole, closed ones in a line, and what can be selected.
-pub(super) fn plan_text(snapshot: &Snapshot) -> String {
+pub(super) fn plan_text(snapshot: &Snapshot, may_select: bool) -> String {
     let plan = &snapshot.plan;
     let in_work = snapshot.slice_in_work();
     let mut text = String::new();
@@ -53,7 +53,7 @@ pub(super) fn plan_text(snapshot: &Snapshot) -> String {
     let ready = ready.map(|row| row.slice_id);
     // The one in work stands in a part of its own.
     let ready: Vec<String> = ready.filter(|id| Some(id.as_str()) != in_work).collect();
-    if !ready.is_empty() {
+    if may_select && !ready.is_empty() {
         let _ = writeln!(
             text,
             "can be selected, first in order of work first: {}",
