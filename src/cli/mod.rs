@@ -69,6 +69,7 @@ mod step;
 mod trust;
 mod undo;
 mod verify;
+mod which_log;
 mod why;
 
 use crate::view::{ColorChoice, Exit, Format, Screen};

@@ -29,7 +29,7 @@ mod workspace;
 
 pub(crate) use applied::Applied;
 pub(crate) use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check};
-pub(crate) use by_cook::{ByCookOutcome, reground_all_by_cook, reground_by_cook};
+pub(crate) use by_cook::{ByCookOutcome, is_by_cook, reground_all_by_cook, reground_by_cook};
 pub(crate) use carriage::{
     Public, branch, check_secrets, check_unseen, look_into, push_known, remote,
 };

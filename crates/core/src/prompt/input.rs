@@ -1,5 +1,6 @@
 //! What a prompt is made from.
 
+use super::quote::MAX_PART_CHARS;
 use crate::diagnostic::Finding;
 use crate::model::{Role, Snapshot};
 
@@ -22,4 +23,14 @@ pub struct PromptInput<'a> {
     pub context: &'a str,
     /// The continuation brief, as `cook brief` prints it. Shown in one fence.
     pub brief: &'a str,
+}
+
+impl<'a> PromptInput<'a> {
+    /// Findings that the prompt does not begin with as its reason.
+    pub(super) fn found_besides(&self) -> impl Iterator<Item = &'a Finding> {
+        let reason = self.reason;
+        let is_whole = reason.len() <= MAX_PART_CHARS;
+        let findings = self.findings.iter();
+        findings.filter(move |finding| !(is_whole && reason.contains(&*finding.message)))
+    }
 }

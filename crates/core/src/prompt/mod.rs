@@ -22,8 +22,9 @@ use crate::diagnostic::{Lines, clean, without_tags};
 use crate::machine::{Rule, owed};
 use crate::model::{Blocker, Role, SliceStatus, Snapshot};
 use crate::report;
-use parts::{may_select, must_fix, parts};
+use parts::{must_fix, parts};
 use quote::Quoted;
+use slices::may_select;
 
 /// What a role may read besides.
 const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,

@@ -4,15 +4,15 @@
 
 use super::fit::fit;
 use super::input::PromptInput;
-use super::quote::{MAX_PART_CHARS, Quoted};
+use super::quote::Quoted;
 use super::reports::{
     HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_besides,
     standing_review, vote,
 };
-use super::slices::{active_text, claimed_besides, plan_text};
+use super::slices::{active_text, claimed_besides, may_select, plan_text};
 use crate::diagnostic::Finding;
 use crate::machine::{Rule, current_review, new_answer, owed};
-use crate::model::{ActiveStatus, Role, SliceLedger, Snapshot, UserAnswer};
+use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
 type Part = (&'static str, Option<Quoted>);
@@ -30,7 +30,7 @@ pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
     let found = [
         (
             "What cook found:",
-            list(found_besides(input).map(finding).collect()),
+            list(input.found_besides().map(finding).collect()),
         ),
         (BRIEF, section(input.brief)),
         ("The repository:", section(input.context)),
@@ -39,19 +39,6 @@ pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
     parts
         .filter_map(|(title, part)| Some((title, part?)))
         .collect()
-}
-
-/// A committed slice is reviewed and reconciled before another is selected.
-pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
-    rule == Rule::Reconcile.id() || snapshot.active.status != ActiveStatus::Committed
-}
-
-/// Findings that the prompt does not begin with as its reason.
-fn found_besides<'a>(input: &PromptInput<'a>) -> impl Iterator<Item = &'a Finding> {
-    let reason = input.reason;
-    let is_whole = reason.len() <= MAX_PART_CHARS;
-    let findings = input.findings.iter();
-    findings.filter(move |finding| !(is_whole && reason.contains(&*finding.message)))
 }
 
 const BRIEF: &str =

@@ -2,7 +2,7 @@
 
 use super::fit::fit;
 use crate::diagnostic::{Lines, clean, counted};
-use crate::machine::{SliceGraph, waits_for};
+use crate::machine::{Rule, SliceGraph, waits_for};
 use crate::model::{ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, SliceLedger, Snapshot};
 use std::fmt::Write;
 
@@ -11,6 +11,11 @@ const HANDOFF: &str = "`.agent/active-slice.json` holds all";
 
 /// What a re-ground does with the ticks of a plan that was taken in.
 const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the reason `already satisfied` and `evidence` for every criterion, or leave it to be done\n";
+
+/// A committed slice is reviewed and reconciled before another is selected.
+pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
+    rule == Rule::Reconcile.id() || snapshot.active.status != ActiveStatus::Committed
+}
 
 /// Open slices whole, closed ones in a line, and what can be selected.
 pub(super) fn plan_text(snapshot: &Snapshot, may_select: bool) -> String {
