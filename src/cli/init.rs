@@ -3,7 +3,9 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
 use super::input::free_text;
-use super::{assurance, input, start, stated_mission, taken_plan, transition, trial, trust};
+use super::{
+    assurance, input, start, stated_mission, taken_plan, transition, trial, trust, which_log,
+};
 use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::{self, Applied, Workspace};
 use crate::view::{NoteAnswer, Trial};
@@ -11,7 +13,6 @@ use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
 use cook_core::model::{Assurance, Event, Import, Profile, STOP_VERIFIER, Snapshot};
-use cook_git::Repo;
 use cook_store::store::Store;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -56,11 +57,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let given = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
     if let Some(id) = &args.log {
         caller::require_user(args.as_user.as_user)?;
-        let place = service::place_of(&Repo::discover(&context.dir)?);
-        match id.as_str() {
-            "new" => Store::renounce(&place)?,
-            id => Store::claim(&place, id)?,
-        }
+        which_log::take(context, id)?;
     }
     let (workspace, was_lost) = crate::drive::open_whole(&context.dir)?;
     caller::not_apart(&workspace)?;

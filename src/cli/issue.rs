@@ -4,7 +4,7 @@ use super::context::{Answer, Context, answer};
 use super::follow::note_outage;
 use super::input;
 use super::input::free_text;
-use crate::service::Workspace;
+use crate::service::{self, Workspace};
 use crate::tracker::{
     Attempt, Bounds, Commented, Memory, NewIssue, PlanTracker, Tracker, is_own_file, may_claim,
     may_close, open, unblocked_by,
@@ -89,13 +89,13 @@ impl Issues {
     /// the next session start.
     fn open(context: &Context, bounds: Bounds) -> Result<Self, Failure> {
         let workspace = context.workspace()?;
-        let plan = workspace.current()?.1.map(|snapshot| snapshot.plan);
+        let snapshot = workspace.current()?.1;
         let kind = workspace.config()?.tracker();
         let tracker: Box<dyn Tracker> = match open(kind, workspace.repo.root(), bounds) {
             Ok(Some(beads)) => Box::new(beads),
-            Ok(None) => match &plan {
-                Some(plan) => Box::new(PlanTracker::new(
-                    plan.clone(),
+            Ok(None) => match &snapshot {
+                Some(snapshot) => Box::new(PlanTracker::new(
+                    service::found_plan(&workspace, snapshot)?,
                     workspace.place(),
                     workspace.clock,
                 )),
@@ -108,7 +108,7 @@ impl Issues {
         };
         Ok(Self {
             workspace,
-            plan,
+            plan: snapshot.map(|snapshot| snapshot.plan),
             tracker,
         })
     }

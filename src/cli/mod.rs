@@ -73,6 +73,7 @@ mod undo;
 mod verify;
 #[cfg(feature = "watch")]
 mod watch;
+mod which_log;
 mod why;
 
 use crate::view::{ColorChoice, Exit, Format, Screen};

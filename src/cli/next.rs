@@ -23,11 +23,19 @@ pub(super) struct NextArgs {
 pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     let workspace = context.workspace()?;
     let (tip, snapshot) = workspace.current()?;
-    let (dispatch, facts) = service::dispatch_now(&workspace, snapshot.as_ref())?;
+    let (mut dispatch, facts) = service::dispatch_now(&workspace, snapshot.as_ref())?;
     if args.prompt {
         let prompts = service::role_prompts(&workspace, snapshot.as_ref(), &dispatch, &facts)?;
         take(&workspace, args)?;
         return answer(RolePromptAnswer::from(prompts.whole));
+    }
+    if let Some(snapshot) = &snapshot
+        && service::is_by_cook(snapshot, &dispatch, &facts)
+    {
+        let lowest = snapshot.assurance();
+        dispatch.reason.push_str(&format!(
+            "; under `{lowest}` `cook run` re-grounds here without a session, where nothing else stands against it"
+        ));
     }
     let head = service::head_of(&facts)?;
     let current = tip.as_ref().zip(snapshot.as_ref());

@@ -1,12 +1,14 @@
 //! `cook ready`: slices that can be selected now.
 
 use super::context::{Answer, Context, answer};
+use crate::service;
 use crate::view::{ReadyAnswer, WaitingSlice};
 use cook_core::machine::{SliceGraph, waits_for};
 
 pub(super) fn ready(context: &Context) -> Answer {
-    let (_, snapshot) = context.workspace()?.require()?;
-    let plan = &snapshot.plan;
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.require()?;
+    let plan = &service::found_plan(&workspace, &snapshot)?;
     let waiting = plan
         .open_slices()
         .map(|slice| WaitingSlice {

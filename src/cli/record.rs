@@ -8,7 +8,9 @@ use crate::service::{self, Applied, Foresight, Workspace};
 use crate::view::{CheckAnswer, PromptAnswer};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
-use cook_core::model::{ActiveStatus, Actor, Decision, Event, Reconcile, Role, SliceStatus};
+use cook_core::model::{
+    ActiveStatus, Actor, Decision, Event, Policy, Reconcile, Role, SliceStatus,
+};
 use cook_core::report::{self, Parsed, Provenance, Report, Reported};
 use std::path::PathBuf;
 
@@ -225,6 +227,10 @@ fn check_head(workspace: &Workspace, role: Role) -> Result<(), Failure> {
     let (_, Some(snapshot)) = workspace.current()? else {
         return Ok(());
     };
+    // No ticket makes a report due while the work is stopped.
+    if snapshot.state.continuation_policy != Policy::Continue {
+        return Ok(());
+    }
     let head = workspace.repo.head()?;
     let Some(seen) = snapshot
         .ledger

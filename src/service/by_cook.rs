@@ -5,8 +5,8 @@ use super::dispatch::{dispatch_now, head_of};
 use super::transition::{transition, transition_holding};
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, FailureKind};
-use cook_core::machine::{self, MOST_BY_COOK};
-use cook_core::model::{Actor, Event, Role};
+use cook_core::machine::{self, Dispatch, Facts, MOST_BY_COOK};
+use cook_core::model::{Actor, Event, Role, Snapshot};
 use cook_store::store::Lease;
 
 /// What became of it.
@@ -51,6 +51,14 @@ pub fn reground_by_cook(
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// Whether `cook run` would re-ground itself here, as far as the log tells.
+pub fn is_by_cook(snapshot: &Snapshot, due: &Dispatch, facts: &Facts) -> bool {
+    let followed = machine::follow(snapshot, facts.rebound.as_ref());
+    let head = facts.head.as_ref();
+    due.role == Some(Role::Regrounder)
+        && head.is_some_and(|head| machine::derive(&followed, due, head).is_ok())
 }
 
 /// Everything that cook may re-ground itself now, and what ended it where that is no refusal.

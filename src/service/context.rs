@@ -27,13 +27,13 @@ const FILE_DIFF: usize = 12_000;
 /// Bytes of the whole diff.
 const WHOLE_DIFF: usize = 90_000;
 
-/// The context of a role's prompt.
+/// The context of a role's prompt, of the log's documents and of those that a report finds.
 ///
 /// # Errors
 /// Unreadable state.
 pub(super) fn context_text(
     workspace: &Workspace,
-    snapshot: &Snapshot,
+    (logged, snapshot): (&Snapshot, &Snapshot),
     facts: &Facts,
     role: Role,
 ) -> Result<String, Failure> {
@@ -68,7 +68,7 @@ pub(super) fn context_text(
         add_red_at_head(&mut text, workspace, snapshot, head.tree.as_deref(), role)?;
     }
     if role != Role::Implementer {
-        list_criteria(&mut text, workspace, snapshot, role)?;
+        list_criteria(&mut text, workspace, logged, role)?;
         list_offers(&mut text, workspace, snapshot)?;
     }
     if let (Some((basis, _)), Role::Regrounder, ActiveStatus::Committed) =

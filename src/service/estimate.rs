@@ -113,7 +113,7 @@ fn prompt_size(
     role: Role,
 ) -> Result<u64, Failure> {
     let rule = Rule::ALL.into_iter().find(|rule| rule.role() == Some(role));
-    let context = context_text(workspace, snapshot, facts, role)?;
+    let context = context_text(workspace, (snapshot, snapshot), facts, role)?;
     let prompt = prompt::render(&PromptInput {
         role,
         snapshot,

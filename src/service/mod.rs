@@ -14,6 +14,7 @@ mod dispatch;
 mod elsewhere;
 mod estimate;
 mod foresight;
+mod found;
 mod histories;
 mod inbox;
 mod judging;
@@ -30,7 +31,7 @@ mod workspace;
 
 pub(crate) use applied::Applied;
 pub(crate) use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check};
-pub(crate) use by_cook::{ByCookOutcome, reground_all_by_cook, reground_by_cook};
+pub(crate) use by_cook::{ByCookOutcome, is_by_cook, reground_all_by_cook, reground_by_cook};
 pub(crate) use carriage::{
     Public, branch, check_secrets, check_unseen, look_into, push_known, remote,
 };
@@ -38,6 +39,7 @@ pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run_stop_verifier};
 pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};
+pub(crate) use found::found_plan;
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub use judging::Judging;
 pub(crate) use prompting::{

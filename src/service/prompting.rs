@@ -4,6 +4,7 @@
 use super::brief::{DEFAULT_BYTES, put_together};
 use super::context::context_text;
 use super::dispatch::dispatch_now;
+use super::found::find_state;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, Dispatch, Facts, Head, VERIFY_STOP};
@@ -111,14 +112,24 @@ pub fn role_prompts(
             .into());
     }
     let brief = put_together(workspace, snapshot, dispatch, facts)?;
+    let logged = snapshot;
+    let found;
+    let (snapshot, lost) = match role {
+        // Their report is of the one slice.
+        Role::Bootstrapper | Role::Implementer | Role::Reviewer => (snapshot, Vec::new()),
+        Role::Regrounder | Role::Auditor | Role::StopJudge => {
+            found = find_state(workspace, snapshot, dispatch, facts)?;
+            (&found.snapshot, found.findings.clone())
+        }
+    };
     let input = PromptInput {
         role,
         snapshot,
         rule: dispatch.rule.id(),
         action: &dispatch.action,
         reason: &dispatch.reason,
-        findings: &dispatch.findings,
-        context: &context_text(workspace, snapshot, facts, role)?,
+        findings: &[&dispatch.findings[..], &lost].concat(),
+        context: &context_text(workspace, (logged, snapshot), facts, role)?,
         brief: &brief.beside_prompt(role, &prompt::findings_shown(role, snapshot), DEFAULT_BYTES),
     };
     let beside = || {

@@ -6,6 +6,7 @@ use cook_core::diagnostic::Failure;
 use cook_core::machine::Facts;
 use cook_core::model::{Place, Role, Snapshot, surface_matches};
 use cook_store::receipt::{Receipts, merge_gates};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Paths that are named of each kind.
@@ -30,6 +31,7 @@ pub(super) fn add_slice_rows(
         let left = allowed.saturating_sub(spent);
         let _ = writeln!(text, "attempts left at slice {id}: {left} of {allowed}");
     }
+    list_vanished(text, workspace, snapshot, facts, id)?;
     match role {
         Role::Implementer => list_gates(text, workspace, snapshot, facts),
         Role::Regrounder => {
@@ -38,6 +40,35 @@ pub(super) fn add_slice_rows(
         }
         _ => Ok(()),
     }
+}
+
+/// Commits that were reported for the slice and are not there any more.
+fn list_vanished(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    facts: &Facts,
+    id: &str,
+) -> Result<(), Failure> {
+    let (Some(ledger), Some(head)) = (snapshot.ledger.slices.get(id), &facts.head) else {
+        return Ok(());
+    };
+    let reported = [&ledger.head, &ledger.reported].into_iter().flatten();
+    let reported: BTreeSet<&String> = reported.chain(&ledger.claimed).collect();
+    let mut gone = Vec::new();
+    for commit in reported {
+        if !workspace.repo.on_head(head, commit)? {
+            gone.push(commit.as_str());
+        }
+    }
+    if !gone.is_empty() {
+        let _ = writeln!(
+            text,
+            "reported for slice {id} and not on HEAD any more, so nothing of it counts as committed: {}",
+            gone.join(", ")
+        );
+    }
+    Ok(())
 }
 
 /// The gates that run at the commit, whether they may, and how long they took last.

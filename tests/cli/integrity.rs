@@ -242,6 +242,19 @@ fn another_log_is_begun_only_when_that_is_said_and_the_old_one_stays() {
     repo.cook(&["next"]).exits(0);
 }
 
+/// A worktree that has its log is told what goes on from there, also after a cancel.
+#[test]
+fn no_other_log_is_begun_where_one_is() {
+    let repo = Repo::committed();
+    repo.cook(&["cancel", "--as-user"]).exits(0);
+    let before = repo.fingerprint();
+    repo.cook(&["init", "--log", "new", "--as-user"])
+        .refused("does_not_apply")
+        .says("cook refocus")
+        .says("git worktree add");
+    assert_eq!(repo.fingerprint(), before);
+}
+
 #[test]
 fn a_lost_branch_begins_no_new_log() {
     let repo = Repo::committed();

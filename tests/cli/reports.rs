@@ -465,3 +465,22 @@ fn a_check_looks_evidence_up_and_runs_nothing() {
     let foreseen = run(&head, 0);
     assert_eq!(foreseen["assumed"], json!(["the gates at the commit"]));
 }
+
+/// While the work is stopped no ticket helps, and a report is told what it waits for.
+#[test]
+fn a_report_on_stopped_work_is_told_what_stops_it() {
+    let repo = Repo::committed();
+    let review = repo.review(true);
+    repo.cook(&["pause"]).exits(0);
+    repo.write("more.txt", "somebody's\n");
+    repo.commit("More", None);
+    repo.record("reviewer", &review)
+        .refused("not_your_turn")
+        .says("cook resume");
+    repo.cook(&["answer", "yes", "--as-user"])
+        .refused("does_not_apply");
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    repo.cook(&["answer", "yes", "--as-user"])
+        .refused("does_not_apply")
+        .says("cook brief say TEXT");
+}

@@ -227,7 +227,15 @@ const BESIDE: [(&str, &[&str]); 4] = [
             "a_ticket_of_a_dirty_worktree_holds_that_worktree",
         ],
     ),
-    ("plans", &["nothing_waits_for_a_cancelled_slice"]),
+    (
+        "plans, and what a prompt says of them",
+        &[
+            "nothing_waits_for_a_cancelled_slice",
+            "what_is_listed_for_selection_can_be_selected",
+            "a_prompt_speaks_of_the_history_that_is_there",
+            "a_judge_is_not_told_that_lost_work_is_done",
+        ],
+    ),
     (
         "odd input",
         &[

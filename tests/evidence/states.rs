@@ -78,3 +78,106 @@ fn a_user_s_commit_of_the_contract_before_the_work_is_not_the_slice_s() {
     job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
         .ok();
 }
+
+/// Slices that the answer of a command or a prompt says can be selected.
+fn listed(job: &Job) -> Vec<Vec<String>> {
+    let answer = job.repo.cook(&["ready", "--json"]).ok().json();
+    let rows = answer["ready"].as_array().unwrap().iter();
+    let by_command = rows.map(|row| row["slice_id"].as_str().unwrap().to_owned());
+    let prompt = job.repo.cook(&["next", "--prompt"]).ok().out;
+    let label = "can be selected, first in order of work first: ";
+    let by_prompt = prompt.lines().find_map(|line| line.strip_prefix(label));
+    let by_prompt = by_prompt.into_iter().flat_map(|line| line.split(", "));
+    vec![by_command.collect(), by_prompt.map(str::to_owned).collect()]
+}
+
+/// Whatever became of the history, what is listed is taken and what is not is refused.
+#[test]
+fn what_is_listed_for_selection_can_be_selected() {
+    let ways: [(&str, fn(&Job), &[&str]); 4] = [
+        ("nothing", |_| {}, &["b"]),
+        (
+            "a revert",
+            |job| drop(job.git(&["revert", "--no-edit", "HEAD"])),
+            &["a"],
+        ),
+        (
+            "a reset",
+            |job| drop(job.git(&["reset", "-q", "--hard", "HEAD~1"])),
+            &["a"],
+        ),
+        (
+            "somebody else's commit",
+            |job| {
+                job.repo.write("more.txt", "somebody else's\n");
+                job.repo.commit("More", None);
+            },
+            &["b"],
+        ),
+    ];
+    for (what, happen, can) in ways {
+        let job = Job::done();
+        let change = json!([{"slice_id": "b", "blocked_on": ["a"]}]);
+        let plan = json!({"plan_basis": "b builds on a", "change": change});
+        job.reground(json!({"plan": plan})).ok();
+        happen(&job);
+        let head = job.repo.head();
+        let [by_command, by_prompt] = &listed(&job)[..] else {
+            panic!("{what}");
+        };
+        assert_eq!(by_command, can, "{what}");
+        assert_eq!(by_prompt, can, "{what}");
+        let action = job.repo.due()["action"].as_str().unwrap().to_owned();
+        for id in ["a", "b"] {
+            let names_it = action.contains(&format!("`{id}` is first"));
+            assert!(!names_it || can.contains(&id), "{what}: {action}");
+        }
+        let held = ["a", "b"].into_iter().filter(|id| !can.contains(id));
+        for id in held {
+            let refused = job.reground(json!({"select": id})).exits(4);
+            if id == "b" {
+                refused.says("select_blocked").says("select `a`");
+            }
+        }
+        job.select(can[0]);
+        assert_eq!(job.repo.head(), head);
+    }
+}
+
+/// A prompt says each cause once, and calls nothing committed that HEAD does not hold.
+#[test]
+fn a_prompt_speaks_of_the_history_that_is_there() {
+    let job = Job::begin(&["a works"]);
+    let commit = job.write_own("a");
+    job.report().ok();
+    job.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    let due = job.repo.due();
+    assert_eq!(due["rule"], "2");
+    let cause = due["reason"].as_str().unwrap().to_owned();
+    assert!(cause.contains(&commit[..12]), "{cause}");
+    let prompt = job.repo.cook(&["next", "--prompt"]).ok().out;
+    assert_eq!(prompt.matches(&cause).count(), 1, "{prompt}");
+    assert!(!prompt.contains("a (committed)"), "{prompt}");
+    assert!(!prompt.contains("Its commit:"), "{prompt}");
+    let gone = format!("counts as committed: {commit}");
+    assert!(prompt.contains(&gone), "{prompt}");
+    // Another slice can go first, and the prompt says so.
+    assert!(prompt.contains("can be selected, first in order of work first: b\n"));
+    job.select("b");
+}
+
+/// What is done by the log alone is not told to judges as done.
+#[test]
+fn a_judge_is_not_told_that_lost_work_is_done() {
+    let job = Job::done();
+    let cancel = json!([{"slice_id": "b", "reason": "nobody needs it"}]);
+    job.reground(json!({"plan": {"plan_basis": "x", "cancel": cancel}}))
+        .ok();
+    job.git(&["revert", "--no-edit", "HEAD"]);
+    job.repo.cook(&["verify", "stop"]);
+    assert_eq!(job.repo.due()["role"], "completion-stop-judge");
+    let prompt = job.repo.cook(&["next", "--prompt"]).ok().out;
+    assert!(!prompt.contains("`a` (done"), "{prompt}");
+    assert!(prompt.contains("the log calls slice `a` done"), "{prompt}");
+    assert!(prompt.contains("missing (lib.txt:5)"), "{prompt}");
+}

@@ -24,14 +24,21 @@ pub(super) struct Drift {
 
 impl Drift {
     fn cause(&mut self, code: Code, message: impl Into<String>) {
-        let finding = Finding::new(code, message);
-        self.causes.push(finding.message.clone());
-        self.findings.push(finding);
+        self.add(Finding::new(code, message));
     }
 
     fn cause_at(&mut self, place: &str, code: Code, message: String) {
-        self.causes.push(message.clone());
-        self.findings.push(Finding::new(code, message).at(place));
+        self.add(Finding::new(code, message).at(place));
+    }
+
+    /// One cause is one, whichever way it was come by.
+    fn add(&mut self, finding: Finding) {
+        if !self.causes.contains(&finding.message) {
+            self.causes.push(finding.message.clone());
+        }
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
     }
 }
 
@@ -305,9 +312,13 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
             None => false,
         };
         if !on_head && drift.unreported.is_empty() {
+            let id = snapshot.active.slice_id.as_deref().unwrap_or_default();
             drift.cause(
                 Code::SliceHeadVanished,
-                "the commit of the committed slice is not on HEAD",
+                format!(
+                    "commit {} that was reported for slice `{id}` is not on HEAD, so the slice is in progress again",
+                    head.as_deref().map_or("unknown", short)
+                ),
             );
         }
     }

@@ -1,6 +1,7 @@
 //! The slice graph: who waits for whom, what comes first, where it runs in a circle.
 
 use super::answers::conditions;
+use crate::diagnostic::{Code, Refusal};
 use crate::digest::hex;
 use crate::model::{
     ActiveStatus, AuditNote, Offer, Plan, ReviewNote, Slice, SliceLedger, SliceStatus, Snapshot,
@@ -145,7 +146,7 @@ impl<'a> SliceGraph<'a> {
         let mut rows: Vec<ReadyRow> = plan
             .candidate_slices
             .iter()
-            .filter(|slice| is_selectable(slice.status) && waits_for(plan, slice).is_empty())
+            .filter(|slice| require_selectable(plan, slice).is_ok())
             .map(|slice| ReadyRow {
                 slice_id: slice.slice_id.clone(),
                 goal: slice.goal.clone(),
@@ -165,12 +166,33 @@ impl<'a> SliceGraph<'a> {
     }
 }
 
-/// A plan may be selected from in these states.
-fn is_selectable(status: SliceStatus) -> bool {
-    matches!(
-        status,
-        SliceStatus::Planned | SliceStatus::Selected | SliceStatus::InProgress
-    )
+/// What the plan says against a selection. The ready list and a report's selection go by this alone.
+pub(super) fn require_selectable(plan: &Plan, slice: &Slice) -> Result<(), Refusal> {
+    let id = &slice.slice_id;
+    if !slice.status.is_open() {
+        return Err(Refusal::new(
+            Code::SelectClosed,
+            format!("slice `{id}` is {}", slice.status.id()),
+        ));
+    }
+    let waits = waits_for(plan, slice);
+    if slice.status == SliceStatus::Blocked || !waits.is_empty() {
+        let what = match waits.is_empty() {
+            true => "it is marked blocked".to_owned(),
+            false => waits.join(", "),
+        };
+        return Err(Refusal::new(
+            Code::SelectBlocked,
+            format!("slice `{id}` waits for {what}"),
+        ));
+    }
+    if slice.acceptance_criteria.is_empty() {
+        return Err(Refusal::new(
+            Code::CriteriaEmpty,
+            format!("slice `{id}` has no acceptance criteria"),
+        ));
+    }
+    Ok(())
 }
 
 /// What a slice still waits for: slices that are neither done nor shown to be satisfied, and outside blockers.

@@ -1,5 +1,6 @@
 //! What a prompt is made from.
 
+use super::quote::MAX_PART_CHARS;
 use crate::diagnostic::Finding;
 use crate::model::{Role, Snapshot};
 
@@ -8,7 +9,7 @@ use crate::model::{Role, Snapshot};
 pub struct PromptInput<'a> {
     /// Whose prompt.
     pub role: Role,
-    /// The documents of the log's tip.
+    /// The documents of the log's tip, as a report finds them.
     pub snapshot: &'a Snapshot,
     /// The dispatch rule that fired: `1` to `9`.
     pub rule: &'a str,
@@ -22,4 +23,14 @@ pub struct PromptInput<'a> {
     pub context: &'a str,
     /// The continuation brief, as `cook brief` prints it. Shown in one fence.
     pub brief: &'a str,
+}
+
+impl<'a> PromptInput<'a> {
+    /// Findings that the prompt does not begin with as its reason.
+    pub(super) fn found_besides(&self) -> impl Iterator<Item = &'a Finding> {
+        let reason = self.reason;
+        let is_whole = reason.len() <= MAX_PART_CHARS;
+        let findings = self.findings.iter();
+        findings.filter(move |finding| !(is_whole && reason.contains(&*finding.message)))
+    }
 }

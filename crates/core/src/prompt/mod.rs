@@ -20,10 +20,11 @@ pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_tags};
 use crate::machine::{Rule, owed};
-use crate::model::{ActiveStatus, Blocker, Role, SliceStatus, Snapshot};
+use crate::model::{Blocker, Role, SliceStatus, Snapshot};
 use crate::report;
 use parts::{must_fix, parts};
 use quote::Quoted;
+use slices::may_select;
 
 /// What a role may read besides.
 const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,
@@ -190,9 +191,6 @@ fn refused_keys(rule: &str, snapshot: &Snapshot) -> Vec<&'static str> {
     let is = |known: Rule| rule == known.id();
     let mut slices = snapshot.plan.candidate_slices.iter();
     let has_done = slices.any(|slice| slice.status == SliceStatus::Done);
-    // A committed slice is reviewed before anything else is selected.
-    let is_committed = snapshot.active.status == ActiveStatus::Committed;
-    let waits_for_review = is_committed && !is(Rule::Reconcile);
     let owed = owed(snapshot);
     let is_rejected = owed.iter().any(|no| no.id.starts_with(Blocker::REVIEW));
     let due = [
@@ -202,7 +200,7 @@ fn refused_keys(rule: &str, snapshot: &Snapshot) -> Vec<&'static str> {
         ("conclude", is(Rule::Conclude)),
         ("answers", !is(Rule::Conclude) && !owed.is_empty()),
         ("answers_to", !snapshot.ledger.answers.is_empty()),
-        ("select", !waits_for_review),
+        ("select", may_select(rule, snapshot)),
     ];
     let refused = due.into_iter().filter(|(_, is_due)| !is_due);
     refused.map(|(key, _)| key).collect()

@@ -9,7 +9,7 @@ use super::reports::{
     HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_besides,
     standing_review, vote,
 };
-use super::slices::{active_text, claimed_besides, plan_text};
+use super::slices::{active_text, claimed_besides, may_select, plan_text};
 use crate::diagnostic::Finding;
 use crate::machine::{Rule, current_review, new_answer, owed};
 use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
@@ -30,7 +30,7 @@ pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
     let found = [
         (
             "What cook found:",
-            list(input.findings.iter().map(finding).collect()),
+            list(input.found_besides().map(finding).collect()),
         ),
         (BRIEF, section(input.brief)),
         ("The repository:", section(input.context)),
@@ -76,7 +76,10 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
             "Given back by the implementer:",
             line(ledger.returned.as_deref()),
         ),
-        ("The plan:", section(&plan_text(snapshot))),
+        (
+            "The plan:",
+            section(&plan_text(snapshot, may_select(input.rule, snapshot))),
+        ),
         ("The slice in work:", section(&active_text(snapshot))),
         (
             "Its commit:",
@@ -218,7 +221,7 @@ fn auditor(input: &PromptInput) -> Vec<Part> {
     let snapshot = input.snapshot;
     let mut parts = committed(snapshot);
     parts.extend([
-        ("The plan:", section(&plan_text(snapshot))),
+        ("The plan:", section(&plan_text(snapshot, false))),
         ("Criteria the user amended:", list(amendments(snapshot))),
         (REMARKS, list(remarks(snapshot))),
     ]);

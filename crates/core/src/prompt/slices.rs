@@ -2,7 +2,7 @@
 
 use super::fit::fit;
 use crate::diagnostic::{Lines, clean, counted};
-use crate::machine::{SliceGraph, waits_for};
+use crate::machine::{Rule, SliceGraph, waits_for};
 use crate::model::{ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, SliceLedger, Snapshot};
 use std::fmt::Write;
 
@@ -12,8 +12,13 @@ const HANDOFF: &str = "`.agent/active-slice.json` holds all";
 /// What a re-ground does with the ticks of a plan that was taken in.
 const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the reason `already satisfied` and `evidence` for every criterion, or leave it to be done\n";
 
+/// A committed slice is reviewed and reconciled before another is selected.
+pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
+    rule == Rule::Reconcile.id() || snapshot.active.status != ActiveStatus::Committed
+}
+
 /// Open slices whole, closed ones in a line, and what can be selected.
-pub(super) fn plan_text(snapshot: &Snapshot) -> String {
+pub(super) fn plan_text(snapshot: &Snapshot, may_select: bool) -> String {
     let plan = &snapshot.plan;
     let in_work = snapshot.slice_in_work();
     let mut text = String::new();
@@ -53,7 +58,7 @@ pub(super) fn plan_text(snapshot: &Snapshot) -> String {
     let ready = ready.map(|row| row.slice_id);
     // The one in work stands in a part of its own.
     let ready: Vec<String> = ready.filter(|id| Some(id.as_str()) != in_work).collect();
-    if !ready.is_empty() {
+    if may_select && !ready.is_empty() {
         let _ = writeln!(
             text,
             "can be selected, first in order of work first: {}",

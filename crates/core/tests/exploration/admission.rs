@@ -2,10 +2,12 @@
 //! refusal, stated from the event, the documents and the facts alone.
 
 use super::by_cook;
+use super::events::Offer;
 use super::invariants::{Check, Seen, require};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
-    AnchorAnswer, MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid, is_for_tree,
+    AnchorAnswer, Facts, MAX_SLICES, Rule, SliceGraph, Verdict, dispatch, find_state, follow,
+    id_is_valid, is_for_tree, ready,
 };
 use cook_core::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, Evidence, EvidenceClaim, Plan, Policy,
@@ -93,6 +95,55 @@ pub fn admitted(seen: &Seen) -> Check {
             || format!("{} moves the work", event.name()),
         ),
     }
+}
+
+/// Who does nothing but select is refused by the plan just where the ready list does not name the
+/// slice. `outcome` is what became of the report.
+pub fn list_is_admission(
+    snapshot: &Snapshot,
+    facts: &Facts,
+    offer: &Offer,
+    outcome: Result<(), Code>,
+) -> Check {
+    let Event::Regrounded { block, .. } = &offer.event else {
+        return Ok(());
+    };
+    let Some(id) = &block.select else {
+        return Ok(());
+    };
+    let alone = Reground {
+        select: Some(id.clone()),
+        ..Reground::default()
+    };
+    let by_plan = [
+        Code::SelectBlocked,
+        Code::SelectClosed,
+        Code::CriteriaEmpty,
+        Code::SliceUnknown,
+        Code::UnreconciledCommit,
+    ];
+    let taken = match outcome {
+        Ok(()) => true,
+        Err(code) if by_plan.contains(&code) => false,
+        // The tree, the history, or who is due: no list says that.
+        Err(_) => return Ok(()),
+    };
+    if *block != alone {
+        return Ok(());
+    }
+    let snapshot = &*follow(snapshot, facts.rebound.as_ref());
+    let due = dispatch(Some(snapshot), facts).map_err(|refusal| refusal.to_string())?;
+    let found = find_state(snapshot, facts, &due).map_err(|refusal| refusal.to_string())?;
+    let found = found.snapshot;
+    // What is in work may be named again, and while it is committed nothing else.
+    let is_listed = match found.slice_in_work() {
+        Some(active) if active == id => true,
+        Some(_) if found.active.status == ActiveStatus::Committed => false,
+        _ => ready(&found.plan).contains(id),
+    };
+    require(taken == is_listed, || {
+        format!("slice {id} is listed: {is_listed}, and its selection is taken: {taken}")
+    })
 }
 
 fn waiting(snapshot: &Snapshot) -> Option<WaitingKind> {

@@ -1,5 +1,6 @@
 //! Breadth first over the production `dispatch` and `apply`.
 
+use super::admission;
 use super::by_cook;
 use super::events::{Bounds, MISSION, Offer, out_of_turn, reports, repository, user_commands};
 use super::fingerprint::fingerprint;
@@ -411,6 +412,10 @@ impl Explorer<'_> {
         );
         let told = || format!("{} → {}", self.path(at), offer.label);
         if let Err(breach) = invariants::asks_little(&offer.event, &set) {
+            panic!("{breach}\n{}", told());
+        }
+        let outcome = result.as_ref().map(|_| ()).map_err(|refusal| refusal.code);
+        if let Err(breach) = admission::list_is_admission(snapshot, &facts, offer, outcome) {
             panic!("{breach}\n{}", told());
         }
         match result {

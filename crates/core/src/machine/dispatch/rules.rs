@@ -215,7 +215,17 @@ impl Walk<'_> {
 
     fn select_answer(&self, snapshot: &Snapshot, open: usize) -> Answer {
         let ready = slices::ready(&snapshot.plan);
+        // What came since may have taken done work away; only a look at the work itself tells.
+        let since = self.facts.since.as_ref();
+        let is_known = since.is_none_or(|since| drift::is_accounted_for(snapshot, since));
         match ready.first() {
+            Some(_) if !is_known => Answer::new(
+                "re-ground and select a slice; `cook ready` holds what is done against HEAD and lists which",
+                format!(
+                    "no slice is selected, {} open, and the history moved since the last re-ground",
+                    counted(open as u64, "slice")
+                ),
+            ),
             Some(first) => Answer::new(
                 format!("re-ground and select a slice; `{first}` is first in order of work"),
                 format!(
@@ -224,10 +234,10 @@ impl Walk<'_> {
                 ),
             ),
             None => Answer::new(
-                "re-ground: every open slice waits; change the plan, ask the user, or name what blocks",
+                "re-ground: no open slice can be selected; change the plan, ask the user, or name what blocks",
                 match open {
-                    1 => "the one open slice is blocked".to_owned(),
-                    _ => format!("{open} slices are open and each of them is blocked"),
+                    1 => "the one open slice waits, or has no criteria".to_owned(),
+                    _ => format!("{open} slices are open, and each waits or has no criteria"),
                 },
             ),
         }

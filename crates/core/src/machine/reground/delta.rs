@@ -186,12 +186,17 @@ fn order(
     for id in &delta.order {
         let is_reopened = reopen.iter().any(|reopen| reopen.slice_id == *id);
         let closed = plan.slice(id).filter(|slice| !slice.status.is_open());
-        let is_closed = closed.is_some() && !is_reopened;
         let is_here = slices.iter().any(|slice| slice.slice_id == *id);
-        if is_closed || !is_here || !seen.insert(id) {
+        let wrong = match closed {
+            Some(slice) if !is_reopened => Some(format!("which is {}", slice.status.id())),
+            _ if !is_here => Some("which is not a slice of the plan".to_owned()),
+            _ if !seen.insert(id) => Some("and names it twice".to_owned()),
+            _ => None,
+        };
+        if let Some(wrong) = wrong {
             return Err(Refusal::new(
                 Code::OrderUnknown,
-                format!("`order` names `{id}`, which is not an open slice, or names it twice"),
+                format!("`order` names `{id}`, {wrong}"),
             ));
         }
     }

@@ -2,6 +2,7 @@
 
 mod conclude;
 mod delta;
+mod found;
 mod once;
 mod policy;
 mod reconcile;
@@ -19,9 +20,10 @@ use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
 use crate::report::advice;
 use conclude::{answer_rejections, answer_review, conclude};
+use found::put_right;
+pub use found::{Found, find_state, found_needs};
 use policy::{apply_policy, ask_for_trust};
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
-use recover::heal;
 use select::apply_select;
 
 /// What must be measured beside the facts of `dispatch`.
@@ -58,10 +60,7 @@ pub(super) fn apply(
     once::require_named_once(block)?;
     let whole = delta::expand(&work.before.plan, block)?;
     let block = whole.as_ref();
-    if work.due.rule == Rule::Recover {
-        work.displace = true;
-        heal(work)?;
-    }
+    put_right(work)?;
     let answered = answer_rejections(work, block)?;
     proof::require_distinct(work, block)?;
     let mut opened = reopen(work, block, submission)?;

@@ -1,9 +1,9 @@
 //! Selecting the slice to work on.
 
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, listed_are};
 use crate::machine::active::active_from;
 use crate::machine::facts::{Range, stale_stop_verifier};
-use crate::machine::slices::{SliceGraph, waits_for};
+use crate::machine::slices::{SliceGraph, require_selectable, waits_for};
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{ActiveStatus, Slice, SliceStatus, Snapshot, Subject, VerificationEvidence};
@@ -24,7 +24,9 @@ pub(super) fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
             ),
         ));
     }
-    require_selectable(work, &slice)?;
+    require_selectable(&work.next.plan, &slice)
+        .map_err(|refusal| say_lost(work, &slice, refusal))?;
+    require_settled(work)?;
     let head = work.head()?;
     let basis = find_kept_basis(work, id)?.unwrap_or_else(|| head.clone());
     let own_commits = basis_has_own(work, id, &basis);
@@ -36,32 +38,27 @@ pub(super) fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn require_selectable(work: &Work, slice: &Slice) -> Result<(), Refusal> {
-    let id = &slice.slice_id;
-    if !slice.status.is_open() {
-        return Err(Refusal::new(
-            Code::SelectClosed,
-            format!("slice `{id}` is {}", slice.status.id()),
-        ));
+/// What a slice waits for may have been done until this report was held against the repository.
+fn say_lost(work: &Work, slice: &Slice, refusal: Refusal) -> Refusal {
+    let is_lost = |id: &String| {
+        let before = work.before.plan.slice(id);
+        before.is_some_and(|before| before.status == SliceStatus::Done)
+    };
+    let lost: Vec<String> = waits_for(&work.next.plan, slice)
+        .into_iter()
+        .filter(is_lost)
+        .collect();
+    match lost.first() {
+        None => refusal,
+        Some(first) => refusal.replace_hints([format!(
+            "{} not done any more, any report opens it again: select `{first}`, or what `cook ready` lists",
+            listed_are(&lost)
+        )]),
     }
-    let waits = waits_for(&work.next.plan, slice);
-    if slice.status == SliceStatus::Blocked || !waits.is_empty() {
-        let what = if waits.is_empty() {
-            "it is marked blocked".to_owned()
-        } else {
-            waits.join(", ")
-        };
-        return Err(Refusal::new(
-            Code::SelectBlocked,
-            format!("slice `{id}` waits for {what}"),
-        ));
-    }
-    if slice.acceptance_criteria.is_empty() {
-        return Err(Refusal::new(
-            Code::CriteriaEmpty,
-            format!("slice `{id}` has no acceptance criteria"),
-        ));
-    }
+}
+
+/// What the repository says against a selection.
+fn require_settled(work: &Work) -> Result<(), Refusal> {
     let uncommitted = work.facts.contract_uncommitted()?;
     if !uncommitted.is_empty() {
         return Err(Refusal::new(

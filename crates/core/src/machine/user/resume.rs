@@ -53,6 +53,10 @@ pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(),
         if resume.new_wave {
             return new_wave(work);
         }
+        if resume.answer.is_some() {
+            return Err(refusal("nobody asked anything")
+                .replace_hints(["run `cook brief say TEXT` to tell it to the roles that come"]));
+        }
         return Err(refusal("the work is not stopped"));
     }
     leave(work, resume)?;

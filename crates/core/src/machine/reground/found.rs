@@ -1,0 +1,74 @@
+//! The state that a report finds: what rule 2 objects to is put right, and done slices whose work or
+//! proof is gone are open again. [`apply`](super::apply) begins there, and so does what a role is
+//! shown, so that what is listed for selection is what may be selected.
+
+use super::recover::heal;
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::machine::facts::{FactSet, Facts};
+use crate::machine::proof;
+use crate::machine::rule::{Dispatch, Rule};
+use crate::machine::work::Work;
+use crate::model::{Reground, SliceStatus, Snapshot};
+
+/// The state as a report finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The documents.
+    pub snapshot: Snapshot,
+    /// What the log calls done and the repository does not hold.
+    pub findings: Vec<Finding>,
+}
+
+/// What must be measured beside the facts of `dispatch`. No gate is run for it.
+pub fn found_needs(snapshot: &Snapshot) -> FactSet {
+    let nothing = Reground::default();
+    let mut set = FactSet {
+        head: true,
+        existing_receipts_only: true,
+        anchors: proof::questions(snapshot, &nothing),
+        ..FactSet::default()
+    };
+    proof::work_needs(snapshot, &nothing, &mut set);
+    set
+}
+
+/// What any report of the role that is due begins from.
+///
+/// # Errors
+/// Only `fact_missing`, when the facts are not those of `dispatch` and [`found_needs`].
+pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<Found, Refusal> {
+    let mut work = Work::new(snapshot, facts, due.clone());
+    // Before the first commit there is nothing to hold the documents against.
+    if facts.head()?.commit.is_some() {
+        put_right(&mut work)?;
+        proof::revalidate_done(&mut work, &Reground::default(), None)?;
+    }
+    let is_open = |id: &str| {
+        let slice = work.next.plan.slice(id);
+        slice.is_some_and(|slice| slice.status.is_open())
+    };
+    let slices = snapshot.plan.candidate_slices.iter();
+    let lost = slices
+        .filter(|slice| slice.status == SliceStatus::Done && is_open(&slice.slice_id))
+        .map(|slice| {
+            let id = &slice.slice_id;
+            let what = format!(
+                "the log calls slice `{id}` done, and what it rests on is gone: any re-ground opens it again, and one that changes it names it in `reopen`"
+            );
+            Finding::new(Code::CriterionLostProof, what).at(id.clone())
+        })
+        .collect();
+    Ok(Found {
+        snapshot: work.next,
+        findings: lost,
+    })
+}
+
+/// Puts right what rule 2 objects to.
+pub(super) fn put_right(work: &mut Work) -> Result<(), Refusal> {
+    if work.due.rule == Rule::Recover {
+        work.displace = true;
+        heal(work)?;
+    }
+    Ok(())
+}
