@@ -85,6 +85,14 @@ fn write_down(workspace: &Workspace) -> Result<(), Failure> {
 }
 
 pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
+    answer(ask(context, args)?.1)
+}
+
+/// What was found out, and where.
+pub(super) fn ask(
+    context: &Context,
+    args: &VerifyArgs,
+) -> Result<(Workspace, VerifyAnswer), Failure> {
     let id = match (args.scope, &args.id) {
         (VerifyScope::Slice, None) => {
             return Err(Failure::usage(
@@ -118,7 +126,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
     };
     let (mut looked, written) = runner_files::guard(|| look(&workspace, args, id, rerun))?;
     looked.findings.extend(written);
-    answer(looked)
+    Ok((workspace, looked))
 }
 
 fn look(

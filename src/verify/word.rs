@@ -3,20 +3,12 @@
 
 use super::outcome::Outcome;
 use crate::service::{self, LogSource, Workspace};
+use crate::signature::{self, NAMESPACE, Signer};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_git::Entry;
-use cook_os::disk::TemporaryDir;
-use cook_os::process::{Captured, ProcessError, Short, capture};
-use std::ffi::OsString;
-use std::path::Path;
-use std::time::Duration;
 
 /// Who may sign, as ssh-keygen reads it.
 const SIGNERS: &str = ".agent/allowed_signers";
-/// What a signature must be for.
-const NAMESPACE: &str = "cook";
-const DEADLINE: Duration = Duration::from_secs(30);
-const LIMIT: usize = 64 << 10;
 
 /// Whose word the recorded part of a fetched log is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,53 +87,13 @@ fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
     let Some(signed) = workspace.store()?.signed(&source.tip)? else {
         return Ok(Word::Nobody("the log's tip bears no signature".to_owned()));
     };
-    let dir = TemporaryDir::make().map_err(|error| {
-        Failure::state(Code::NotWritable, "a directory for a signature").caused_by(&error)
-    })?;
-    let at = |name: &str| dir.path().join(name);
-    for (name, bytes) in [
-        ("list", list.as_slice()),
-        ("sig", signed.signature.as_bytes()),
-    ] {
-        std::fs::write(at(name), bytes)
-            .map_err(|error| Failure::state(Code::NotWritable, "a signature").caused_by(&error))?;
-    }
-    match check(dir.path(), signed.payload) {
-        Ok(Some(who)) => Ok(Word::Signer(who)),
-        Ok(None) => Ok(Word::Nobody(format!(
+    let found = signature::find_signer(&list, &signed.signature, &signed.payload);
+    Ok(match found {
+        Ok(Signer::Listed(who)) => Word::Signer(who),
+        Ok(_) => Word::Nobody(format!(
             "the signature of the log's tip is not one of somebody on the list, for `{NAMESPACE}`"
-        ))),
-        Err(ProcessError::NotFound(program)) => Ok(Word::Nobody(format!(
-            "`{program}`, which checks signatures, is not on PATH"
-        ))),
-        Err(error) => Ok(Word::Nobody(error.to_string())),
-    }
-}
-
-/// Who signed; none where nobody on the list did.
-fn check(dir: &Path, payload: Vec<u8>) -> Result<Option<String>, ProcessError> {
-    let who = ask(dir, &["-Y", "find-principals"], &[], Vec::new())?;
-    let who = String::from_utf8_lossy(&who.stdout);
-    for who in who.lines() {
-        let more = ["-n", NAMESPACE, "-I", who];
-        let verified = ask(dir, &["-Y", "verify"], &more, payload.clone())?;
-        if verified.code == Some(0) {
-            return Ok(Some(who.to_owned()));
-        }
-    }
-    Ok(None)
-}
-
-fn ask(dir: &Path, what: &[&str], more: &[&str], stdin: Vec<u8>) -> Result<Captured, ProcessError> {
-    let files = ["-s", "sig", "-f", "list"];
-    let words = ["ssh-keygen"].iter().chain(what).chain(&files).chain(more);
-    capture(&Short {
-        argv: words.map(OsString::from).collect(),
-        dir,
-        env: vec![("LC_ALL", "C".into())],
-        stdin,
-        deadline: DEADLINE,
-        limit: LIMIT,
-        group: false,
+        )),
+        // What cannot be checked is signed by nobody.
+        Err(failure) => Word::Nobody(failure.message),
     })
 }

@@ -1,0 +1,93 @@
+//! What a passed verification shows, by name. A name is given only for what passed.
+
+use crate::anchor::Anchor;
+use crate::verify::{Criterion, ProofVerdict};
+
+/// This commit is proven done.
+pub(super) const DONE: &str = "COOK_DONE";
+/// Each required gate ran again at this commit, in a new clean room with empty caches.
+const GATES: &str = "COOK_GATES_REPRODUCED";
+/// What each criterion rests on came out the same: commands ran again, places were looked up.
+const CRITERIA: &str = "COOK_CRITERIA_REPRODUCED";
+
+/// The properties, in the order of the list above; `votes` = those that said yes, and all.
+pub(super) fn properties(reran: bool, criteria: &[Criterion], votes: (u64, u64)) -> Vec<String> {
+    let mut named = vec![DONE.to_owned()];
+    if reran {
+        named.push(GATES.to_owned());
+    }
+    if reran && criteria.iter().all(is_reproduced) {
+        named.push(CRITERIA.to_owned());
+    }
+    let (yes, all) = votes;
+    if all > 0 {
+        named.push(format!("COOK_VOTES_RECORDED_{yes}_OF_{all}"));
+    }
+    named
+}
+
+fn is_reproduced(criterion: &Criterion) -> bool {
+    match criterion.verdict {
+        ProofVerdict::Reproduced => true,
+        // Of a place in the code there is nothing to run.
+        ProofVerdict::Holds => {
+            let anchor = criterion.anchor.as_deref().map(Anchor::parse);
+            !matches!(
+                anchor,
+                None | Some(Err(_))
+                    | Some(Ok(Anchor::Test(_)
+                        | Anchor::Command { .. }
+                        | Anchor::Receipt(_)))
+            )
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn criterion(anchor: &str, verdict: ProofVerdict) -> Criterion {
+        Criterion {
+            slice: "a".to_owned(),
+            text: "it works".to_owned(),
+            anchor: Some(anchor.to_owned()),
+            verdict,
+            why: String::new(),
+            at: None,
+        }
+    }
+
+    #[test]
+    fn a_name_is_given_only_for_what_passed() {
+        use ProofVerdict::{Holds, NotReproducible, Recorded, Reproduced};
+        let text = criterion("code.txt:2-3", Holds);
+        for (reran, criteria, expected) in [
+            (false, vec![], "COOK_DONE COOK_VOTES_RECORDED_3_OF_3"),
+            (
+                true,
+                vec![criterion("test:adds", Reproduced), text.clone()],
+                "COOK_DONE COOK_GATES_REPRODUCED COOK_CRITERIA_REPRODUCED COOK_VOTES_RECORDED_3_OF_3",
+            ),
+            (
+                true,
+                vec![criterion("test:adds", Holds), text.clone()],
+                "COOK_DONE COOK_GATES_REPRODUCED COOK_VOTES_RECORDED_3_OF_3",
+            ),
+            (
+                true,
+                vec![criterion("user:u1", Recorded)],
+                "COOK_DONE COOK_GATES_REPRODUCED COOK_VOTES_RECORDED_3_OF_3",
+            ),
+            (
+                true,
+                vec![criterion("code.txt:2-3", NotReproducible)],
+                "COOK_DONE COOK_GATES_REPRODUCED COOK_VOTES_RECORDED_3_OF_3",
+            ),
+        ] {
+            assert_eq!(properties(reran, &criteria, (3, 3)).join(" "), expected);
+        }
+        assert_eq!(properties(false, &[], (0, 0)), ["COOK_DONE"]);
+    }
+}
