@@ -141,9 +141,9 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
         },
     )?;
     let mut told = signed(made, key.as_ref())?;
-    if let Some(out) = &out {
+    if let (Some(out), Some(named)) = (&out, &args.out) {
         write(out, &told)?;
-        told.file = Some(out.display().to_string());
+        told.file = Some(named.display().to_string());
     }
     answer(told)
 }

@@ -143,7 +143,7 @@ impl Show for AttestedAnswer {
         }
         page.toned_line(
             Tone::Dim,
-            "without cook, in an empty directory beside both files:",
+            "without cook (writes payload.json, signed and signature):",
         );
         for line in &self.by_hand {
             page.line(&format!("  {line}"));

@@ -6,6 +6,8 @@
 mod support;
 
 #[cfg(unix)]
+mod attest;
+#[cfg(unix)]
 mod ci;
 mod formats;
 mod from;
