@@ -85,7 +85,9 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
     let votes = votes_at(&snapshot, &at).fold((0, 0), |(yes, all), vote| {
         (yes + u64::from(vote.can_stop), all + 1)
     });
-    let properties = properties(workspace.caches == Caches::Empty, found.criteria, votes);
+    let required = found.gates.iter().filter(|run| run.gate.required);
+    let reran = workspace.caches == Caches::Empty;
+    let properties = properties(reran, required.count(), found.criteria, votes);
     let subject = vec![
         Resource::new("gitCommit", commit).named(match (&place, branch) {
             (Some(place), Some(branch)) => format!("{place}@refs/heads/{}", escaped(branch)),

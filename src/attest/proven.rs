@@ -10,13 +10,19 @@ const GATES: &str = "COOK_GATES_REPRODUCED";
 /// What each criterion rests on came out the same: commands ran again, places were looked up.
 const CRITERIA: &str = "COOK_CRITERIA_REPRODUCED";
 
-/// The properties, in the order of the list above; `votes` = those that said yes, and all.
-pub(super) fn properties(reran: bool, criteria: &[Criterion], votes: (u64, u64)) -> Vec<String> {
+/// The properties, in the order of the list above; `gates` = how many required ones there are, `votes` =
+/// those that said yes, and all.
+pub(super) fn properties(
+    reran: bool,
+    gates: usize,
+    criteria: &[Criterion],
+    votes: (u64, u64),
+) -> Vec<String> {
     let mut named = vec![DONE.to_owned()];
-    if reran {
+    if reran && gates > 0 {
         named.push(GATES.to_owned());
     }
-    if reran && criteria.iter().all(is_reproduced) {
+    if reran && !criteria.is_empty() && criteria.iter().all(is_reproduced) {
         named.push(CRITERIA.to_owned());
     }
     let (yes, all) = votes;
@@ -86,8 +92,9 @@ mod tests {
                 "COOK_DONE COOK_GATES_REPRODUCED COOK_VOTES_RECORDED_3_OF_3",
             ),
         ] {
-            assert_eq!(properties(reran, &criteria, (3, 3)).join(" "), expected);
+            assert_eq!(properties(reran, 1, &criteria, (3, 3)).join(" "), expected);
         }
-        assert_eq!(properties(false, &[], (0, 0)), ["COOK_DONE"]);
+        // Where there is nothing, nothing is claimed of all of it.
+        assert_eq!(properties(true, 0, &[], (0, 0)), ["COOK_DONE"]);
     }
 }

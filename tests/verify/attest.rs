@@ -116,6 +116,19 @@ fn decoded(text: &str) -> Vec<u8> {
     run(decode.arg("-d"), text).ok().out.into_bytes()
 }
 
+/// An answer in JSON follows its published schema.
+#[track_caller]
+fn is_answer(name: &str, answer: &Value) {
+    let name = format!("protocol/schema/output-{name}.schema.json");
+    let schema = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    let schema = jsonschema::draft202012::new(&serde_json::from_str(&schema).unwrap()).unwrap();
+    let errors: Vec<String> = schema
+        .iter_errors(answer)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{answer:#}");
+}
+
 /// The statements of unsigned lines, after they were held to what in-toto publishes.
 #[track_caller]
 fn statements(text: &str) -> Vec<Value> {
@@ -318,6 +331,7 @@ fn what_is_signed_is_read_and_checked_without_cook_too() {
         .read(&attested.file, &attested.list, &["--json"])
         .ok()
         .json();
+    is_answer("attested", &json);
     assert_eq!(json["signer"], "one@example.org");
     assert_eq!(json["gates"], json!(["check"]));
     let envelopes = attested.envelopes();
@@ -667,6 +681,7 @@ fn it_signs_with_the_key_that_git_signs_with_for_a_person() {
     // A program of the repository's choosing is not the one that signs.
     repo.git(&["config", "gpg.ssh.program", "/bin/false"]);
     let said = repo.cook(&[&sign[..], &["--json"]].concat()).ok().json();
+    is_answer("attest", &said);
     assert!(said["key"].as_str().unwrap().starts_with("SHA256:"));
     // An agent does not sign in a person's name.
     repo.cook(&["attest", "--sign"]).refused("user_only");

@@ -357,7 +357,7 @@ codes! {
     SigningFormat "signing_format" Failure Error "git signs with something else than SSH here, and `cook attest` signs with SSH keys alone", "run `git config gpg.format ssh` and `git config user.signingkey ~/.ssh/id_ed25519.pub`, or leave `--sign` out";
     SigningKeyMissing "signing_key_missing" Failure Error "git names no key to sign with, or one that is not there", "run `git config user.signingkey ~/.ssh/id_ed25519.pub`";
     SigningFailed "signing_failed" Failure Error "`ssh-keygen` did not do its work", "look at what it said; a key with a passphrase wants a terminal or `ssh-add`";
-    SshKeygenMissing "ssh_keygen_missing" Failure Error "`ssh-keygen`, which makes and checks signatures, is not on PATH", "install OpenSSH 8.2 or later";
+    SshKeygenMissing "ssh_keygen_missing" Failure Error "`ssh-keygen`, which makes and checks signatures, is not on PATH", "install OpenSSH 8.7 or later";
     SignerNotListed "signer_not_listed" Failure Error "the key that signed is not one that the list allows for the namespace `cook`", "ask whose key it is; a line of the list is `NAME namespaces=\"cook\" ssh-ed25519 …`";
     SignerOutOfTime "signer_out_of_time" Failure Error "the list allows the key, but not now", "attest anew with a key that is valid, or ask whoever keeps the list";
     SignatureNamespace "signature_namespace" Failure Error "the signature was made for another purpose than attestations of cook", "sign with `cook attest --sign`, or `ssh-keygen -Y sign -n cook`";
