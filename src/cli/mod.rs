@@ -27,6 +27,7 @@ mod agents;
 mod answer;
 mod ask;
 mod assurance;
+mod attest;
 mod brief;
 mod budget;
 mod cancel;
@@ -120,6 +121,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Recompute everything from files, log and git
     Verify(verify::VerifyArgs),
+    /// Write what a verification found as in-toto statements, for others to check
+    Attest(attest::AttestArgs),
     /// Run gates now and keep receipts
     Gate(gate::GateArgs),
     /// Let cook run a command that a plan or `cook.toml` names (user only)
@@ -303,6 +306,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Record(args) => record::record(context, &args),
         Command::Check(args) => check::check_commit(context, &args),
         Command::Verify(args) => verify::verify(context, &args),
+        Command::Attest(args) => attest::attest(context, &args),
         Command::Gate(args) => gate::gate(context, &args),
         Command::Trust(args) => trust::trust(context, &args),
         Command::Status => status::status(context),

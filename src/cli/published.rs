@@ -1,13 +1,13 @@
 //! The schema of every answer.
 
 use crate::view::{
-    AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer,
-    CommitCheckAnswer, CostAnswer, CriteriaAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer,
-    EstimateAnswer, Failed, FanoutAnswer, Gates, GraphAnswer, GuideAnswer, IssueChangedAnswer,
-    IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer,
-    PullRequestAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, ReportAnswer,
-    RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer,
-    Standing, TransitionAnswer, Verified, WhyAnswer,
+    AgentsAnswer, AttestAnswer, AttestedAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer,
+    CheckpointAnswer, CommitCheckAnswer, CostAnswer, CriteriaAnswer, DemoAnswer, DiffAnswer,
+    Dispatched, EntryAnswer, EstimateAnswer, Failed, FanoutAnswer, Gates, GraphAnswer, GuideAnswer,
+    IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer,
+    NoteAnswer, PullAnswer, PullRequestAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer,
+    ReportAnswer, RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer,
+    SessionShowAnswer, Standing, TransitionAnswer, Verified, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -22,6 +22,8 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
     }
     all! {
         "agents" AgentsAnswer, "cook agents --json";
+        "attest" AttestAnswer, "cook attest --json";
+        "attested" AttestedAnswer, "cook attest verify --json";
         "brief" BriefAnswer, "`cook brief`, `cook brief render`";
         "brief-change" BriefChangeAnswer, "`cook brief note`, `say`, `import`, `--reconcile`";
         "brief-check" BriefCheckAnswer, "`cook brief check`";

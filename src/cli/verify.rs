@@ -109,7 +109,7 @@ pub(super) struct VerifyArgs {
 /// Digits of a digest that tell a contract from every other that somebody could make.
 const LEAST_DIGITS: usize = 32;
 
-fn digest(text: &str) -> Result<String, String> {
+pub(super) fn digest(text: &str) -> Result<String, String> {
     let is_digest = (LEAST_DIGITS..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     match is_digest {

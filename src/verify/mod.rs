@@ -22,7 +22,6 @@ mod outcome;
 mod proof;
 mod proven;
 mod slice;
-mod sshsig;
 mod stop;
 mod ticks;
 mod word;

@@ -2,23 +2,15 @@
 //! base branch lists.
 
 use super::outcome::Outcome;
-use super::sshsig::{self, Unlisted, look_up};
 use crate::service::{self, LogSource, Workspace};
+use crate::signature::{self, Blob, NAMESPACE, Signer};
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean};
 use cook_core::machine::short;
 use cook_git::Entry;
-use cook_os::disk::TemporaryDir;
-use cook_os::process::{Captured, ProcessError, Short, capture};
-use std::ffi::OsString;
-use std::path::Path;
-use std::time::Duration;
+use cook_store::store::Signed;
 
 /// Who may sign, as ssh-keygen reads it.
 const SIGNERS: &str = ".agent/allowed_signers";
-/// What a signature must be for.
-const NAMESPACE: &str = "cook";
-const DEADLINE: Duration = Duration::from_secs(30);
-const LIMIT: usize = 64 << 10;
 
 /// Whose word the recorded part of a fetched log is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,120 +121,53 @@ fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
     let Some(signed) = workspace.store()?.signed(&source.tip)? else {
         return Ok(unsigned("the log's tip bears no signature"));
     };
-    let dir = TemporaryDir::make().map_err(|error| {
-        Failure::state(Code::NotWritable, "a directory for a signature").caused_by(&error)
-    })?;
-    let at = |name: &str| dir.path().join(name);
-    for (name, bytes) in [
-        ("list", list.as_slice()),
-        ("sig", signed.signature.as_bytes()),
-    ] {
-        std::fs::write(at(name), bytes)
-            .map_err(|error| Failure::state(Code::NotWritable, "a signature").caused_by(&error))?;
-    }
-    let now = workspace.clock.now();
-    let now = now.chars().filter(char::is_ascii_digit).take(14).collect();
-    let asking = Asking {
-        dir: dir.path(),
-        now,
-    };
-    match asking.check(&signed.payload) {
-        Ok(Some(who)) => Ok(Word::Signer(who)),
-        Ok(None) => {
-            let is_intact = asking.is_intact(&signed.payload).unwrap_or(false);
-            let list = String::from_utf8_lossy(&list);
-            Ok(explain(&signed.signature, &list, is_intact))
-        }
-        Err(ProcessError::NotFound(program)) => Ok(unsigned(&format!(
-            "`{program}`, which checks signatures, is not on PATH"
-        ))),
-        Err(error) => Ok(unsigned(&error.to_string())),
-    }
+    judge(&list, &signed)
 }
 
 fn unsigned(why: &str) -> Word {
     Word::Nobody(Code::WordUnsigned, why.to_owned())
 }
 
-/// Why a signature counts for nothing.
-fn explain(signature: &str, list: &str, is_intact: bool) -> Word {
-    let Some(claimed) = sshsig::read(signature) else {
-        return unsigned("the signature of the log's tip is not an SSH signature");
+/// Whose signature it is by the list, or why it counts for nothing.
+fn judge(list: &[u8], signed: &Signed) -> Result<Word, Failure> {
+    let Some(blob) = Blob::read(signed.signature.as_bytes()) else {
+        return Ok(unsigned(
+            "the signature of the log's tip is not an SSH signature",
+        ));
     };
-    if claimed.namespace != NAMESPACE {
+    if blob.namespace != NAMESPACE {
         let what = format!(
             "the signature of the log's tip is for `{}`, not for `{NAMESPACE}`",
-            clean(&claimed.namespace, Lines::Fold)
+            clean(&blob.namespace, Lines::Fold)
         );
-        return Word::Nobody(Code::WordNamespace, what);
+        return Ok(Word::Nobody(Code::WordNamespace, what));
     }
-    if !is_intact {
-        return unsigned("the signature of the log's tip is not one of that transition");
-    }
-    let (code, what) = match look_up(list, &claimed.key, NAMESPACE) {
-        Unlisted::Unknown => (
-            Code::WordSignerUnknown,
-            "the key that signed the log's tip is not on the list of the base".to_owned(),
+    let found = match signature::find_signer(list, &signed.signature, &signed.payload) {
+        Ok(found) => found,
+        // What cannot be checked is signed by nobody.
+        Err(failure) => return Ok(unsigned(&failure.message)),
+    };
+    let (code, what) = match found {
+        Signer::Listed(who) => return Ok(Word::Signer(who)),
+        Signer::OutOfTime(why) => (
+            Code::WordSignerExpired,
+            format!(
+                "the base lists the key that signed the log's tip for another time than now: {why}"
+            ),
         ),
-        Unlisted::Namespace => (
+        Signer::ForSomethingElse => (
             Code::WordNamespace,
             format!("the base lists the key that signed the log's tip, and not for `{NAMESPACE}`"),
         ),
-        Unlisted::Time => (
-            Code::WordSignerExpired,
-            "the base lists the key that signed the log's tip for another time than now".to_owned(),
-        ),
-        Unlisted::Listed => (
-            Code::WordUnsigned,
-            "ssh-keygen does not take the signature of the log's tip by the list of the base"
-                .to_owned(),
+        Signer::OfSomethingElse => {
+            return Ok(unsigned(
+                "the signature of the log's tip is not one of that transition",
+            ));
+        }
+        Signer::Nobody => (
+            Code::WordSignerUnknown,
+            "the key that signed the log's tip is not on the list of the base".to_owned(),
         ),
     };
-    Word::Nobody(code, what)
-}
-
-/// Questions to ssh-keygen about one signature.
-struct Asking<'a> {
-    /// Where the list and the signature are.
-    dir: &'a Path,
-    /// `YYYYMMDDHHMMSS`: a key counts when it is valid now, whatever time the log claims.
-    now: String,
-}
-
-impl Asking<'_> {
-    /// Who signed; none where nobody on the list did.
-    fn check(&self, payload: &[u8]) -> Result<Option<String>, ProcessError> {
-        let time = format!("-Overify-time={}", self.now);
-        let find = ["-Y", "find-principals", &time, "-s", "sig", "-f", "list"];
-        let who = self.ask(&find, Vec::new())?;
-        let who = String::from_utf8_lossy(&who.stdout);
-        for who in who.lines() {
-            let verify = ["-Y", "verify", &time, "-s", "sig", "-f", "list"];
-            let words = [&verify[..], &["-n", NAMESPACE, "-I", who]].concat();
-            let verified = self.ask(&words, payload.to_vec())?;
-            if verified.code == Some(0) {
-                return Ok(Some(who.to_owned()));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The signature is one of this text, by whomever.
-    fn is_intact(&self, payload: &[u8]) -> Result<bool, ProcessError> {
-        let words = ["-Y", "check-novalidate", "-n", NAMESPACE, "-s", "sig"];
-        Ok(self.ask(&words, payload.to_vec())?.code == Some(0))
-    }
-
-    fn ask(&self, words: &[&str], stdin: Vec<u8>) -> Result<Captured, ProcessError> {
-        let argv = ["ssh-keygen"].iter().chain(words);
-        capture(&Short {
-            argv: argv.map(OsString::from).collect(),
-            dir: self.dir,
-            env: vec![("LC_ALL", "C".into()), ("TZ", "UTC".into())],
-            stdin,
-            deadline: DEADLINE,
-            limit: LIMIT,
-            group: false,
-        })
-    }
+    Ok(Word::Nobody(code, what))
 }

@@ -3,6 +3,7 @@
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
 mod agents;
+mod attest;
 mod brief;
 mod carriage;
 mod check;
@@ -36,6 +37,7 @@ mod verify;
 mod watch;
 
 pub(crate) use agents::{AgentRow, AgentsAnswer};
+pub(crate) use attest::{AttestAnswer, AttestedAnswer};
 pub(crate) use brief::{
     ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry,
 };

@@ -231,10 +231,31 @@ fn the_story_ends_in_done_and_leaves_a_repository_that_verifies() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
+    readme_quotes_what_is_said_of(&stage, &played);
     let sizes = prompts_of_attempts(&stage, &played);
     assert_eq!(sizes.len(), 3, "{sizes:?}");
     // 8,000 tokens of four bytes.
     assert!(sizes.iter().all(|size| *size <= 32_000), "{sizes:?}");
+}
+
+/// README shows what a check of a pull request says: the beginning of this answer, but for the commit's id.
+fn readme_quotes_what_is_said_of(stage: &Stage, played: &Played) {
+    let mut command = stage.command(COOK, &played.root);
+    command.args(["verify", "--rerun", "--strict", "--format", "markdown"]);
+    let said = text(&command.output().unwrap().stdout);
+    let without_id = |line: &str| match line.split_once("done? &#96;") {
+        Some((before, after)) => format!("{before}{}", &after[12..]),
+        None => line.to_owned(),
+    };
+    let quoted = include_str!("../../README.md").lines();
+    let quoted: Vec<String> = quoted
+        .filter_map(|line| line.strip_prefix('>'))
+        .map(|line| without_id(line.trim_start()))
+        .collect();
+    let said: Vec<String> = said.lines().map(without_id).collect();
+    assert_eq!(quoted.len(), 10, "{quoted:#?}");
+    assert_eq!(quoted, said[..quoted.len()], "README quotes another answer");
+    assert_eq!(said[quoted.len()], "", "README quotes a part of the table");
 }
 
 /// Bytes of the four prompts of each attempt: implementer, reviewer, auditor, regrounder.

@@ -94,7 +94,8 @@ fn listed(job: &Job) -> Vec<Vec<String>> {
 /// Whatever became of the history, what is listed is taken and what is not is refused.
 #[test]
 fn what_is_listed_for_selection_can_be_selected() {
-    let ways: [(&str, fn(&Job), &[&str]); 4] = [
+    type Way = (&'static str, fn(&Job), &'static [&'static str]);
+    let ways: [Way; 4] = [
         ("nothing", |_| {}, &["b"]),
         (
             "a revert",

@@ -5,6 +5,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[cfg(unix)]
+mod attest;
 mod base;
 #[cfg(unix)]
 mod ci;

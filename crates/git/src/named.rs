@@ -41,6 +41,14 @@ impl Repo {
         Ok(theirs.map_or_else(default, |path| self.root().join(path)))
     }
 
+    /// A setting of git's as it is in force here, `~` written out; none where nobody set it.
+    ///
+    /// # Errors
+    /// As [`Repo::commit_named`].
+    pub fn setting(&self, name: &str) -> Result<Option<String>, Failure> {
+        self.told(Call::new(&["config", "--type=path", "--get", name]))
+    }
+
     /// One line where git has one; any refusal of the name is none.
     fn told(&self, call: Call) -> Result<Option<String>, Failure> {
         let captured = self.program.ask(call)?;

@@ -86,6 +86,19 @@ impl<'r> Remote<'r> {
         redacted(&clean(&self.name, Lines::Fold))
     }
 
+    /// Its address to fetch from, as git has it.
+    ///
+    /// # Errors
+    /// git that does not answer.
+    pub fn fetch_address(&self) -> Result<String, Failure> {
+        if !self.settings.remotes().any(|name| name == self.name) {
+            return Ok(self.name.clone());
+        }
+        let call = Call::new(&["remote", "get-url", &self.name]);
+        let what = format!("git does not say where `{}` is", self.shown());
+        Ok(self.git.answer(call, &what)?.trim_end().to_owned())
+    }
+
     /// What git is to be given to reach it.
     pub(crate) fn address(&self, side: Side) -> Result<&str, Failure> {
         // git itself applies `pushInsteadOf` to an address.
@@ -127,12 +140,8 @@ impl<'r> Remote<'r> {
     /// address than it is fetched from, what was seen at one says nothing of the other.
     fn mark(&self, kind: &str, branch: &str, side: Side) -> Result<String, Failure> {
         let mut known = self.address(side)?;
-        if known != self.name {
-            let call = Call::new(&["remote", "get-url", &self.name]);
-            let what = format!("git does not say where `{}` is", self.shown());
-            if self.git.answer(call, &what)?.trim_end() == known {
-                known = &self.name;
-            }
+        if known != self.name && self.fetch_address()? == known {
+            known = &self.name;
         }
         Ok(format!(
             "{kind}/{}/{}",

@@ -28,6 +28,7 @@ fn filled(word: &str, slices: usize, transitions: usize) -> Report {
                 asks: text(),
                 answer: text(),
                 commit: None,
+                base: None,
                 criteria: (0..slices * 5)
                     .map(|number| Criterion {
                         slice: id(number / 5),

@@ -1,0 +1,214 @@
+//! Two statements from a verification that passed: what was verified, and what the gates said.
+
+use super::address::{escaped, uri_of};
+use super::proven::{Shown, properties};
+use super::statement::{
+    Resource, STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified, Verifier,
+};
+use crate::scaffold::SETTINGS;
+use crate::service::{self, Workspace};
+use crate::verify::{CommitStanding, Criterion};
+use cook_core::diagnostic::{Code, Failure, harmless_json};
+use cook_core::machine::{GateRun, Head, votes_at};
+use cook_core::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
+use cook_git::Entry;
+use cook_remote::Side;
+use cook_store::receipt::words;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Who may sign, where the contract says so.
+const SIGNERS: &str = ".agent/allowed_signers";
+
+/// What a verification found that passed.
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    /// The commit, and how it is the proven one.
+    pub commit: &'a CommitStanding,
+    /// What the proof of each criterion is worth.
+    pub criteria: &'a [Criterion],
+    /// Each gate's run at the commit.
+    pub gates: &'a [GateRun],
+    /// The branch that the statement names.
+    pub branch: Option<&'a str>,
+    /// Where the run can be looked at.
+    pub url: Option<String>,
+}
+
+/// Two statements.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// The commit that they are about.
+    pub commit: String,
+    /// Its tree.
+    pub tree: String,
+    /// What passed.
+    pub properties: Vec<String>,
+    /// The log's newest transition.
+    pub log: String,
+    /// The statements, one line of JSON each: SVR, then the test result.
+    pub lines: [String; 2],
+}
+
+/// Runs what `cook.toml` runs in a clean room at HEAD, where this verification has no receipt of it.
+///
+/// # Errors
+/// As [`Workspace::run_gates`].
+pub(crate) fn run_gates(workspace: &Workspace) -> Result<Vec<GateRun>, Failure> {
+    let mut gates = workspace.config()?.gate_specs();
+    gates.retain(|gate| gate.place == Place::CleanRoom);
+    for gate in &mut gates {
+        gate.must_fail_at_basis = false;
+    }
+    workspace.run_gates(&gates)
+}
+
+/// The statements.
+///
+/// # Errors
+/// A repository or a log that cannot be read.
+pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure> {
+    let standing = found.commit;
+    let (tip, snapshot) = workspace.require()?;
+    let (Some(commit), Some(done)) = (&standing.head.commit, &standing.done) else {
+        let what = "the verification passed and names no commit";
+        return Err(Failure::state(Code::FactMissing, what));
+    };
+    let tree = workspace.repo.tree_of(commit)?;
+    let branch = found.branch.or(standing.head.branch.as_deref());
+    let place = find_place(workspace, branch)?;
+    let at = Head {
+        commit: Some(done.clone()),
+        tree: None,
+        branch: None,
+    };
+    let votes = votes_at(&snapshot, &at).fold((0, 0), |(yes, all), vote| {
+        (yes + u64::from(vote.can_stop), all + 1)
+    });
+    let required = found.gates.iter().filter(|run| run.gate.required);
+    let reran = workspace.caches == Caches::Empty;
+    let properties = properties(&Shown {
+        reran,
+        gates: required.count(),
+        criteria: found.criteria,
+        votes,
+        base: workspace.judging.is_some(),
+    });
+    let subject = vec![
+        Resource::new("gitCommit", commit).named(match (&place, branch) {
+            (Some(place), Some(branch)) => format!("{place}@refs/heads/{}", escaped(branch)),
+            (Some(place), None) => format!("{place}@{commit}"),
+            (None, _) => "commit".to_owned(),
+        }),
+        Resource::new("gitTree", &tree).named("tree"),
+    ];
+    let described = |at: &str, paths: BTreeSet<String>| -> Result<Vec<Resource>, Failure> {
+        let mut found = Vec::new();
+        for path in paths {
+            if let Entry::File { oid, .. } = workspace.repo.entry(at, &path)? {
+                let uri = place
+                    .as_ref()
+                    .map(|place| format!("{place}@{at}#{}", escaped(&path)));
+                found.push(Resource::new("gitBlob", oid).named(&path).at(uri));
+            }
+        }
+        Ok(found)
+    };
+    // With a base its contract decided.
+    let base = workspace.judging.as_ref().map(|judging| &judging.commit);
+    let log_uri = workspace.log_from.as_ref().and_then(|from| {
+        let place = place.as_ref()?;
+        Some(format!("{place}@{}", escaped(&from.reference)))
+    });
+    let verified = Verified {
+        verifier: Verifier {
+            id: VERIFIER.to_owned(),
+            policies: described(base.unwrap_or(commit), contract())?,
+        },
+        time_created: workspace.clock.now(),
+        properties: properties.clone(),
+        cook_log: Resource::new("gitCommit", &tip.commit).at(log_uri),
+    };
+    let named = |passed: bool| {
+        let runs = found.gates.iter().filter(|run| run.passed() == passed);
+        runs.map(|run| run.gate.name.clone()).collect::<Vec<_>>()
+    };
+    // A required gate that is red leaves nothing to attest.
+    let (passed, warned) = (named(true), named(false));
+    let tested = Tested {
+        result: match warned.is_empty() {
+            true => "PASSED",
+            false => "WARNED",
+        }
+        .to_owned(),
+        configuration: described(commit, gate_files(found.gates))?,
+        url: found.url.clone(),
+        passed,
+        warned,
+        failed: Vec::new(),
+    };
+    Ok(Made {
+        lines: [
+            line(SVR, &subject, verified)?,
+            line(TEST_RESULT, &subject, tested)?,
+        ],
+        commit: commit.clone(),
+        tree,
+        properties,
+        log: tip.commit,
+    })
+}
+
+/// The remote that the log came from, else the one that git would take; none where there is none.
+fn find_place(workspace: &Workspace, branch: Option<&str>) -> Result<Option<String>, Failure> {
+    let named = workspace.log_from.as_ref().map(|from| from.remote.as_str());
+    let branch = branch.unwrap_or_default();
+    match service::remote(workspace, named, branch, Side::Fetch, false) {
+        Ok(remote) => Ok(uri_of(&remote.fetch_address()?)),
+        Err(failure) if failure.code == Code::RemoteUnknown => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The files by which it was decided.
+fn contract() -> BTreeSet<String> {
+    let files = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
+    files
+        .chain([&SIGNERS])
+        .map(|path| (*path).to_owned())
+        .collect()
+}
+
+/// The settings, and every file that a gate's command names.
+fn gate_files(gates: &[GateRun]) -> BTreeSet<String> {
+    let mut files = BTreeSet::from([SETTINGS.to_owned()]);
+    for run in gates {
+        for word in words(&run.gate.run).unwrap_or_default() {
+            // What a shell is given as one word, as `sh -c '…'` has it.
+            for part in word.split([' ', '\t', '\n', ';', '&', '|', '(', ')', '"', '\'']) {
+                let path = part.strip_prefix("./").unwrap_or(part);
+                let parts = || path.split('/');
+                let is_path = !path.starts_with('-')
+                    && parts().all(|part| !matches!(part, "" | "." | ".."))
+                    && !path.contains(['\\', ':']);
+                if is_path {
+                    files.insert(path.to_owned());
+                }
+            }
+        }
+    }
+    files
+}
+
+fn line<P: Serialize>(kind: &str, subject: &[Resource], predicate: P) -> Result<String, Failure> {
+    let statement = Statement {
+        of: STATEMENT.to_owned(),
+        subject: subject.to_vec(),
+        predicate_type: kind.to_owned(),
+        predicate,
+    };
+    let text = serde_json::to_string(&statement).map_err(|error| {
+        Failure::state(Code::NotWritable, "the statement cannot be written").caused_by(&error)
+    })?;
+    Ok(harmless_json(&text))
+}

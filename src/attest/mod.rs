@@ -1,0 +1,17 @@
+//! What a verification found, as in-toto statements that travel: written, signed, read again.
+//!
+//! The shapes are in-toto's (Statement v1, SVR v0.2, Test Result v0.1) and DSSE's; `docs/attest.md` names
+//! each source.
+
+mod address;
+mod envelope;
+mod key;
+mod make;
+mod proven;
+mod read;
+mod statement;
+
+pub(crate) use envelope::{by_hand, sealed};
+pub(crate) use key::signing_key;
+pub(crate) use make::{Found, Made, make, run_gates};
+pub(crate) use read::{About, Attested, MAX_FILE, read};

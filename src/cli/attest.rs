@@ -1,0 +1,270 @@
+//! `cook attest`: a verification as in-toto statements, and what somebody else's say.
+
+use super::context::{Answer, Context, answer};
+use super::verify::{self, ProofArgs, RerunAt, VerifyScope, digest};
+use super::{caller, input, runner_files};
+use crate::attest::{self, About, Found, Made};
+use crate::signature::Key;
+use crate::view::{AttestAnswer, AttestedAnswer};
+use clap::{Args, Subcommand};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_git::Repo;
+use cook_os::disk::{Durable, Mode, NewFile};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a list of signers.
+const MAX_SIGNERS: u64 = 1 << 20;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct AttestArgs {
+    #[command(subcommand)]
+    pub command: Option<AttestCommand>,
+    #[command(flatten)]
+    pub make: AttestMakeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AttestMakeArgs {
+    /// Read the log of a remote, or of an address, instead of the one that is here
+    #[arg(long, value_name = "REMOTE")]
+    pub from: Option<String>,
+    /// The branch that the statements name, and whose log it is with `--from` (default: the one that
+    /// is checked out)
+    #[arg(long, value_name = "BRANCH")]
+    pub branch: Option<String>,
+    /// Run gates and tests again, as `cook verify --rerun` does
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHERE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "slices"
+    )]
+    pub rerun: Option<RerunAt>,
+    /// Judge by the contract of this commit, and hold the one that is here against it
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// Somebody outside of the tree accepted the contract that is here, by its digest (its first 32
+    /// digits at least)
+    #[arg(long, value_name = "DIGEST", requires = "base", value_parser = digest)]
+    pub accept_contract: Option<String>,
+    /// Trust the stop verifier and the gates of this repository for this run (for CI)
+    #[arg(long)]
+    pub trust_repo: bool,
+    /// Write the statements into a file, `NAME.intoto.jsonl` (default: standard output)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Sign with the key that git signs with (user only)
+    #[arg(long)]
+    pub sign: bool,
+    /// Called by a script on a person's behalf
+    #[arg(long, requires = "sign")]
+    pub yes: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum AttestCommand {
+    /// Say what a file attests, and who signed it
+    Verify(AttestVerifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AttestVerifyArgs {
+    /// What `cook attest --sign` wrote
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Who may sign, as `ssh-keygen` reads it
+    #[arg(long, value_name = "FILE")]
+    pub allowed_signers: PathBuf,
+    /// The commit that it must be about (default: HEAD)
+    #[arg(long, value_name = "REV")]
+    pub commit: Option<String>,
+}
+
+pub(super) fn attest(context: &Context, args: &AttestArgs) -> Answer {
+    match &args.command {
+        Some(AttestCommand::Verify(args)) => read(context, args),
+        None => make(context, &args.make),
+    }
+}
+
+fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
+    let key = match args.sign {
+        true => {
+            caller::require_user(args.yes)?;
+            Some(attest::signing_key(&context.workspace()?.repo)?)
+        }
+        false => None,
+    };
+    let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
+    let out = out.map(|out| context.dir.join(out));
+    if let Some(out) = &out {
+        check_target(out)?;
+    }
+    let (workspace, mut verified) = verify::ask(
+        context,
+        &ProofArgs {
+            strict: true,
+            rerun: args.rerun,
+            from: args.from.clone(),
+            branch: args.branch.clone(),
+            base: args.base.clone(),
+            accept_contract: args.accept_contract.clone(),
+            trust_repo: args.trust_repo,
+        },
+        VerifyScope::All,
+        "",
+    )?;
+    let nothing =
+        "nothing was attested: only a verification that passed is, and this one is strict";
+    if !verified.passed() {
+        context.screen.note(nothing);
+        return answer(verified);
+    }
+    let (gates, written) = runner_files::guard(|| attest::run_gates(&workspace))?;
+    let red = gates
+        .iter()
+        .filter(|run| run.gate.required && !run.passed());
+    let red = red.map(|run| {
+        let what = format!("gate `{}` was green and is red", run.gate.name);
+        Finding::new(Code::StopVerifierFailed, what)
+    });
+    verified.findings.extend(written.into_iter().chain(red));
+    let question = verified.question.as_ref();
+    let standing = question.and_then(|question| question.commit.as_ref());
+    let (true, Some(question), Some(commit)) = (verified.passed(), question, standing) else {
+        context.screen.note(nothing);
+        return answer(verified);
+    };
+    let made = attest::make(
+        &workspace,
+        &Found {
+            commit,
+            criteria: &question.criteria,
+            gates: &gates,
+            branch: args.branch.as_deref(),
+            url: run_address(),
+        },
+    )?;
+    let mut told = signed(made, key.as_ref())?;
+    if let (Some(out), Some(named)) = (&out, &args.out) {
+        write(out, &told)?;
+        told.file = Some(named.display().to_string());
+    }
+    answer(told)
+}
+
+fn signed(made: Made, key: Option<&Key>) -> Result<AttestAnswer, Failure> {
+    let Some(key) = key else {
+        let lines = made.lines.to_vec();
+        return Ok(AttestAnswer::new(made, lines, None));
+    };
+    let (mut lines, mut fingerprint) = (Vec::new(), None);
+    for line in &made.lines {
+        let (envelope, by) = attest::sealed(line, key)?;
+        lines.push(envelope);
+        fingerprint = Some(by);
+    }
+    Ok(AttestAnswer::new(made, lines, fingerprint))
+}
+
+/// Nothing but a file is written over.
+fn check_target(out: &Path) -> Result<(), Failure> {
+    let is_other = out.symlink_metadata().is_ok_and(|found| !found.is_file());
+    match is_other {
+        true => {
+            let what = format!("`{}` is there, and is not a file", out.display());
+            Err(Failure::state(Code::NotWritable, what))
+        }
+        false => Ok(()),
+    }
+}
+
+fn write(out: &Path, told: &AttestAnswer) -> Result<(), Failure> {
+    check_target(out)?;
+    let file = NewFile::at(out, Durable::ContentAndName).mode(Mode::Kept(0o644));
+    file.write(told.text().as_bytes()).map_err(|error| {
+        let what = format!("`{}` was not written", out.display());
+        Failure::state(Code::NotWritable, what).caused_by(&error)
+    })
+}
+
+/// Where a CI runner shows this run, by the variables of GitHub and of GitLab.
+fn run_address() -> Option<String> {
+    let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let github = || {
+        let (server, run) = (of("GITHUB_SERVER_URL")?, of("GITHUB_RUN_ID")?);
+        Some(format!(
+            "{server}/{}/actions/runs/{run}",
+            of("GITHUB_REPOSITORY")?
+        ))
+    };
+    let is_address = |text: &String| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c);
+        text.starts_with("https://") && text.chars().all(is_plain)
+    };
+    github().or_else(|| of("CI_JOB_URL")).filter(is_address)
+}
+
+fn read(context: &Context, args: &AttestVerifyArgs) -> Answer {
+    let at = |path: &Path| match path == Path::new("-") {
+        true => path.to_owned(),
+        false => context.dir.join(path),
+    };
+    let bytes = input::read_up_to(Some(&at(&args.file)), attest::MAX_FILE)?;
+    let list = input::read_up_to(Some(&at(&args.allowed_signers)), MAX_SIGNERS)?;
+    let about = about(context, args.commit.as_deref())?;
+    let attested = attest::read(&bytes, &list, &about)?;
+    let [file, signers] = [&args.file, &args.allowed_signers].map(|it| it.display().to_string());
+    let by_hand = attest::by_hand(&file, attested.line, &signers, &attested.signer);
+    answer(AttestedAnswer::new(
+        attested,
+        about.commit,
+        about.tree,
+        by_hand,
+    ))
+}
+
+/// The commit that is asked about. A full id is one wherever it is asked.
+fn about(context: &Context, named: Option<&str>) -> Result<About, Failure> {
+    let is_full = |id: &str| {
+        let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+        [40, 64].contains(&id.len()) && id.chars().all(is_hex)
+    };
+    let repo = match (Repo::discover(&context.dir), named) {
+        (Ok(repo), _) => repo,
+        (Err(_), Some(id)) if is_full(id) => {
+            return Ok(About {
+                commit: id.to_owned(),
+                tree: None,
+            });
+        }
+        (Err(failure), _) => {
+            return Err(failure.hint("outside of a repository name the whole id: `--commit ID`"));
+        }
+    };
+    let found = match named {
+        Some(name) => repo.commit_named(name)?,
+        None => repo.head()?.commit,
+    };
+    match (found, named) {
+        (Some(commit), _) => {
+            let tree = Some(repo.tree_of(&commit)?);
+            Ok(About { commit, tree })
+        }
+        (None, Some(id)) if is_full(id) => Ok(About {
+            commit: id.to_owned(),
+            tree: None,
+        }),
+        (None, _) => {
+            let named = named.unwrap_or("HEAD");
+            let what = format!("`{named}` names no commit here");
+            let hint = "name a branch, a tag or a commit: `--commit main`";
+            Err(Refusal::new(Code::CommitUnknown, what)
+                .replace_hints([hint])
+                .into())
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `ssh-keygen`, which checks signatures by a list of allowed signers, and makes them.
+
+use super::NAMESPACE;
+use cook_core::diagnostic::{Code, Failure};
+use cook_os::disk::TemporaryDir;
+use cook_os::process::{Captured, ProcessError, Short, capture};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_secs(30);
+/// Somebody may have to type a passphrase, or touch a key.
+const PATIENCE: Duration = Duration::from_secs(180);
+const LIMIT: usize = 64 << 10;
+
+/// Whose signature it is, by a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Signer {
+    /// Somebody on the list signed exactly this.
+    Listed(String),
+    /// It is on the list, and may not sign now: why.
+    OutOfTime(String),
+    /// Somebody on the list signed something else.
+    OfSomethingElse,
+    /// It is on the list, for other purposes.
+    ForSomethingElse,
+    /// Nobody on the list did.
+    Nobody,
+}
+
+/// Who of the list signed the payload. The signature is in the armored form.
+///
+/// # Errors
+/// `ssh_keygen_missing`; a temporary directory that cannot be written.
+pub(crate) fn find_signer(list: &[u8], signature: &str, payload: &[u8]) -> Result<Signer, Failure> {
+    let dir = TemporaryDir::make().map_err(|error| unwritable(&error))?;
+    for (name, bytes) in [("list", list), ("sig", signature.as_bytes())] {
+        std::fs::write(dir.path().join(name), bytes).map_err(|error| unwritable(&error))?;
+    }
+    let found = ask(dir.path(), "find-principals", &[], &[])?;
+    let listed = String::from_utf8_lossy(&found.stdout).into_owned();
+    let mut answer = judge(&found.stderr);
+    for who in listed.lines() {
+        let verified = ask(dir.path(), "verify", &["-n", NAMESPACE, "-I", who], payload)?;
+        if verified.success() {
+            return Ok(Signer::Listed(who.to_owned()));
+        }
+        answer = judge(&verified.stderr);
+    }
+    Ok(answer)
+}
+
+/// What `ssh-keygen` says of a signature that it refuses.
+fn judge(said: &str) -> Signer {
+    for line in said.lines() {
+        if line.contains("key has expired") || line.contains("key is not yet valid") {
+            let why = line.split_once(": ").map_or(line, |(_, why)| why);
+            return Signer::OutOfTime(why.to_owned());
+        }
+    }
+    if said.contains("not permitted for use in signature namespace") {
+        return Signer::ForSomethingElse;
+    }
+    match said.contains("incorrect signature") {
+        true => Signer::OfSomethingElse,
+        false => Signer::Nobody,
+    }
+}
+
+fn ask(dir: &Path, what: &str, more: &[&str], stdin: &[u8]) -> Result<Captured, Failure> {
+    let words = ["ssh-keygen", "-Y", what, "-s", "sig", "-f", "list"];
+    let argv = words.iter().chain(more).map(OsString::from).collect();
+    run(dir, argv, stdin, DEADLINE)
+}
+
+/// The key that signs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// A file of it; of a public one, the agent holds the private half.
+    File(PathBuf),
+    /// The public half itself; the agent holds the private one.
+    InAgent(String),
+}
+
+/// A signature of the payload, armored.
+///
+/// # Errors
+/// `ssh_keygen_missing`, `signing_failed`.
+pub(crate) fn sign(key: &Key, payload: &[u8]) -> Result<String, Failure> {
+    let dir = TemporaryDir::make().map_err(|error| unwritable(&error))?;
+    let mut argv: Vec<OsString> = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE]
+        .map(OsString::from)
+        .into();
+    match key {
+        Key::File(path) => argv.extend(["-f".into(), path.into()]),
+        Key::InAgent(key) => {
+            let file = dir.path().join("key.pub");
+            std::fs::write(&file, format!("{key}\n")).map_err(|error| unwritable(&error))?;
+            argv.extend(["-U".into(), "-f".into(), file.into()]);
+        }
+    }
+    let signed = run(dir.path(), argv, payload, PATIENCE)?;
+    let text = String::from_utf8_lossy(&signed.stdout).into_owned();
+    if signed.success() && !text.is_empty() {
+        return Ok(text);
+    }
+    let said = signed.stderr.lines().rfind(|line| !line.trim().is_empty());
+    let what = format!(
+        "`ssh-keygen` did not sign: {}",
+        said.unwrap_or("it said nothing")
+    );
+    Err(Failure::state(Code::SigningFailed, what))
+}
+
+fn run(
+    dir: &Path,
+    argv: Vec<OsString>,
+    stdin: &[u8],
+    deadline: Duration,
+) -> Result<Captured, Failure> {
+    let captured = capture(&Short {
+        argv,
+        dir,
+        env: vec![("LC_ALL", "C".into())],
+        stdin: stdin.to_vec(),
+        deadline,
+        limit: LIMIT,
+        group: false,
+    });
+    captured.map_err(|error| match error {
+        ProcessError::NotFound(_) | ProcessError::NotExecutable(_) => {
+            Failure::state(Code::SshKeygenMissing, error.to_string())
+        }
+        other => Failure::state(Code::SigningFailed, other.to_string()),
+    })
+}
+
+fn unwritable(error: &std::io::Error) -> Failure {
+    Failure::state(Code::NotWritable, "a directory for a signature").caused_by(error)
+}
