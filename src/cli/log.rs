@@ -5,6 +5,7 @@ use crate::view::{LogAnswer, LogRow, WorktreeLog};
 use clap::Args;
 use cook_core::diagnostic::Failure;
 use cook_core::model::Event;
+use cook_core::report::summarize;
 use cook_os::clock::Clock;
 use cook_store::store::{Meta, Store, StoreError};
 
@@ -65,9 +66,9 @@ fn row(meta: &Meta, happened: Result<Event, StoreError>, undone: &[u64]) -> LogR
         |error| format!("cannot be read: {error}"),
         |event| match event {
             Event::Reviewed { .. } | Event::Audited { .. } => {
-                format!("{}: {}", meta.subject, event.summarize())
+                format!("{}: {}", meta.subject, summarize(&event))
             }
-            _ => event.summarize(),
+            _ => summarize(&event),
         },
     );
     LogRow {

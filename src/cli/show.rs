@@ -4,6 +4,7 @@ use super::context::{Answer, Context, answer};
 use super::diff::{changes, fields};
 use crate::view::{EntryAnswer, GateRun};
 use clap::Args;
+use cook_core::report::summarize;
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
@@ -21,7 +22,7 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Answer {
         None => None,
     };
     answer(EntryAnswer {
-        summary: entry.event.summarize(),
+        summary: summarize(&entry.event),
         report: entry.event.submission().map(|from| from.report.clone()),
         head: entry
             .facts

@@ -41,7 +41,6 @@ mod slice;
 mod snapshot;
 mod source;
 mod state;
-mod summary;
 mod surface;
 mod trail;
 

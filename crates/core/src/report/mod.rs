@@ -20,6 +20,7 @@ mod render;
 mod rules;
 mod schema;
 mod stray;
+mod summary;
 mod table;
 mod text;
 mod value;
@@ -32,6 +33,7 @@ pub use raw::MAX_FIELD_CHARS;
 pub use render::{Checked, describe_check, format, format_without, render, repair_prompt};
 pub use rules::{advice, counts, fixes, items_of, return_reason};
 pub use schema::schema;
+pub use summary::summarize;
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, write_ids};
 

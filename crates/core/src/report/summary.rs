@@ -1,86 +1,83 @@
 //! What an event says, in one sentence a person reads: what was asked, found, voted or answered.
 
-use super::event::{Conclude, Decision, Event, PolicyChange, Reground, Resume, Verdicts};
-use super::planned::PlanBlock;
 use crate::diagnostic::{Lines, clean, counted};
+use crate::model::{
+    Conclude, Decision, Event, PlanBlock, PolicyChange, Reground, Resume, Verdicts,
+};
 
-impl Event {
-    /// The sentence, in the words of who caused it; several things it did are joined by semicolons.
-    pub fn summarize(&self) -> String {
-        match self {
-            Event::Bootstrapped {
-                mission, import, ..
-            } => join(
-                [
-                    Some("the contract is written".to_owned()),
-                    mission
-                        .is_none()
-                        .then(|| "the user is asked for the mission".to_owned()),
-                    import
-                        .as_ref()
-                        .map(|_| "older state is taken over".to_owned()),
-                ],
-                "",
-            ),
-            Event::Regrounded { block, .. } => summarize_block(block),
-            Event::RegroundedByCook { block, .. } => {
-                format!("cook itself: {}", summarize_block(block))
-            }
-            Event::Implemented {
-                slice_id, commit, ..
-            } => format!("{slice_id}: commit {commit:.12}"),
-            Event::Returned { slice_id, why, .. } => {
-                format!("{slice_id}: no commit: {}", fold(why))
-            }
-            Event::Reviewed { verdicts, .. } => {
-                summarize_verdict(verdicts, "yes, acceptable as it is", "no")
-            }
-            Event::Audited { verdicts, .. } => {
-                summarize_verdict(verdicts, "nothing is open", "open")
-            }
-            Event::Judged { verdicts, .. } => {
-                summarize_verdict(verdicts, "yes, the project can stop", "no")
-            }
-            Event::Asked { role, question, .. } => {
-                format!("the {} asks the user: {}", role.short(), fold(question))
-            }
-            Event::Refused { role, codes } => {
-                format!(
-                    "the {}'s report does not count: {}",
-                    role.short(),
-                    codes.join(", ")
-                )
-            }
-            Event::Paused { why } | Event::Cancelled { why } => fold(why),
-            Event::Resumed(resume) => summarize_resume(resume),
-            Event::Blocked { why, exit } => format!("{}; `{}` resumes", fold(why), fold(exit)),
-            Event::Refocused { mission } => format!("the mission is now: {}", fold(mission)),
-            Event::Adopted { plan } => {
-                let slices = counted(plan.candidate_slices.len() as u64, "slice");
-                format!("the edited plan is taken in, {slices}")
-            }
-            Event::BranchAdopted => "the workflow goes on on the branch checked out".to_owned(),
-            Event::Restored => "edited documents are as the log has them".to_owned(),
-            Event::Verified => "the gates ran at HEAD, which had moved".to_owned(),
-            Event::Undone {
-                to_seq, operations, ..
-            } => {
-                let taken = counted(operations.len() as u64, "transition");
-                format!("{taken} taken back, to #{}", to_seq.0)
-            }
-            Event::CriterionAmended {
-                slice_id,
-                number,
-                text,
-                reason,
-            } => format!(
-                "{slice_id}, criterion {number}: {}; because {}",
-                fold(text),
-                fold(reason)
-            ),
-            Event::Briefed { by, .. } => format!("the brief is changed by {}", fold(by)),
-            Event::Said { text, .. } => format!("the user says: {}", fold(text)),
+/// The sentence, in the words of who caused it; several things it did are joined by semicolons.
+pub fn summarize(event: &Event) -> String {
+    match event {
+        Event::Bootstrapped {
+            mission, import, ..
+        } => join(
+            [
+                Some("the contract is written".to_owned()),
+                mission
+                    .is_none()
+                    .then(|| "the user is asked for the mission".to_owned()),
+                import
+                    .as_ref()
+                    .map(|_| "older state is taken over".to_owned()),
+            ],
+            "",
+        ),
+        Event::Regrounded { block, .. } => summarize_block(block),
+        Event::RegroundedByCook { block, .. } => {
+            format!("cook itself: {}", summarize_block(block))
         }
+        Event::Implemented {
+            slice_id, commit, ..
+        } => format!("{slice_id}: commit {commit:.12}"),
+        Event::Returned { slice_id, why, .. } => {
+            format!("{slice_id}: no commit: {}", fold(why))
+        }
+        Event::Reviewed { verdicts, .. } => {
+            summarize_verdict(verdicts, "yes, acceptable as it is", "no")
+        }
+        Event::Audited { verdicts, .. } => summarize_verdict(verdicts, "nothing is open", "open"),
+        Event::Judged { verdicts, .. } => {
+            summarize_verdict(verdicts, "yes, the project can stop", "no")
+        }
+        Event::Asked { role, question, .. } => {
+            format!("the {} asks the user: {}", role.short(), fold(question))
+        }
+        Event::Refused { role, codes } => {
+            format!(
+                "the {}'s report does not count: {}",
+                role.short(),
+                codes.join(", ")
+            )
+        }
+        Event::Paused { why } | Event::Cancelled { why } => fold(why),
+        Event::Resumed(resume) => summarize_resume(resume),
+        Event::Blocked { why, exit } => format!("{}; `{}` resumes", fold(why), fold(exit)),
+        Event::Refocused { mission } => format!("the mission is now: {}", fold(mission)),
+        Event::Adopted { plan } => {
+            let slices = counted(plan.candidate_slices.len() as u64, "slice");
+            format!("the edited plan is taken in, {slices}")
+        }
+        Event::BranchAdopted => "the workflow goes on on the branch checked out".to_owned(),
+        Event::Restored => "edited documents are as the log has them".to_owned(),
+        Event::Verified => "the gates ran at HEAD, which had moved".to_owned(),
+        Event::Undone {
+            to_seq, operations, ..
+        } => {
+            let taken = counted(operations.len() as u64, "transition");
+            format!("{taken} taken back, to #{}", to_seq.0)
+        }
+        Event::CriterionAmended {
+            slice_id,
+            number,
+            text,
+            reason,
+        } => format!(
+            "{slice_id}, criterion {number}: {}; because {}",
+            fold(text),
+            fold(reason)
+        ),
+        Event::Briefed { by, .. } => format!("the brief is changed by {}", fold(by)),
+        Event::Said { text, .. } => format!("the user says: {}", fold(text)),
     }
 }
 
