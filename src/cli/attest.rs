@@ -1,7 +1,7 @@
 //! `cook attest`: a verification as in-toto statements, and what somebody else's say.
 
 use super::context::{Answer, Context, answer};
-use super::verify::{self, ProofArgs, RerunAt, VerifyScope, digest};
+use super::verify::{self, ProofArgs, VerifyScope};
 use super::{caller, input, runner_files};
 use crate::attest::{self, About, Found, Made};
 use crate::signature::Key;
@@ -26,33 +26,8 @@ pub(super) struct AttestArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct AttestMakeArgs {
-    /// Read the log of a remote, or of an address, instead of the one that is here
-    #[arg(long, value_name = "REMOTE")]
-    pub from: Option<String>,
-    /// The branch that the statements name, and whose log it is with `--from` (default: the one that
-    /// is checked out)
-    #[arg(long, value_name = "BRANCH")]
-    pub branch: Option<String>,
-    /// Run gates and tests again, as `cook verify --rerun` does
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHERE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "slices"
-    )]
-    pub rerun: Option<RerunAt>,
-    /// Judge by the contract of this commit, and hold the one that is here against it
-    #[arg(long, value_name = "REF")]
-    pub base: Option<String>,
-    /// Somebody outside of the tree accepted the contract that is here, by its digest (its first 32
-    /// digits at least)
-    #[arg(long, value_name = "DIGEST", requires = "base", value_parser = digest)]
-    pub accept_contract: Option<String>,
-    /// Trust the stop verifier and the gates of this repository for this run (for CI)
-    #[arg(long)]
-    pub trust_repo: bool,
+    #[command(flatten)]
+    pub proof: ProofArgs,
     /// Write the statements into a file, `NAME.intoto.jsonl` (default: standard output)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -107,12 +82,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
         context,
         &ProofArgs {
             strict: true,
-            rerun: args.rerun,
-            from: args.from.clone(),
-            branch: args.branch.clone(),
-            base: args.base.clone(),
-            accept_contract: args.accept_contract.clone(),
-            trust_repo: args.trust_repo,
+            ..args.proof.clone()
         },
         VerifyScope::All,
         "",
@@ -144,7 +114,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
             commit,
             criteria: &question.criteria,
             gates: &gates,
-            branch: args.branch.as_deref(),
+            branch: args.proof.branch.as_deref(),
             url: run_address(),
         },
     )?;

@@ -33,7 +33,7 @@ pub(super) enum RerunAt {
 }
 
 /// Whose log is asked, what runs again, and what fails.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct ProofArgs {
     /// Findings that need a re-ground fail too, a worktree that is not clean, and proof that can be
     /// neither looked up nor run
@@ -109,7 +109,7 @@ pub(super) struct VerifyArgs {
 /// Digits of a digest that tell a contract from every other that somebody could make.
 const LEAST_DIGITS: usize = 32;
 
-pub(super) fn digest(text: &str) -> Result<String, String> {
+fn digest(text: &str) -> Result<String, String> {
     let is_digest = (LEAST_DIGITS..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     match is_digest {

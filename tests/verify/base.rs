@@ -4,6 +4,7 @@
 use crate::from::{bare, clone_of, pushed, pushed_after};
 use crate::job::{all_are, codes, finished_after};
 use crate::support::{Repo, Run};
+use serde_json::{Value, json};
 
 const SETTINGS: &str = ".agent/cook.toml";
 const OF_WORK: [&str; 6] = [
@@ -193,6 +194,19 @@ fn a_gate_that_is_new_runs_with_those_of_the_base() {
         assert!(found.iter().any(|found| found.contains(field)), "{found:?}");
     }
     run.says("2 gates at HEAD in a clean room, as the contract that decides has them");
+
+    // An attestation names the contract that decided.
+    let words = [&["attest", "--trust-repo"][..], &OF_WORK].concat();
+    let lines = clone.cook(&words).ok().out;
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let predicate = &first["predicate"];
+    let base = clone.git(&["rev-parse", "origin/main"]);
+    let uri = predicate["verifier"]["policies"][0]["uri"]
+        .as_str()
+        .unwrap();
+    assert!(uri.contains(&format!("@{base}#")), "{first}");
+    let properties = predicate["properties"].as_array().unwrap();
+    assert!(properties.contains(&json!("COOK_BASE_CONTRACT")), "{first}");
 
     // The base's gates stay as they are, whatever the new one says.
     clone.git(&["checkout", "-q", "-b", "strict", "origin/main"]);
