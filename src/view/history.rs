@@ -1,7 +1,7 @@
 //! `cook log`, `show`, `diff`, `rescue`: what happened, and what was set aside.
 
 use super::{Page, Show, Tone};
-use cook_core::diagnostic::{Lines, clean, counted};
+use cook_core::diagnostic::{Lines, clean};
 use cook_core::model::{Receipt, Records, ReportRecord, RubricVerdict};
 use cook_core::report::fields;
 use serde::Serialize;
@@ -256,10 +256,9 @@ impl Show for EntryAnswer {
         page.toned_line(
             Tone::Dim,
             &format!(
-                "log commit {}; {} of the documents changed (`cook diff {} {}`), all of it by \
+                "log commit {}; what it changed in the documents: `cook diff {} {}`; all of it: \
                  `cook show {} --json`",
                 self.operation,
-                counted(self.changes.len() as u64, "field"),
                 self.seq.saturating_sub(1),
                 self.seq,
                 self.seq

@@ -2,6 +2,7 @@
 //! named and can be judged again.
 
 use crate::base::{Job, MISSION};
+use crate::support::agents::measured;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -72,26 +73,23 @@ fn planned_job(assurance: &str, judges: u64, ticked: bool) -> Job {
         {"id": "top", "title": "list the most frequent words", "priority": 2, "passes": false,
          "acceptanceCriteria": ["the most frequent word comes first",
              "ties come in the order of the alphabet"]}]});
-    Job::begun(&tables(), Vec::new(), |repo| {
+    Job::begun(Vec::new(), |repo| {
+        let tables = tables();
+        let gate = "[gates]\ncheck = { run = \"bash tests/run.sh\" }\n";
+        let settings = format!("{gate}{}{tables}", measured(&tables));
+        repo.write(".agent/cook.toml", settings);
         repo.write("prd.json", plan.to_string());
         repo.commit("Plan", None);
-        repo.cook(&[
-            "init",
-            "--mission",
-            MISSION,
-            "--from",
-            "prd.json",
-            "--assurance",
-            assurance,
-            "--as-user",
-            "--commit",
-        ])
-        .exits(0);
-        let profile = repo.read(".agent/profile.json").replace(
-            "\"required_stop_judges\": 3",
-            &format!("\"required_stop_judges\": {judges}"),
+        let from = ["--from", "prd.json", "--assurance", assurance];
+        let words = ["init", "--mission", MISSION, "--as-user", "--commit"];
+        repo.cook(&[&words[..], &from].concat()).exits(0);
+        let profile = repo.read(".agent/profile.json");
+        let (three, few) = ("\"required_stop_judges\": 3", judges);
+        repo.write(
+            ".agent/profile.json",
+            profile.replace(three, &format!("\"required_stop_judges\": {few}")),
         );
-        repo.write(".agent/profile.json", profile);
+        repo.cook(&["init", "--as-user", "--commit"]).exits(0);
     })
 }
 

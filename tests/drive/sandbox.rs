@@ -206,7 +206,7 @@ fn a_sandbox_that_is_required_and_absent_stops_the_run_and_says_why() {
     let run = job.repo.cook_env(&["run", "--steps", "0"], "PATH", &path);
     let said = "sandbox                not in force (`bwrap` is not on PATH)";
     assert_eq!(
-        run.exits(0).says(said).err.matches("not in force").count(),
+        run.exits(13).says(said).err.matches("not in force").count(),
         1
     );
     let doctor = job.repo.cook_env(&["doctor"], "PATH", &path);

@@ -132,7 +132,7 @@ fn report(task: &Task, streamed: StreamResult, given: Option<String>, outcome: &
         .taken(preset.cost_counting(), before("cost_usd"));
     // One that was ended told no sum.
     let usage = usage.or(streamed.spent);
-    let free = cost.as_ref().and_then(usage::micro_usd) == Some(0);
+    let free = streamed.cost.total().and_then(usage::micro_usd) == Some(0);
     let took = usage.as_ref().and_then(usage::tokens);
     // A program without a price for its model says 0.
     let cost = cost.filter(|_| !(free && took.is_some_and(|took| took.all() > 0)));
