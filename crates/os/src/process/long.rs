@@ -4,6 +4,7 @@
 
 use super::interrupt::{Attention, interrupted};
 use super::output::{Keeper, Kept};
+use super::start::start_child;
 use super::tree::Tree;
 use super::{ProcessError, check_directory};
 use crate::thread;
@@ -129,9 +130,7 @@ fn spawn(command: &Long, program: &OsStr) -> Result<Box<dyn ChildWrapper>, Proce
     let mut wrapped = CommandWrap::from(child);
     #[cfg(unix)]
     wrapped.wrap(process_wrap::std::ProcessSession);
-    wrapped
-        .spawn()
-        .map_err(|cause| ProcessError::start(program, cause))
+    start_child(|| wrapped.spawn()).map_err(|cause| ProcessError::start(program, cause))
 }
 
 /// `execvp` would look for `./x` from the new directory, other systems from the old one.

@@ -17,6 +17,7 @@ mod pipes;
 #[cfg(unix)]
 mod plain;
 mod short;
+mod start;
 mod supervised;
 mod tree;
 

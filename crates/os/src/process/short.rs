@@ -3,6 +3,7 @@
 //! Nothing is waited for that has to be heard of: the child is asked whether it has ended, so a
 //! wake-up that is lost costs a moment and never hangs.
 
+use super::start::start_child;
 use super::{ProcessError, check_directory, inherited_variables, on_path};
 use crate::thread;
 use std::collections::BTreeMap;
@@ -317,7 +318,7 @@ fn start(
     let stderr = drain(stderr, STDERR_LIMIT)?;
     // The command holds the writing ends; it goes at the end of this function.
     Ok(Running {
-        child: child.spawn()?,
+        child: start_child(|| child.spawn())?,
         stdout,
         stderr,
         out: None,

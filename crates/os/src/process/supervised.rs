@@ -11,6 +11,7 @@ use super::long::{Source, has_exited, program_path};
 use super::lookup::{is_program, on_path};
 use super::markers::INVOCATION_VARIABLE;
 use super::pipes::{Piece, Stream, WAITING, feed, pump};
+use super::start::start_child;
 use super::tree::Tree;
 use super::{ProcessError, check_directory, inherited_by_agents};
 use process_wrap::std::{ChildWrapper, CommandWrap};
@@ -142,9 +143,7 @@ fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, P
     let mut wrapped = CommandWrap::from(child);
     #[cfg(unix)]
     wrapped.wrap(process_wrap::std::ProcessSession);
-    wrapped
-        .spawn()
-        .map_err(|cause| ProcessError::start(program.as_ref(), cause))
+    start_child(|| wrapped.spawn()).map_err(|cause| ProcessError::start(program.as_ref(), cause))
 }
 
 /// What starts a program in a sandbox would say in its own words that there is none.

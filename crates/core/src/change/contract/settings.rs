@@ -35,6 +35,7 @@ const OF_SETTINGS: [(&str, Rule); 52] = [
     ("limits.wall", LOWER),
     ("limits.cost_usd", LOWER),
     ("limits.tokens", Rule::LowerAboveZero),
+    ("limits.requests", Rule::LowerAboveZero),
     ("rules.strict", Rule::Higher),
     ("rules.protected", Rule::More),
     ("rules.isolate_readonly", Rule::Higher),
@@ -52,6 +53,7 @@ const OF_SETTINGS: [(&str, Rule); 52] = [
     ("sandbox.sockets", Rule::Fewer),
     ("roles.*.agent", Rule::Same),
     ("roles.*.model", Rule::Same),
+    ("roles.*.models", Rule::Same),
     (
         "roles.*.access",
         Rule::Later {
@@ -432,6 +434,12 @@ mod tests {
                 Some(Weaker),
             ),
             (
+                "limits.requests",
+                String::new(),
+                table("limits", "requests = 0"),
+                Some(Weaker),
+            ),
+            (
                 "rules.strict",
                 String::new(),
                 table("rules", "strict = true"),
@@ -489,6 +497,12 @@ mod tests {
                 "roles.stop-judge.model",
                 String::new(),
                 role("model = \"a\""),
+                Some(NotComparable),
+            ),
+            (
+                "roles.stop-judge.models",
+                String::new(),
+                role("models = { a = \"b\" }"),
                 Some(NotComparable),
             ),
             (
