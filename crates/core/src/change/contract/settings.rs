@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const LOWER: Rule = Rule::Lower { none: None };
 
 /// The fields of `cook.toml`; `*` = any name. What stands below a field is its value.
-const OF_SETTINGS: [(&str, Rule); 52] = [
+const OF_SETTINGS: [(&str, Rule); 54] = [
     ("gates.*.run", Rule::Same),
     ("gates.*.timeout", LOWER),
     ("gates.*.required", Rule::Higher),
