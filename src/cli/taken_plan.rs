@@ -48,7 +48,7 @@ pub(super) fn too_late(from: &str) -> Failure {
         Code::DoesNotApply,
         format!("the workflow has begun with a plan of its own: `{from}` is not taken in"),
     )
-    .replace_hints(["say what it lacks with `cook brief say`: the next re-ground plans it"])
+    .replace_hints(["say what is wanted with `cook refocus`: the next re-ground plans it"])
     .into()
 }
 

@@ -55,7 +55,10 @@ pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(),
         }
         if resume.answer.is_some() {
             return Err(refusal("nobody asked anything")
-                .replace_hints(["run `cook brief say TEXT` to tell it to the roles that come"]));
+                .replace_hints([
+                    "`cook refocus --mission TEXT` changes what is wanted",
+                    "`cook brief say TEXT` keeps it; `cook brief note forbid RULE --source 'user@msg-N: …'` then tells each role",
+                ]));
         }
         return Err(refusal("the work is not stopped"));
     }
