@@ -68,7 +68,7 @@ pub(super) fn attest(context: &Context, args: &AttestArgs) -> Answer {
 fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     let key = match args.sign {
         true => {
-            caller::require_user(args.yes)?;
+            caller::require_user_by("--yes", args.yes)?;
             Some(attest::signing_key(&context.workspace()?.repo)?)
         }
         false => None,
@@ -76,6 +76,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     let out = out.map(|out| context.dir.join(out));
     if let Some(out) = &out {
+        input::require_outside_git(&context.dir, out)?;
         check_target(out)?;
     }
     let (workspace, mut verified) = verify::ask(
@@ -183,8 +184,8 @@ fn read(context: &Context, args: &AttestVerifyArgs) -> Answer {
         true => path.to_owned(),
         false => context.dir.join(path),
     };
-    let bytes = input::read_up_to(Some(&at(&args.file)), attest::MAX_FILE)?;
-    let list = input::read_up_to(Some(&at(&args.allowed_signers)), MAX_SIGNERS)?;
+    let bytes = input::read_regular(&at(&args.file), attest::MAX_FILE)?;
+    let list = input::read_regular(&at(&args.allowed_signers), MAX_SIGNERS)?;
     let about = about(context, args.commit.as_deref())?;
     let attested = attest::read(&bytes, &list, &about)?;
     let [file, signers] = [&args.file, &args.allowed_signers].map(|it| it.display().to_string());

@@ -17,14 +17,20 @@ pub(super) struct AsUser {
 
 /// Lets a person through, or a script that says so; refuses an agent's environment.
 pub(super) fn require_user(as_user: bool) -> Result<Actor, Failure> {
+    require_user_by("--as-user", as_user)
+}
+
+/// The same for a command whose flag for scripts has another name.
+pub(super) fn require_user_by(flag: &str, said: bool) -> Result<Actor, Failure> {
     if let Some(why) = agent_around() {
         return Err(user_only(&why));
     }
-    match (std::io::stdin().is_terminal(), as_user) {
+    match (std::io::stdin().is_terminal(), said) {
         (true, false) => Ok(Actor::User),
         (_, true) => Ok(Actor::Script),
-        (false, false) => Err(user_only("standard input is not a terminal")
-            .hint("a script of yours may say `--as-user`; the log then says that a script did it")),
+        (false, false) => Err(user_only("standard input is not a terminal").hint(format!(
+            "a script of yours may say `{flag}`; the log then says that a script did it"
+        ))),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     let workspace = context.workspace()?;
     caller::not_apart(&workspace)?;
     if args.restore || !args.allow_secret.is_empty() {
-        caller::require_user(args.yes)?;
+        caller::require_user_by("--yes", args.yes)?;
     }
     let (_, snapshot) = workspace.require()?;
     let branch = service::branch(&workspace, Some(&snapshot))?;

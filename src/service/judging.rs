@@ -12,6 +12,8 @@ const PATIENCE: Duration = Duration::from_secs(60 * 60);
 pub struct Judging {
     /// The commit that has it, full id.
     pub commit: String,
+    /// The base that was named, full id; another commit where HEAD's contract was accepted.
+    pub base: String,
     /// Its settings, with the gates that HEAD adds.
     pub config: Config,
     /// Its profile.

@@ -108,6 +108,20 @@ fn how(
         return Ok(None);
     }
     let how = recognise(repo, head, done)?;
+    if let (Some(Proven::Merged(from)), Some(judging)) = (&how, &workspace.judging)
+        && from.base != judging.base
+        && !repo.is_ancestor(&from.base, &judging.base)?
+    {
+        let what = format!(
+            "{} is the merge of the done commit {} into {}, which is not of the base {}: what else that commit holds was judged by nobody",
+            short(head),
+            short(done),
+            short(&from.base),
+            short(&judging.base)
+        );
+        outcome.findings.push(moved(what));
+        return Ok(None);
+    }
     if how.is_none() {
         if repo.is_shallow() {
             let what = "where the work was merged cannot be seen: history is shallow";

@@ -1,23 +1,17 @@
 //! One clean job of two slices under each profile: how many sessions it takes, and what of it is
 //! named and can be judged again.
 
-use crate::base::{Job, MISSION};
-use crate::support::agents::measured;
-use serde_json::json;
+use crate::base::Job;
 use std::path::PathBuf;
-
-fn tables() -> String {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let player = root.join("tests/drive/clean.sh");
-    format!(
-        "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\nwrites = [\"$STATE\", \"$SMOKE\"]\n\
-         [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n"
-    )
-}
 
 /// A job under a profile, whose judges are as many as the user asks for.
 fn job(assurance: &str, judges: u64) -> Job {
-    let job = Job::with(&tables());
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let player = root.join("tests/drive/clean.sh");
+    let job = Job::with(&format!(
+        "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\nwrites = [\"$STATE\", \"$SMOKE\"]\n\
+         [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n"
+    ));
     if assurance == "strict" {
         return job;
     }
@@ -63,53 +57,6 @@ fn sessions(job: &Job) -> usize {
 fn estimated_at_the_end(job: &Job) -> u64 {
     let estimate = job.repo.cook(&["run", "--estimate", "--json"]).exits(0);
     estimate.json()["sessions"].as_u64().unwrap()
-}
-
-/// The two slices as somebody's list, from which the workflow begins.
-fn planned_job(assurance: &str, judges: u64, ticked: bool) -> Job {
-    let plan = json!({"project": "tally", "userStories": [
-        {"id": "words", "title": "count the words of a file", "priority": 1, "passes": ticked,
-         "acceptanceCriteria": ["prints how many words a file has", "a file that is not there is an error"]},
-        {"id": "top", "title": "list the most frequent words", "priority": 2, "passes": false,
-         "acceptanceCriteria": ["the most frequent word comes first",
-             "ties come in the order of the alphabet"]}]});
-    Job::begun(Vec::new(), |repo| {
-        let tables = tables();
-        let gate = "[gates]\ncheck = { run = \"bash tests/run.sh\" }\n";
-        let settings = format!("{gate}{}{tables}", measured(&tables));
-        repo.write(".agent/cook.toml", settings);
-        repo.write("prd.json", plan.to_string());
-        repo.commit("Plan", None);
-        let from = ["--from", "prd.json", "--assurance", assurance];
-        let words = ["init", "--mission", MISSION, "--as-user", "--commit"];
-        repo.cook(&[&words[..], &from].concat()).exits(0);
-        let profile = repo.read(".agent/profile.json");
-        let (three, few) = ("\"required_stop_judges\": 3", judges);
-        repo.write(
-            ".agent/profile.json",
-            profile.replace(three, &format!("\"required_stop_judges\": {few}")),
-        );
-        repo.cook(&["init", "--as-user", "--commit"]).exits(0);
-    })
-}
-
-#[test]
-fn a_plan_of_ones_own_begins_below_strict_without_a_regrounder() {
-    for (assurance, judges, foreseen) in [("lite", 1, 5), ("standard", 3, 8)] {
-        let job = planned_job(assurance, judges, false);
-        assert_eq!(estimated(&job), foreseen, "{assurance}");
-        job.repo.cook(&["run"]).exits(0);
-        job.is_done();
-        assert_eq!(job.calls().len() as u64, foreseen, "{:?}", job.calls());
-        job.repo.cook(&["verify", "control-plane"]).exits(0);
-    }
-    for (assurance, ticked) in [("lite", true), ("strict", false)] {
-        let job = planned_job(assurance, 1, ticked);
-        let next = job.repo.cook(&["next", "--json"]).exits(0).json();
-        assert_eq!(next["role"], "completion-regrounder", "{assurance} {next}");
-        let run = job.repo.cook(&["run", "--steps", "1"]);
-        assert_eq!(job.calls(), ["regrounder"], "{assurance}: {}", run.err);
-    }
 }
 
 #[test]

@@ -27,25 +27,19 @@ impl Job {
 
     /// The same with further variables.
     pub fn within(tables: &str, variables: Vec<(String, String)>) -> Self {
-        Self::begun(variables, |repo| {
-            repo.cook(&["init", "--mission", MISSION, "--commit"])
-                .exits(0);
-            let settings = repo.read(".agent/cook.toml");
-            repo.write(
-                ".agent/cook.toml",
-                format!("{settings}\n{}{tables}", measured(tables)),
-            );
-            repo.commit("Let a player play", None);
-            repo.cook(&["init", "--as-user"]).exits(0);
-        })
-    }
-
-    /// The same, set up by the test.
-    pub fn begun(variables: Vec<(String, String)>, set_up: impl Fn(&Repo)) -> Self {
         let job = Self::in_place(Repo::directory(), variables);
         std::fs::create_dir(&job.state).unwrap();
         job.shell("source \"$SMOKE/job.sh\"; git init -q -b main; write_start; git add -A; git commit -qm begin");
-        set_up(&job.repo);
+        job.repo
+            .cook(&["init", "--mission", MISSION, "--commit"])
+            .exits(0);
+        let settings = job.repo.read(".agent/cook.toml");
+        job.repo.write(
+            ".agent/cook.toml",
+            format!("{settings}\n{}{tables}", measured(tables)),
+        );
+        job.repo.commit("Let a player play", None);
+        job.repo.cook(&["init", "--as-user"]).exits(0);
         // Each agent of the file is refused until it is trusted, and says how.
         job.repo.write("draft.txt", "no session begins beside it");
         loop {

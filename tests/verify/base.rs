@@ -253,6 +253,80 @@ fn a_gate_of_the_base_runs_with_the_bases_own_scripts() {
     }
 }
 
+/// Who holds a done commit could merge it into a commit of their own, as often as they like.
+#[test]
+fn a_done_commit_makes_nothing_else_done() {
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "work"]);
+    let digest = ask(&clone, "all", &[]).json()["base"]["contract"].clone();
+    clone.git(&["checkout", "-q", "-b", "attack", "origin/main"]);
+    clone.write("evil.txt", "nobody judged this\n");
+    clone.commit("Evil", None);
+    clone.git(&["merge", "-q", "--no-ff", "-m", "Merge", "origin/work"]);
+    let merged = clone.head();
+    for squash in [false, true] {
+        if squash {
+            clone.git(&["reset", "-q", "--hard", "HEAD~1"]);
+            clone.git(&["merge", "-q", "--squash", "origin/work"]);
+            clone.git(&["commit", "-q", "-m", "Squash"]);
+        }
+        for accept in [&[][..], &["--accept-contract", digest.as_str().unwrap()]] {
+            let run = ask(&clone, "all", &[&["--rerun", "--strict"], accept].concat());
+            let run = run.exits(1).says("judged by nobody");
+            assert!(codes(&run).contains(&"head_moved_since_done".to_owned()));
+        }
+    }
+    // What the base has taken in is its own.
+    clone.git(&[
+        "update-ref",
+        "refs/remotes/origin/main",
+        &format!("{merged}^1"),
+    ]);
+    clone.git(&["reset", "-q", "--hard", &merged]);
+    let run = ask(&clone, "all", &["--rerun"]);
+    run.says("is exactly the merge of the done commit");
+}
+
+/// A tag or a branch of somebody's that has the base's name is not the base.
+#[test]
+fn a_base_that_may_be_two_things_is_refused() {
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "work"]);
+    clone.git(&["tag", "origin/main", "HEAD"]);
+    ask(&clone, "all", &[])
+        .exits(2)
+        .says("`refs/tags/origin/main` or `refs/remotes/origin/main`");
+    clone.git(&["update-ref", "-d", "refs/remotes/origin/main"]);
+    ask(&clone, "all", &[])
+        .exits(2)
+        .says("no branch of the remote");
+    clone.git(&["tag", "-d", "origin/main"]);
+    ask(&clone, "all", &[]).ok();
+}
+
+#[test]
+fn nothing_of_gits_own_is_written_and_no_pipe_is_waited_for() {
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "work"]);
+    for words in [
+        &["report", "--html", ".git/HEAD"][..],
+        &["attest", "--out", ".git/config"],
+    ] {
+        clone.cook(words).exits(2).says("git's own directory");
+    }
+    assert!(
+        clone
+            .command("mkfifo")
+            .arg("fifo")
+            .status()
+            .unwrap()
+            .success()
+    );
+    clone
+        .cook(&["attest", "verify", "fifo", "--allowed-signers", "fifo"])
+        .says("input_unreadable");
+}
+
 #[test]
 fn a_change_of_the_contract_alone_waits_for_a_person() {
     let repo = pushed();

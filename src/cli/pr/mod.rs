@@ -36,7 +36,7 @@ pub(super) fn pr(context: &Context, args: &PrArgs) -> Answer {
     let (_, snapshot) = workspace.require()?;
     let forge = match args.create {
         true => {
-            caller::require_user(args.yes)?;
+            caller::require_user_by("--yes", args.yes)?;
             Some(Forge::find(args.with)?)
         }
         false => None,

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The directory of the contract.
 const AGENT: &str = ".agent";
 /// Where CI runners find what they run.
-const CI: [&str; 12] = [
+const CI: [&str; 19] = [
     ".github",
     ".gitlab-ci.yml",
     ".gitlab",
@@ -24,6 +24,13 @@ const CI: [&str; 12] = [
     ".woodpecker.yml",
     "azure-pipelines.yml",
     "Jenkinsfile",
+    ".travis.yml",
+    ".drone.yml",
+    ".cirrus.yml",
+    ".tekton",
+    ".appveyor.yml",
+    "appveyor.yml",
+    "bitbucket-pipelines.yml",
 ];
 
 /// The contracts of some commits, the first of which is the base: what one of them counts as a part

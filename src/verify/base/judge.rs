@@ -8,7 +8,7 @@ use cook_core::change::{Contract, Difference, Part, Strength, compare};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use cook_core::machine::short;
 use cook_core::model::{Config, Profile, STOP_VERIFIER_SCRIPTS};
-use cook_remote::Side;
+use cook_remote::{Remote, Side};
 use cook_store::receipt::TakenBack;
 use std::collections::BTreeSet;
 
@@ -133,7 +133,10 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
     })?;
     tell(&mut compared, &differences);
     workspace.judging = Some(match compared.accepted {
-        true => judging(&head, own, own, &[])?,
+        true => Judging {
+            base: compared.commit.clone(),
+            ..judging(&head, own, own, &[])?
+        },
         false => judging(&compared.commit, base, own, &differences)?,
     });
     Ok(compared)
@@ -141,6 +144,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
 
 /// The commit that the base names, here or at the remote.
 fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
+    require_one_meaning(workspace, ask.base)?;
     if let Some(commit) = workspace.repo.commit_named(ask.base)? {
         return Ok(commit);
     }
@@ -165,6 +169,43 @@ fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
             "in CI check out with `fetch-depth: 0`, or name the remote with `--from`".to_owned(),
         ])
         .into())
+}
+
+/// Somebody who may push a tag or a branch could give it the base's name: `origin/main` is then two things,
+/// or, where the remote's own is not here, only theirs.
+fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure> {
+    let name = base.split(['~', '^', '@', ':']).next().unwrap_or(base);
+    if name.starts_with("refs/") {
+        return Ok(());
+    }
+    let refs = workspace.repo.refs()?;
+    let places = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+    let meant: Vec<(String, &String)> = places
+        .iter()
+        .map(|place| format!("{place}{name}"))
+        .chain([format!("refs/remotes/{name}/HEAD")])
+        .filter_map(|whole| refs.get(&whole).map(|at| (whole, at)))
+        .collect();
+    let tracked = format!("refs/remotes/{name}");
+    let of_remote = |remote: String| name.starts_with(&format!("{remote}/"));
+    let is_of_remote = Remote::list(&workspace.repo)?.into_iter().any(of_remote);
+    let is_theirs = is_of_remote && !meant.is_empty() && !refs.contains_key(&tracked);
+    let is_one = meant.iter().all(|(_, at)| *at == meant[0].1);
+    if is_one && !is_theirs {
+        return Ok(());
+    }
+    let named: Vec<String> = meant
+        .iter()
+        .map(|(whole, _)| format!("`{whole}`"))
+        .collect();
+    let what = match is_one {
+        true => format!(
+            "`{base}` is {}, and no branch of the remote",
+            named.join(", ")
+        ),
+        false => format!("`{base}` may be {}", named.join(" or ")),
+    };
+    Err(Failure::usage(what).hint(format!("name it whole: `--base {tracked}`")))
 }
 
 /// What differs from where the branch began is nothing but contract.
@@ -264,6 +305,7 @@ fn judging(
     let verifier = contract.files.get(STOP_VERIFIER_SCRIPTS[0]);
     Ok(Judging {
         commit: commit.to_owned(),
+        base: commit.to_owned(),
         config,
         profile,
         added,

@@ -5,10 +5,7 @@ use super::drift;
 use super::facts::ConfigFacts;
 use super::slices::{current_audit, current_review};
 use super::work::Work;
-use crate::model::{
-    ActiveStatus, Assurance, Assured, Bound, Count, Event, Import, Profile, Slice, SliceStatus,
-    Snapshot,
-};
+use crate::model::{ActiveStatus, Assurance, Assured, Bound, Count, Event, Profile, Snapshot};
 
 /// Slices that may be accepted under `standard` before an audit is due.
 pub const AUDIT_EVERY: u64 = 3;
@@ -115,28 +112,6 @@ pub(super) fn note_reground(work: &mut Work) {
     let assured = &mut work.next.ledger.assured;
     assured.by_cook = Count(0);
     assured.remarks_seen = (!is_strict).then_some(Count(remarks));
-}
-
-/// Whether work begins with a plan of the user's own as it was taken in, which then counts as re-grounded:
-/// below `strict`, and where nothing of it is claimed, done or in work and each slice says what must hold.
-pub(super) fn begins_with(next: &mut Snapshot, import: &Import) -> bool {
-    let slices = &next.plan.candidate_slices;
-    let is_clear = |slice: &Slice| {
-        slice.status == SliceStatus::Planned && !slice.acceptance_criteria.is_empty()
-    };
-    let begins = !next.assurance().is_strict()
-        && import.path.is_some()
-        && import.policy.is_none()
-        && next.active.slice_id.is_none()
-        && next.ledger.remarks.is_empty()
-        && !slices.is_empty()
-        && slices.iter().all(is_clear)
-        && import.tasks.values().all(|task| !task.ticked);
-    if begins {
-        next.ledger.regrounded = true;
-        next.ledger.assured.remarks_seen = Some(Count(0));
-    }
-    begins
 }
 
 /// Another mission: nothing of it was accepted yet.

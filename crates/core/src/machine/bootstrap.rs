@@ -1,6 +1,5 @@
 //! `Bootstrapped`: the first documents of a log, and repairs of the contract later.
 
-use super::assurance;
 use super::drift;
 use super::facts::{FactSet, Facts};
 use super::finish::{Before, finish};
@@ -194,7 +193,7 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
             entry.claimed = entry.head.iter().cloned().collect();
         }
     }
-    next.state.requires_reground = !assurance::begins_with(next, import);
+    next.state.requires_reground = true;
     if let Some(policy @ (Policy::Paused | Policy::Blocked | Policy::AwaitUserInput)) =
         import.policy
     {

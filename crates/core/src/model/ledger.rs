@@ -292,7 +292,7 @@ pub struct Ledger {
     pub mark: Option<String>,
     /// Digest of `git status` at the last transition, when it was measured.
     pub status_seen: Option<String>,
-    /// A re-ground of this mission is recorded, or a plan of the user's counts as one.
+    /// A re-ground of this mission is recorded.
     pub regrounded: bool,
     /// By slice id.
     pub slices: BTreeMap<String, SliceLedger>,

@@ -122,7 +122,7 @@ fn of_new(path: &str, is: &ContractFile) -> Result<Vec<Difference>, String> {
                 }
             };
         }
-        Part::Signers => (Strength::Stronger, "is new: now only those on it may sign"),
+        Part::Signers => (Strength::NotComparable, "is new: it says who may sign"),
         Part::Judge => (Strength::NotComparable, "is new, and starts cook too"),
         Part::Profile | Part::Mission => (Strength::NotComparable, "is new"),
         Part::Script => (Strength::Stronger, "is new"),
@@ -192,7 +192,10 @@ mod tests {
         let new = with(".agent/new.sh", Some("b"));
         assert_eq!(new, [(".agent/new.sh#".to_owned(), Stronger)]);
         let list = with(".agent/allowed_signers", Some("a KEY"));
-        assert_eq!(list, [(".agent/allowed_signers#".to_owned(), Stronger)]);
+        assert_eq!(
+            list,
+            [(".agent/allowed_signers#".to_owned(), NotComparable)]
+        );
         let judge = with(".github/workflows/more.yml", Some("b"));
         assert_eq!(judge[0].1, NotComparable);
         let mut mode = base.clone();
