@@ -6,13 +6,17 @@ use crate::support::{Repo, Run, run_alone};
 
 /// Asks as a job does, with the log of the branch and the contract of `main`.
 fn ask(clone: &Repo, more: &[&str]) -> Run {
+    ask_by(clone, "origin/main", more)
+}
+
+fn ask_by(clone: &Repo, base: &str, more: &[&str]) -> Run {
     let words = [
         "verify",
         "--rerun",
         "--trust-repo",
         "--json",
         "--base",
-        "origin/main",
+        base,
     ];
     clone.cook(&[&words[..], more].concat())
 }
@@ -129,7 +133,9 @@ fn a_merge_queue_of_several() {
         "--branch",
         "gh-readonly-queue/main/pr-2",
     ];
-    is_proven(ask(&clone, &of_queue), "merged_from");
+    // The base is what the queue builds on, which answers for itself.
+    is_proven(ask_by(&clone, "HEAD~1", &of_queue), "merged_from");
+    is_refused(ask(&clone, &of_queue), "head_moved_since_done");
     // The one behind it brings what nobody proved.
     repo.write("unproven.txt", "nobody judged this\n");
     repo.commit("Merge 3", None);
