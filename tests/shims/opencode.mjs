@@ -1,4 +1,5 @@
 // Loads the plugin into a stub of opencode's API, plays a session, and prints what it was given.
+import { execFileSync } from "node:child_process";
 const { CookPlugin } = await import(process.argv[2]);
 const prompted = [];
 const toasts = [];
@@ -22,6 +23,8 @@ out.second = await say(sessionID, "again");
 const call = { tool: "bash", sessionID, callID: "1" };
 const args = { command: "cook next --take" };
 await hooks["tool.execute.before"](call, { args });
+// The command is run, with a variable that opencode sets for its shell.
+execFileSync("cook", ["next", "--take"], { env: { ...process.env, OPENCODE: "1" } });
 const result = { title: "", output: "said", metadata: {} };
 await hooks["tool.execute.after"]({ ...call, args }, result);
 out.result = result.output;

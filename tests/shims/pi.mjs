@@ -1,4 +1,5 @@
 // Loads the extension into a stub of pi's API, plays a session, and prints what it was given.
+import { execFileSync } from "node:child_process";
 const { default: extension } = await import(process.argv[2]);
 const handlers = {};
 const sent = [];
@@ -23,6 +24,8 @@ out.first = await fire("before_agent_start", { prompt: "go" });
 out.second = await fire("before_agent_start", { prompt: "go" });
 const call = (id, command) => ({ toolName: "bash", toolCallId: id, input: { command } });
 out.allowed = await fire("tool_call", call("1", "cook next --take"));
+// The command is run, with the variable that pi sets for its shell.
+execFileSync("cook", ["next", "--take"], { env: { ...process.env, PI_SESSION_ID: "pi-session" } });
 out.result = await fire("tool_result", { ...call("1", "cook next --take"), content: [{ type: "text", text: "said" }], isError: false });
 out.denied = await fire("tool_call", { toolName: "write", toolCallId: "2", input: { path: ".agent/state.json", content: "" } });
 const turn = { turnIndex: 1, message: { role: "assistant", content: [{ type: "text", text: "I go on with the parser" }] }, toolResults: [{}] };
