@@ -2,7 +2,7 @@
 
 use super::context::{Answer, Context, answer};
 use super::verify::{self, ProofArgs, VerifyScope};
-use super::{caller, input, runner_files};
+use super::{caller, input, runner_files, target};
 use crate::attest::{self, About, Found, Made};
 use crate::signature::Key;
 use crate::view::{AttestAnswer, AttestedAnswer};
@@ -76,7 +76,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     let out = out.map(|out| context.dir.join(out));
     if let Some(out) = &out {
-        input::require_outside_git(&context.dir, out)?;
+        target::require_outside_git(&context.dir, out)?;
         check_target(out)?;
     }
     let (workspace, mut verified) = verify::ask(

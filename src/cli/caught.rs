@@ -2,6 +2,16 @@
 
 use cook_core::model::{Event, Verdicts};
 
+/// Events that report on a slice or on the whole.
+pub(super) const REPORTS: [&str; 6] = [
+    "implemented",
+    "returned",
+    "reviewed",
+    "audited",
+    "judged",
+    "refused",
+];
+
 /// What was caught, and what is named; none where nothing was.
 pub(super) fn find_catch(event: &Event) -> Option<(&'static str, String)> {
     Some(match event {

@@ -17,6 +17,7 @@ mod runner_files;
 mod start;
 mod stated_mission;
 mod taken_plan;
+mod target;
 mod transition;
 mod trial;
 

@@ -3,7 +3,7 @@
 use super::outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::machine::Head;
+use cook_core::machine::{self, Head};
 use cook_core::model::{Policy, Snapshot, Subject};
 use cook_git::{MergedAs, MergedFrom, Repo};
 
@@ -65,7 +65,7 @@ impl CommitStanding {
 }
 
 fn short(id: &str) -> String {
-    format!("`{}`", &id[..id.len().min(12)])
+    format!("`{}`", machine::short(id))
 }
 
 /// Finds out, and says what is wrong where it is not.

@@ -1,4 +1,4 @@
-//! `cook ready`, `cook graph`: what could be worked on, and what waits for what.
+//! `cook ready`, `cook graph`, `cook criteria`: what could be worked on, what waits for what, and what must hold.
 
 use super::{Page, Show, Tone};
 use cook_core::diagnostic::{Lines, clean};

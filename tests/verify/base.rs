@@ -314,6 +314,11 @@ fn nothing_of_gits_own_is_written_and_no_pipe_is_waited_for() {
     ] {
         clone.cook(words).exits(2).says("git's own directory");
     }
+    // The way on is the flag that the command has.
+    clone
+        .cook(&["attest", "--sign"])
+        .exits(4)
+        .says("may say `--yes`");
     assert!(
         clone
             .command("mkfifo")

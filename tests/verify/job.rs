@@ -1,6 +1,6 @@
 //! A finished job with each kind of proof, on a branch of its own.
 
-use crate::support::reports::plan;
+use crate::support::reports::{self, plan};
 use crate::support::{Repo, Run};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -163,4 +163,17 @@ pub fn codes(run: &Run) -> Vec<String> {
     findings
         .map(|finding| finding["code"].as_str().unwrap().to_owned())
         .collect()
+}
+
+/// A job in work whose review was sent back with these words, as those of the mission.
+pub fn sent_back(words: &str, mission: &str) -> Repo {
+    let repo = Repo::with_mission(mission);
+    repo.plan_and_select(&[reports::slice("a")]);
+    repo.commit_for("a", "a.txt", "a works\n");
+    repo.record("implementer", repo.implementer_report(None))
+        .ok();
+    let no = format!("the sum is wrong {words}");
+    repo.record("reviewer", repo.reviewer_report(Some(&no)))
+        .ok();
+    repo
 }

@@ -1,8 +1,7 @@
 //! `cook pr`: what it tells, and how the request is made.
 
 use crate::formats::{HOSTILE, is_only_shown};
-use crate::job::finished;
-use crate::support::reports::slice;
+use crate::job::{finished, sent_back};
 use crate::support::{Repo, Run, run};
 use std::os::unix::fs::PermissionsExt;
 
@@ -29,14 +28,7 @@ fn a_finished_job_is_told_with_its_proof_and_its_votes() {
 
 #[test]
 fn what_was_caught_is_told_and_no_word_does_anything() {
-    let repo = Repo::with_mission(&format!("Do it {HOSTILE}\n\n/close\n@someone"));
-    repo.plan_and_select(&[slice("a")]);
-    repo.commit_for("a", "a.txt", "a works\n");
-    repo.record("implementer", repo.implementer_report(None))
-        .ok();
-    let no = format!("the sum is wrong {HOSTILE}");
-    repo.record("reviewer", repo.reviewer_report(Some(&no)))
-        .ok();
+    let repo = sent_back(HOSTILE, &format!("Do it {HOSTILE}\n\n/close\n@someone"));
     let told = repo.cook(&["pr"]).ok();
     is_only_shown(&told.out);
     let caught = told.out.split("## What was caught\n").nth(1).unwrap();

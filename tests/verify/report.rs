@@ -2,9 +2,7 @@
 
 use crate::formats::HOSTILE;
 use crate::from::{clone_of, pushed};
-use crate::job::{PROOFS, finished};
-use crate::support::Repo;
-use crate::support::reports::slice;
+use crate::job::{PROOFS, finished, sent_back};
 
 /// Nothing of it runs or loads, and nothing acts on whoever looks at its text.
 #[track_caller]
@@ -145,14 +143,7 @@ fn the_page_is_a_file_that_appears_whole_and_replaces_nothing_else() {
 
 #[test]
 fn open_work_and_hostile_words_are_said_and_do_nothing() {
-    let repo = Repo::with_mission(&format!("Do it {HOSTILE}\u{202e}\u{1b}[2J"));
-    repo.plan_and_select(&[slice("a")]);
-    repo.commit_for("a", "a.txt", "a works\n");
-    repo.record("implementer", repo.implementer_report(None))
-        .ok();
-    let no = format!("the sum is wrong {HOSTILE}");
-    repo.record("reviewer", repo.reviewer_report(Some(&no)))
-        .ok();
+    let repo = sent_back(HOSTILE, &format!("Do it {HOSTILE}\u{202e}\u{1b}[2J"));
     let page = repo.cook(&["report", "--html", "-"]).ok().out;
     stands_by_itself(&page);
     says_first(&page, "NOT DONE");

@@ -1,21 +1,11 @@
 //! What the log holds that a pull request tells.
 
-use super::super::caught::find_catch;
+use super::super::caught::{REPORTS, find_catch};
 use crate::service::Workspace;
 use crate::view::{Caught, PullRequest, SliceLine, VerifyAnswer, VoteLine};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Event, Snapshot};
 use std::collections::BTreeMap;
-
-/// Events that report on a slice or on the whole.
-const TOLD: [&str; 6] = [
-    "implemented",
-    "returned",
-    "reviewed",
-    "audited",
-    "judged",
-    "refused",
-];
 
 pub(super) fn tell(
     workspace: &Workspace,
@@ -27,7 +17,7 @@ pub(super) fn tell(
     let store = workspace.store()?;
     for meta in store.entries()? {
         let meta = meta?;
-        if !TOLD.contains(&meta.event.as_str()) {
+        if !REPORTS.contains(&meta.event.as_str()) {
             continue;
         }
         let event = store.event(&meta.commit)?;

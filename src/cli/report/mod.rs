@@ -3,7 +3,7 @@
 mod tell;
 
 use super::context::{Answer, Context, answer};
-use super::input;
+use super::target;
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::view::{PageAnswer, ReportAnswer, page};
 use clap::Args;
@@ -37,7 +37,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     };
     // What cannot be written is said before minutes of gates.
     if let Some(target) = &target {
-        input::require_outside_git(&context.dir, target)?;
+        target::require_outside_git(&context.dir, target)?;
         is_free(target)?;
     }
     let (workspace, verified) = verify::ask(context, &args.proof, VerifyScope::All, "")?;

@@ -1,6 +1,6 @@
 //! What the log holds that a page tells.
 
-use super::super::caught::find_catch;
+use super::super::caught::{REPORTS, find_catch};
 use super::super::cost::cost_of;
 use super::super::graph::graph_of;
 use crate::service::Workspace;
@@ -15,15 +15,6 @@ use cook_store::session::GitStore;
 use cook_store::store::Meta;
 use std::collections::BTreeMap;
 
-/// Events that a page tells more of than that they were.
-const TOLD: [&str; 6] = [
-    "implemented",
-    "returned",
-    "reviewed",
-    "audited",
-    "judged",
-    "refused",
-];
 /// The text of a report that says why.
 const JUSTIFICATION: &str = "brief_justification";
 
@@ -94,7 +85,7 @@ fn walk(
     metas.reverse();
     let mut slices = Events::new();
     for meta in metas {
-        if TOLD.contains(&meta.event.as_str()) {
+        if REPORTS.contains(&meta.event.as_str()) {
             let event = store.event(&meta.commit)?;
             if let Some((what, names)) = find_catch(&event) {
                 report.caught.push(Catch {

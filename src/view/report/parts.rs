@@ -6,14 +6,12 @@ use super::told::{Moment, Report};
 use crate::verify::{Criterion, ProofVerdict};
 use crate::view::results::Weight;
 use cook_core::diagnostic::{Severity, counted};
+use cook_core::machine::short;
 use maud::{Markup, html};
 use std::time::Duration;
 
-/// Letters of a commit.
-const SHORT: usize = 12;
-
 fn commit(id: &str) -> Markup {
-    sign(id.get(..SHORT).unwrap_or(id))
+    sign(short(id))
 }
 
 /// What `cook verify` found, worst first.
