@@ -151,8 +151,16 @@ fn a_new_mission_keeps_the_old_plan_in_the_log() {
     let repo = Repo::selected();
     repo.cook(&["refocus", "--mission", "\n", "--as-user"])
         .exits(2);
-    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
-        .exits(0);
+    repo.cook(&[
+        "refocus",
+        "--mission",
+        "Another aim",
+        "--as-user",
+        "--commit",
+    ])
+    .exits(0);
+    let next = repo.cook(&["next"]).exits(0);
+    assert!(!next.out.contains("foreign_commits"), "{}", next.out);
     assert_eq!(repo.read(".agent/mission.md").trim(), "Another aim");
     repo.cook(&["status"]).exits(0).says("Another aim");
     assert!(["1", "2", "3"].contains(&repo.rule().as_str()));

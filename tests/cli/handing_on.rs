@@ -94,6 +94,48 @@ fn a_claim_whose_place_is_gone_is_a_question_however_many_files_changed() {
 }
 
 #[test]
+fn what_the_user_says_by_the_way_reaches_each_role() {
+    let told = |repo: &Repo| {
+        let prompt = repo.cook(&["next", "--prompt"]).exits(0).out;
+        prompt.matches("The user said: mind the tabs").count()
+    };
+    let repo = Repo::selected();
+    repo.cook(&["brief", "say", "mind the tabs", "--as-user"])
+        .exits(0);
+    assert_eq!(told(&repo), 1, "the implementer");
+    repo.cook(&["undo", "--as-user"]).exits(0);
+    assert_eq!(told(&repo), 0, "it was taken back");
+    let repo = Repo::committed();
+    repo.cook(&["brief", "say", "mind the tabs", "--as-user"])
+        .exits(0);
+    assert_eq!(told(&repo), 1, "the reviewer");
+    repo.record("reviewer", repo.review(true)).exits(0);
+    assert_eq!(told(&repo), 1, "the auditor");
+    repo.record("auditor", repo.audit("b")).exits(0);
+    assert_eq!(told(&repo), 1, "the regrounder");
+    let repo = Repo::wave();
+    repo.cook(&["brief", "say", "mind the tabs", "--as-user"])
+        .exits(0);
+    assert_eq!(told(&repo), 1, "the judge");
+    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+        .exits(0);
+    assert_eq!(told(&repo), 0, "another mission");
+}
+
+#[test]
+fn what_failed_in_the_same_way_is_told_once() {
+    let repo = Repo::selected();
+    for _ in 0..3 {
+        repo.write("red", "");
+        let sha = repo.commit_for("a", "red", "");
+        repo.record("implementer", repo.implementation("a", &sha));
+    }
+    let learned = section(&repo, "Learned");
+    assert_eq!(learned.matches("failed (gate_red)").count(), 1, "{learned}");
+    holds(&learned, "the last of 3");
+}
+
+#[test]
 fn what_nothing_proves_is_claimed_and_not_established() {
     let repo = Repo::selected();
     let said = repo

@@ -644,6 +644,35 @@ fn a_refusal_of_the_block_says_what_it_holds_and_must_hold() {
 }
 
 #[test]
+fn no_example_is_what_was_refused() {
+    let told = |draft: Draft| {
+        let findings = draft.parse().findings;
+        assert!(!findings.is_empty());
+        let messages = findings.into_iter().map(|finding| finding.message);
+        messages.collect::<Vec<_>>().join("\n")
+    };
+    let review = Draft::valid(Role::Reviewer)
+        .set("Acceptable as-is", "no")
+        .set("Smallest follow-up slice", "none");
+    let text = told(review);
+    assert!(!text.contains("`Smallest follow-up slice: none`"), "{text}");
+    assert!(text.contains("`Smallest follow-up slice: <"), "{text}");
+    let vote = Draft::valid(Role::StopJudge)
+        .set("Can the project stop now", "yes")
+        .set("Blocker count", "2");
+    let text = told(vote);
+    assert!(text.contains("for example `Blocker count: 0`"), "{text}");
+    let text = told(Draft::valid(Role::StopJudge).set("Blocker count", "a few"));
+    assert!(text.contains("for example `Blocker count: 2`"), "{text}");
+    let conclude = parse(
+        Role::Regrounder,
+        b"MISSION ANCHOR: m\n```json\n{\"conclude\": \"go_on\"}\n```\n",
+    );
+    let text = format!("{:?}", conclude.findings);
+    assert!(text.contains("an object with `decision`"), "{text}");
+}
+
+#[test]
 fn the_repair_prompt_names_each_breach_and_the_format() {
     let draft = Draft::valid(Role::Reviewer)
         .set("Acceptable as-is", "perhaps")

@@ -10,11 +10,13 @@ use crate::diagnostic::{Severity, without_tags};
 use crate::model::{
     Anchor, Basis, BriefLine, BriefStanding, Policy, Receipt, Slot, Snapshot, UserAnswer, Verdict,
 };
+use std::collections::BTreeMap;
 
 /// The whole brief, and its entries with where they come from, in the same order.
 pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {
     let mut slots = Slots::default();
     fill_forbid(material, &mut slots);
+    fill_statements(material, &mut slots);
     fill_established(material, &mut slots);
     fill_learned(material, &mut slots);
     fill_open(material, &mut slots);
@@ -145,6 +147,33 @@ fn fill_forbid(material: &Material, slots: &mut Slots) {
     }
 }
 
+/// What statements of the user's may take of the brief before older ones give way, in bytes.
+const MAX_SAID: usize = 2048;
+
+/// What the user said by the way: whoever works next is told, whether or not somebody noted it.
+fn fill_statements(material: &Material, slots: &mut Slots) {
+    let mut room = MAX_SAID;
+    let weigh = |text: &str| {
+        let is_kept = text.len() <= room;
+        room = room.saturating_sub(text.len());
+        match is_kept {
+            true => Weight::Kept,
+            false => Weight::Established(String::new()),
+        }
+    };
+    let newest = material.said.iter().rev();
+    let weights: Vec<Weight> = newest.map(|said| said.text.as_str()).map(weigh).collect();
+    for (said, weight) in material.said.iter().zip(weights.into_iter().rev()) {
+        let line = BriefLine::Established {
+            claim: format!("The user said: {}", said.text),
+            evidence: format!("user@{}", said.id),
+            basis: Basis::User,
+            reopen: "when the user says otherwise".to_owned(),
+        };
+        slots.add_from(Origin::Said, line, weight);
+    }
+}
+
 fn fill_established(material: &Material, slots: &mut Slots) {
     for proof in material.proofs {
         if !matches!(proof.verdict, Verdict::Verified | Verdict::Moved) {
@@ -224,19 +253,24 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
             Origin::Findings(findings),
         ));
     }
+    // What failed in the same way again is told once, with how often.
+    let mut failed: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for attempt in material.attempts {
         let slice = match &attempt.slice_id {
             Some(id) => format!("An attempt at slice `{id}`"),
             None => "An attempt".to_owned(),
         };
-        lessons.push((
-            attempt.seq,
-            BriefLine::Learned {
-                lesson: format!("{slice} failed ({}): {}", attempt.class, attempt.line),
-                source: format!("transition #{}", attempt.seq),
-            },
-            Origin::State,
-        ));
+        let lesson = format!("{slice} failed ({}): {}", attempt.class, attempt.line);
+        failed.entry(lesson).or_default().push(attempt.seq);
+    }
+    for (lesson, seqs) in failed {
+        let last = seqs.last().copied().unwrap_or_default();
+        let source = match seqs.len() {
+            1 => format!("transition #{last}"),
+            times => format!("transition #{last}, the last of {times}"),
+        };
+        let line = BriefLine::Learned { lesson, source };
+        lessons.push((last, line, Origin::State));
     }
     lessons.sort_by_key(|(seq, ..)| *seq);
     for (seq, line, origin) in lessons {
@@ -248,6 +282,7 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
                 "{} said no: {}; the answer was: {}",
                 match answered.no.by() {
                     "a judge" => "A judge",
+                    "an audit" => "An audit",
                     _ => "A review",
                 },
                 answered.no.what.join("; "),

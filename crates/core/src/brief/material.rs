@@ -39,6 +39,15 @@ pub struct Attempt {
     pub seq: u64,
 }
 
+/// A statement of the user's that was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The id under which it is quoted: `msg-<log sequence>`.
+    pub id: String,
+    /// What the user said.
+    pub text: String,
+}
+
 /// Who is due.
 #[derive(Debug, Clone)]
 pub struct Due {
@@ -95,6 +104,8 @@ pub struct Material<'a> {
     pub reopened: &'a [SliceRecord],
     /// Failed attempts, oldest first.
     pub attempts: &'a [Attempt],
+    /// What the user said under this mission, oldest first.
+    pub said: &'a [Said],
     /// Slices and their heads that are on HEAD.
     pub commits: &'a [(String, String)],
     /// Protected paths of `cook.toml`.
@@ -120,6 +131,8 @@ pub enum Origin {
     Rejection(String),
     /// A criterion that the user amended.
     Amendment,
+    /// A statement of the user's.
+    Said,
 }
 
 /// An entry of the whole brief.
@@ -154,8 +167,9 @@ impl Filled {
                     }
                     Origin::Rejection(id) => role == Role::StopJudge || shown.contains(id),
                     Origin::Amendment => role != Role::Bootstrapper,
-                    Origin::State | Origin::Added => false,
+                    Origin::State | Origin::Added | Origin::Said => false,
                 },
+                BriefLine::Established { .. } => self.origin != Origin::Said,
                 BriefLine::Forbid { source, .. } => source != PROTECTED,
                 BriefLine::Next { outcome, .. } => !outcome.starts_with(CHECKPOINT),
                 _ => true,

@@ -131,7 +131,7 @@ codes! {
     NamedTwice "named_twice" Refusal Error "a list of the block names one thing twice", "name it once";
     CriteriaEmpty "criteria_empty" Refusal Error "a slice has no acceptance criteria", "name what must hold: `acceptance_criteria` in the plan, `--text` and `--reason` of `cook criteria amend`";
     CriterionDuplicated "criterion_duplicated" Refusal Error "a slice lists the same criterion twice", "give each criterion of a slice once";
-    CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`";
+    CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`; one that is false is the user's to amend (`cook criteria amend`), and a slice that is not wanted any more is cancelled with its reason";
     GoalChanged "goal_changed" Refusal Error "the goal of a slice that is selected or done was changed", "plan a new slice";
     DependencyCycle "dependency_cycle" Refusal Error "slices wait for one another in a circle", "take one of the named slices out of the `blocked_on` of another";
     BlockedOnCancelled "blocked_on_cancelled" Refusal Error "an open slice waits for a cancelled one", "take the cancelled slice out of its `blocked_on`, or cancel it too";
@@ -158,7 +158,7 @@ codes! {
     StopVerifierRed "stop_verifier_red" Refusal Error "`bash .agent/verify_completion_stop.sh` does not pass at this HEAD", "run it and plan what it needs";
     StopDirty "stop_dirty" Refusal Error "the worktree is not clean", "conclude with go_on, or commit, stash or ignore the named paths";
     WaveLimit "wave_limit" Refusal Error "two waves were held at this HEAD", "plan or reopen a slice, ask the user, or name what blocks";
-    NoUnanswered "no_unanswered" Refusal Error "a rejection of a judge's or a review's is not answered", "answer each with a slice or a reason";
+    NoUnanswered "no_unanswered" Refusal Error "a rejection of a judge's, a review's or an audit's is not answered", "answer each with a slice or a reason";
     CommitUnknown "commit_unknown" Refusal Error "the reported commit does not exist", "copy the commit's whole id from `git log`";
     CommitNotOnHead "commit_not_on_head" Refusal Error "the reported commit is not on HEAD", "switch to the branch that holds it, or report a commit that `git log` shows";
     AuthorityBreached "authority_breached" Refusal Error "a session did what its role may not", "`cook rescue list` shows what was put back";
@@ -262,6 +262,7 @@ codes! {
     GateSurroundings "gate_surroundings" Finding Warning "a gate ran with something that a clone elsewhere may not have", "the message names what takes it: `cook trust --program`, `cook trust --tools` or `[clean_room] dir`";
     NotifyFailed "notify_failed" Finding Warning "the command of `[notify]` did not take a change of the policy", "run the command of `[notify]` by hand; `cook trust 'COMMAND'` lets cook run it";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "say why under `Files changed`, or name the files in `implementation_surfaces`";
+    AnswersEnded "answers_ended" Finding Warning "what the user answered under the mission before binds no more", "say in the mission what of it still holds";
     AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
     DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "commit, stash or ignore the named paths";
     OtherBranchNow "other_branch_now" Finding NeedsReground "another branch is checked out than the one the workflow runs on", "run `git switch` back, or `cook adopt --branch`";

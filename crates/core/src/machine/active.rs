@@ -50,6 +50,7 @@ impl Work<'_> {
         let review = self.ledger(id).review.clone();
         let mut must = self.take_review(id);
         unfixed::add_new(&mut must, findings);
+        self.keep_audit(id);
         let ledger = self.ledger(id);
         ledger.sent_back = review.or(ledger.sent_back.take());
         let commit = ledger
@@ -58,8 +59,6 @@ impl Work<'_> {
             .or_else(|| ledger.last_head.clone())
             .unwrap_or(fallback);
         ledger.last_head = Some(commit.clone());
-        ledger.audit = None;
-        ledger.earlier_audit = None;
         ledger.fixes.clear();
         ledger.offered.clear();
         ledger.offered_by = None;

@@ -149,7 +149,11 @@ pub fn apply(
             in_wave: rule == Rule::Judge && room_is_known,
             spends_step,
             displace,
-            marks: matches!(event, Event::Regrounded { .. } | Event::Implemented { .. }),
+            // A mission begins at HEAD: nothing before it is anybody's work on it.
+            marks: matches!(
+                event,
+                Event::Regrounded { .. } | Event::Implemented { .. } | Event::Refocused { .. }
+            ),
         },
     )?;
     if let Event::Regrounded { submission, .. } = event {

@@ -10,7 +10,8 @@ use super::work::Work;
 use super::{reground, slices, wave};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile, Reground, SliceStatus, Snapshot,
+    AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile, Reground, SliceStatus,
+    Snapshot,
 };
 
 /// Re-grounds of cook's own that may follow one another.
@@ -118,9 +119,12 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
     if !accepts {
         return Err(format!("the review of slice `{id}` leaves something open"));
     }
-    let is_open = current_audit(snapshot).is_some_and(|audit| {
-        !audit.findings.is_empty() || !audit.concerns.is_empty() || audit.next_slice.is_some()
-    });
+    let audit = current_audit(snapshot);
+    let is_open = audit.is_some_and(AuditNote::names_something);
+    let is_last = snapshot.plan.open_slices().count() <= 1;
+    if is_last && audit.is_none() && wave::open_audit(snapshot).is_some() {
+        return Err("what the last audit leaves open waits for an answer".to_owned());
+    }
     let ledger = snapshot.ledger.slices.get(id);
     let named =
         ledger.is_some_and(|ledger| ledger.earlier_audit.is_some() || ledger.remarked.is_some());

@@ -123,7 +123,11 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         let what = format!("at HEAD, in a clean room, {}", room.red.join("; "));
         drift.cause(Code::RoomRed, what);
     }
-    for blocker in wave::unanswered(snapshot, head) {
+    let open_audit = wave::open_audit(snapshot).filter(|_| end_is_near(snapshot));
+    for blocker in wave::unanswered(snapshot, head)
+        .into_iter()
+        .chain(open_audit)
+    {
         drift.cause_at(
             &blocker.id,
             Code::UnansweredNo,

@@ -57,5 +57,5 @@ pub use slices::{
 };
 pub use text::{quoted, short};
 pub use ticket::{is_for_tree, ticket};
-pub use wave::{owed, unanswered, votes_at};
+pub use wave::{audit_to_answer, owed, unanswered, votes_at};
 pub use work::Step;

@@ -3,7 +3,7 @@
 
 use super::work::Work;
 use crate::diagnostic::{Lines, clean};
-use crate::model::{FixNote, ReportRecord, ReviewNote, SliceLedger};
+use crate::model::{AuditNote, FixNote, ReportRecord, ReviewNote, SliceLedger};
 use crate::report::fixes;
 
 /// What a review asks for: its findings, its follow-up, and each dimension that it fails.
@@ -38,15 +38,22 @@ pub(super) fn add_new(to: &mut Vec<String>, more: impl IntoIterator<Item = Strin
 /// The audit no longer counts; what it names is shown until the slice is reconciled.
 pub(super) fn set_audit_aside(ledger: &mut SliceLedger) {
     let audit = ledger.audit.take();
-    let names = |audit: &crate::model::AuditNote| {
-        !audit.findings.is_empty() || !audit.concerns.is_empty() || audit.next_slice.is_some()
-    };
-    if let Some(audit) = audit.filter(names) {
+    if let Some(audit) = audit.filter(AuditNote::names_something) {
         ledger.earlier_audit = Some(audit);
     }
 }
 
 impl Work<'_> {
+    /// The slice is closed or taken up again; what its last audit says of the project stays.
+    pub fn keep_audit(&mut self, id: &str) {
+        let ledger = self.ledger(id);
+        let earlier = ledger.earlier_audit.take();
+        if let Some(audit) = ledger.audit.take().or(earlier) {
+            let kept = Some(audit).filter(AuditNote::names_something);
+            self.next.ledger.open_audit = kept;
+        }
+    }
+
     /// Takes a slice's review away, and gives what is still to be fixed: what it asked for when it
     /// said no, or what the attempt had to fix when none has seen it. A no is shown to the next
     /// reviewer.

@@ -1,9 +1,9 @@
 //! The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
 
 use super::facts::Head;
-use super::slices::void_rejection;
+use super::slices::{current_audit, void_rejection};
 use super::unfixed::asked_by;
-use crate::model::{Blocker, Count, ReviewNote, RoomCheck, Snapshot, Vote};
+use crate::model::{AuditNote, Blocker, Count, ReviewNote, RoomCheck, Snapshot, Vote};
 
 /// Waves that may be held at one HEAD.
 pub(super) const WAVES_PER_HEAD: u64 = 2;
@@ -46,6 +46,32 @@ pub(in crate::machine) fn review_blocker(review: &ReviewNote) -> Blocker {
     Blocker {
         id: format!("{}{}", Blocker::REVIEW, review.seq.0),
         what: asked_by(review),
+    }
+}
+
+/// What the last audit leaves open; before the end a re-ground answers it.
+pub(in crate::machine) fn open_audit(snapshot: &Snapshot) -> Option<Blocker> {
+    let audit = snapshot.ledger.open_audit.as_ref();
+    audit.filter(|audit| audit.rejects).map(audit_blocker)
+}
+
+/// The same where the committed slice is closed or taken up again.
+pub fn audit_to_answer(snapshot: &Snapshot) -> Option<Blocker> {
+    match current_audit(snapshot) {
+        Some(audit) => audit.rejects.then(|| audit_blocker(audit)),
+        None => open_audit(snapshot),
+    }
+}
+
+fn audit_blocker(audit: &AuditNote) -> Blocker {
+    let next = audit
+        .next_slice
+        .iter()
+        .map(|next| format!("wants next: {next}"));
+    let named = audit.findings.iter().chain(&audit.concerns).cloned();
+    Blocker {
+        id: format!("{}{}", Blocker::AUDIT, audit.seq.0),
+        what: named.chain(next).collect(),
     }
 }
 

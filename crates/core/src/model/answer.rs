@@ -51,13 +51,13 @@ pub struct AnsweredRejection {
     pub answer: String,
 }
 
-/// A `no` of a wave that HEAD left behind or that was undone, or of a review whose criteria are
-/// others now: it must be answered.
+/// A `no` of a wave that HEAD left behind or that was undone, of a review whose criteria are others
+/// now, or of the last audit before the end: it must be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocker {
-    /// Short id: `no-<log sequence of the vote>` or `review-<log sequence of the review>`.
+    /// Short id: `no-`, `review-` or `audit-` and the log sequence of the vote, the review or the audit.
     pub id: String,
     /// What it names.
     pub what: Vec<String>,
@@ -67,11 +67,15 @@ impl Blocker {
     /// How the id of a review's no begins; a judge's begins with `no-`.
     pub const REVIEW: &str = "review-";
 
+    /// How the id of what an audit leaves open begins.
+    pub const AUDIT: &str = "audit-";
+
     /// Who said it.
     pub fn by(&self) -> &'static str {
-        match self.id.starts_with(Self::REVIEW) {
-            true => "a review",
-            false => "a judge",
+        match &self.id {
+            id if id.starts_with(Self::REVIEW) => "a review",
+            id if id.starts_with(Self::AUDIT) => "an audit",
+            _ => "a judge",
         }
     }
 }

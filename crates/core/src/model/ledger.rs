@@ -62,10 +62,21 @@ pub struct AuditNote {
     /// The slice it wants next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_slice: Option<String>,
+    /// It finds the project not in order: something is open, a dimension fails, or plan and state are
+    /// not what they say.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub rejects: bool,
     /// Digest of the report.
     pub report_sha256: String,
     /// Log sequence of the record.
     pub seq: Count,
+}
+
+impl AuditNote {
+    /// It names something.
+    pub fn names_something(&self) -> bool {
+        !self.findings.is_empty() || !self.concerns.is_empty() || self.next_slice.is_some()
+    }
 }
 
 /// What an implementer says that it did about something that it had to fix.
@@ -306,6 +317,10 @@ pub struct Ledger {
     pub room: Option<RoomCheck>,
     /// Rejections that no re-ground has answered.
     pub unanswered: Vec<Blocker>,
+    /// What the audit of the slice that was closed last names, until another audit takes its place or
+    /// a re-ground answers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_audit: Option<AuditNote>,
     /// Why the implementer gave the slice back, for the next regrounder.
     pub returned: Option<String>,
     /// The user's last answer, for the next regrounder.
@@ -353,6 +368,10 @@ pub struct Ledger {
 
 fn is_zero(count: &Count) -> bool {
     count.0 == 0
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// `counters.json` in the log: no event lowers a value.

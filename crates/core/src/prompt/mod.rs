@@ -19,7 +19,7 @@ pub use parts::findings_shown;
 pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_tags};
-use crate::machine::{Rule, owed};
+use crate::machine::{Rule, audit_to_answer, owed};
 use crate::model::{Blocker, Role, SliceStatus, Snapshot};
 use crate::report;
 use parts::{must_fix, parts};
@@ -193,12 +193,16 @@ fn refused_keys(rule: &str, snapshot: &Snapshot) -> Vec<&'static str> {
     let has_done = slices.any(|slice| slice.status == SliceStatus::Done);
     let owed = owed(snapshot);
     let is_rejected = owed.iter().any(|no| no.id.starts_with(Blocker::REVIEW));
+    let audit = audit_to_answer(snapshot).is_some();
     let due = [
         ("reconcile", is(Rule::Reconcile) || is_rejected),
         ("reopen", has_done),
         ("evidence", has_done || is(Rule::Reconcile)),
         ("conclude", is(Rule::Conclude)),
-        ("answers", !is(Rule::Conclude) && !owed.is_empty()),
+        (
+            "answers",
+            !is(Rule::Conclude) && (!owed.is_empty() || audit),
+        ),
         ("answers_to", !snapshot.ledger.answers.is_empty()),
         ("select", may_select(rule, snapshot)),
     ];

@@ -11,7 +11,7 @@ use super::reports::{
 };
 use super::slices::{active_text, claimed_besides, may_select, plan_text};
 use crate::diagnostic::Finding;
-use crate::machine::{Rule, current_review, new_answer, owed};
+use crate::machine::{Rule, audit_to_answer, current_review, new_answer, owed};
 use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
@@ -46,6 +46,7 @@ const BRIEF: &str =
 const ANSWERS: &str = "What the user said; it binds as the criteria do:";
 const ADVICE: &str = "What the last re-ground says to the roles after it:";
 const EARLIER_AUDIT: &str = "The audit before that one:";
+const OPEN_AUDIT: &str = "The last audit of the project, at an earlier slice:";
 const ANSWER_TO_REVIEW: &str = "What was answered to it:";
 const REVIEW: &str = "The review of its commit:";
 const REOPENED_REVIEW: &str = "The review of its last commit, which a re-ground reopened:";
@@ -57,6 +58,8 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
     let active = active_ledger(snapshot);
     let is_end = input.rule == Rule::Conclude.id();
     let voided = answer_to(snapshot, active);
+    let is_reconciled = input.rule == Rule::Reconcile.id();
+    let audit_owed = audit_to_answer(snapshot).filter(|_| is_reconciled || active.is_none());
     let rejections = match is_end {
         // `conclude` answers those of the wave.
         true => ledger.unanswered.clone(),
@@ -111,12 +114,20 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         (ANSWER_TO_REVIEW, line(voided)),
         (
             "The audit after it:",
-            section(&audit_text(active.and_then(|slice| slice.audit.as_ref()))),
+            section(&audit_text(
+                active.and_then(|slice| slice.audit.as_ref()),
+                audit_owed.as_ref(),
+            )),
+        ),
+        (
+            OPEN_AUDIT,
+            section(&audit_text(ledger.open_audit.as_ref(), audit_owed.as_ref())),
         ),
         (
             EARLIER_AUDIT,
             section(&audit_text(
                 active.and_then(|slice| slice.earlier_audit.as_ref()),
+                None,
             )),
         ),
         (
@@ -221,6 +232,10 @@ fn auditor(input: &PromptInput) -> Vec<Part> {
     let snapshot = input.snapshot;
     let mut parts = committed(snapshot);
     parts.extend([
+        (
+            OPEN_AUDIT,
+            section(&audit_text(snapshot.ledger.open_audit.as_ref(), None)),
+        ),
         ("The plan:", section(&plan_text(snapshot, false))),
         ("Criteria the user amended:", list(amendments(snapshot))),
         (REMARKS, list(remarks(snapshot))),
@@ -250,6 +265,7 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
             EARLIER_AUDIT,
             section(&audit_text(
                 ledger.and_then(|slice| slice.earlier_audit.as_ref()),
+                None,
             )),
         ),
         (
@@ -288,7 +304,7 @@ fn judge(input: &PromptInput) -> Vec<Part> {
             line(latest_commit(snapshot)),
         ),
         (
-            "Rejections of earlier waves and of reviews, with what was done about each:",
+            "Rejections of earlier waves, of reviews and audits, with what was done about each:",
             list(
                 ledger
                     .answered_rejections

@@ -46,11 +46,19 @@ pub(super) fn review_text(review: Option<&ReviewNote>, besides: &[String]) -> St
     text
 }
 
-pub(super) fn audit_text(audit: Option<&AuditNote>) -> String {
+/// An audit; with the id under which it is answered, where it has to be.
+pub(super) fn audit_text(audit: Option<&AuditNote>, owed: Option<&Blocker>) -> String {
     let Some(audit) = audit else {
         return String::new();
     };
     let mut text = format!("of {}\n", audit.commit);
+    if let Some(no) = owed.filter(|no| no.id.ends_with(&format!("-{}", audit.seq.0))) {
+        let _ = writeln!(
+            text,
+            "  `{}`: where no slice stays open, `answers` says what is done about it",
+            no.id
+        );
+    }
     match audit.findings.is_empty() {
         true => text.push_str("  nothing is open\n"),
         false => rows(&mut text, "open", &audit.findings, HISTORY),

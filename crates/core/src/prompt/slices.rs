@@ -3,7 +3,9 @@
 use super::fit::fit;
 use crate::diagnostic::{Lines, clean, counted};
 use crate::machine::{Rule, SliceGraph, waits_for};
-use crate::model::{ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, SliceLedger, Snapshot};
+use crate::model::{
+    ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, SliceLedger, SliceStatus, Snapshot,
+};
 use std::fmt::Write;
 
 const PLAN: &str = "`.agent/plan.json` holds all";
@@ -21,6 +23,7 @@ pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
 pub(super) fn plan_text(snapshot: &Snapshot, may_select: bool) -> String {
     let plan = &snapshot.plan;
     let in_work = snapshot.slice_in_work();
+    let is_answer_new = snapshot.ledger.answered.is_some();
     let mut text = String::new();
     for slice in &plan.candidate_slices {
         let known = snapshot.ledger.slices.get(&slice.slice_id);
@@ -43,6 +46,10 @@ pub(super) fn plan_text(snapshot: &Snapshot, may_select: bool) -> String {
         if slice.status.is_open() && !is_active {
             open_slice(&mut text, snapshot, slice);
         } else if !is_active {
+            // A new answer may contradict what was proven.
+            if slice.status == SliceStatus::Done && is_answer_new {
+                numbered(&mut text, &slice.acceptance_criteria);
+            }
             ids(&mut text, "contracts", &slice.contract_ids);
         }
     }

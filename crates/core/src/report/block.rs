@@ -41,7 +41,7 @@ const KEYS: [(&str, &str); 12] = [
     ),
     (
         "conclude",
-        r#"{"decision": "go_on", "reason": "<why judges should vote again; none with slices that take it up>"}"#,
+        r#"{"decision": "go_on", "reason": "<what answers each point of each no: the slice that takes it up, or why it does not hold>"}"#,
     ),
     (
         "answers",

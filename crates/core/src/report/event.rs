@@ -131,13 +131,26 @@ fn reviewer(report: &Report) -> Verdicts {
     }
 }
 
-/// Positive = no open contract, no blocker, no gap. Then the reasons why the project
-/// is not done are not findings: there is nothing left to name.
+/// Positive = nothing is open, the worktree is clean, and plan and state are called true. Then the
+/// reasons why the project is not done are not findings: there is nothing left to name.
 fn auditor(report: &Report) -> Verdicts {
     let open_key = "open_top_level_contract_ids";
+    let untrue: Vec<String> = [
+        contrary(report, "stale_or_conflicting_canonical_state", false),
+        contrary(
+            report,
+            "plan_truthfully_captures_remaining_slice_backlog",
+            true,
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let positive = is_none(report.field(open_key))
         && report.count("blocker_count") == Some(0)
-        && report.count("high_value_gap_count") == Some(0);
+        && report.count("high_value_gap_count") == Some(0)
+        && report.yes("tracked_and_unignored_worktree_is_clean") == Some(true)
+        && untrue.is_empty();
     let mut findings = match positive {
         true => Vec::new(),
         false => report.items("why_the_project_is_still_not_done"),
@@ -149,15 +162,7 @@ fn auditor(report: &Report) -> Verdicts {
         ..verdicts(report, positive, findings)
     };
     verdicts.findings.extend(rules::counts(&verdicts));
-    let answers = [
-        contrary(report, "stale_or_conflicting_canonical_state", false),
-        contrary(
-            report,
-            "plan_truthfully_captures_remaining_slice_backlog",
-            true,
-        ),
-    ];
-    verdicts.concerns.extend(answers.into_iter().flatten());
+    verdicts.concerns.extend(untrue);
     verdicts
 }
 

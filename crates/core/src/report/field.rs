@@ -60,16 +60,25 @@ impl Field {
         }
     }
 
-    /// What it must hold, and one example.
-    pub(super) fn wants(&self) -> String {
-        let example = match self.kind {
-            Kind::YesNo => "no",
-            Kind::Count => "2",
-            Kind::Choice(words) => words.last().copied().unwrap_or_default(),
-            Kind::Sha => "1a2b3c4d",
-            Kind::Text | Kind::List if self.hint.contains("none") => "none",
-            Kind::Text | Kind::List => &format!("<{}>", self.hint),
+    /// What it must hold, and one example: another than what was refused.
+    pub(super) fn wants(&self, refused: &str) -> String {
+        let own = self.hint.trim_end_matches(", or none");
+        let own = format!("<{own}>");
+        let examples: &[&str] = match self.kind {
+            Kind::YesNo => &["no", "yes"],
+            // A count that is read and refused is one too many.
+            Kind::Count if refused.starts_with(|c: char| c.is_ascii_digit()) => &["0", "1"],
+            Kind::Count => &["2"],
+            Kind::Choice(words) => words,
+            Kind::Sha => &["1a2b3c4d"],
+            Kind::Text | Kind::List if self.hint.contains("none") => &["none", &own],
+            Kind::Text | Kind::List => &[&own],
         };
+        let refused = refused.trim_start_matches(['-', '*', ' ']).to_lowercase();
+        let example = examples
+            .iter()
+            .find(|example| !refused.starts_with(**example));
+        let example = example.or(examples.last()).copied().unwrap_or_default();
         format!("{}; for example `{}: {example}`", self.hint, self.title())
     }
 

@@ -105,9 +105,9 @@ fn explain(mut finding: Finding, record: &ReportRecord) -> Finding {
         .iter()
         .find(|field| place == Some(field.key));
     if let Some(field) = field {
-        let value = held(rules::field(record, field.key));
-        let wants = field.wants();
-        finding.message += &format!("; it holds {value}; it must hold {wants}");
+        let value = rules::field(record, field.key);
+        let (holds, wants) = (held(value), field.wants(value));
+        finding.message += &format!("; it holds {holds}; it must hold {wants}");
     }
     finding
 }

@@ -2,12 +2,14 @@
 //! and what the repository does by itself.
 
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
-use cook_core::machine::{MAX_SLICES, Rule, Verdict, unanswered};
+use cook_core::machine::{
+    MAX_SLICES, Rule, Verdict, audit_to_answer, current_audit, owed, unanswered,
+};
 use cook_core::model::{
-    self, ActiveStatus, Actor, AnswerTo, Assurance, Basis, CancelledSlice, ChangedSlice, Conclude,
-    Count, Decision, Event, EvidenceClaim, Limits, PlaceAnswer, PlanBlock, PlannedSlice, Policy,
-    PolicyChange, Reconcile, Reground, Reopen, ReportRecord, Resume, Role, Slice, SliceStatus,
-    Snapshot, Submission, Verdicts, WaitingKind,
+    self, ActiveStatus, Actor, AnswerTo, Assurance, Basis, Blocker, CancelledSlice, ChangedSlice,
+    Conclude, Count, Decision, Event, EvidenceClaim, Limits, PlaceAnswer, PlanBlock, PlannedSlice,
+    Policy, PolicyChange, Reconcile, Reground, Reopen, ReportRecord, Resume, Role, Slice,
+    SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
 };
 use std::collections::BTreeMap;
 
@@ -175,15 +177,26 @@ pub fn claims(slice: &Slice, kind: &str) -> Vec<EvidenceClaim> {
         .collect()
 }
 
-pub fn answers(snapshot: &Snapshot, world: &World) -> Vec<AnswerTo> {
+/// An answer to each no that the report of a regrounder owes one.
+pub fn answers(snapshot: &Snapshot, world: &World, rule: Rule) -> Vec<AnswerTo> {
     let head = world.head(&Mood::GOOD, snapshot.ledger.branch.as_deref());
-    unanswered(snapshot, &head)
-        .into_iter()
-        .map(|no| AnswerTo {
-            no: no.id,
-            reason: "it is not so".to_owned(),
-        })
+    let owed = match rule {
+        Rule::Conclude => owed(snapshot),
+        _ => unanswered(snapshot, &head),
+    };
+    let audit = audit_to_answer(snapshot);
+    let is_of_slice = current_audit(snapshot).is_some();
+    owed.into_iter()
+        .chain(audit.filter(|_| !is_of_slice))
+        .map(answer_to)
         .collect()
+}
+
+fn answer_to(no: Blocker) -> AnswerTo {
+    AnswerTo {
+        no: no.id,
+        reason: "it is not so".to_owned(),
+    }
 }
 
 pub fn reconcile(slice: &str, decision: Decision) -> Option<Reconcile> {
@@ -259,7 +272,7 @@ fn blocks(
         snapshot,
         bounds,
         base: Reground {
-            answers: answers(snapshot, world),
+            answers: answers(snapshot, world, rule),
             conclude: (rule == Rule::Conclude).then_some(Conclude::GoOn { reason: None }),
             ..Reground::default()
         },
@@ -465,17 +478,35 @@ fn reconciliations(all: &mut Blocks) {
         return;
     };
     let name = slice.slice_id.as_str();
+    let audit = current_audit(snapshot).and_then(|_| audit_to_answer(snapshot));
+    let audit: Vec<AnswerTo> = audit.into_iter().map(answer_to).collect();
     let accepted = |kind: &'static str| {
-        let (name, proof) = (name.to_owned(), claims(slice, kind));
+        let (name, proof, audit) = (name.to_owned(), claims(slice, kind), audit.clone());
         move |block: &mut Reground| {
             block.reconcile = reconcile(&name, Decision::Accepted);
             block.evidence = proof;
+            block.answers.extend(audit);
         }
     };
     all.add(format!("accept {name}"), accepted("good"));
     all.add(format!("reopen {name}"), |block| {
         block.reconcile = reconcile(name, Decision::Reopened);
     });
+    if !audit.is_empty() {
+        let of_audit = |answer: &AnswerTo| answer.no.starts_with(Blocker::AUDIT);
+        all.add(format!("accept {name}, audit unanswered"), |block| {
+            accepted("good")(block);
+            block.answers.retain(|answer| !of_audit(answer));
+        });
+        all.add(format!("reopen {name}, audit answered"), |block| {
+            block.reconcile = reconcile(name, Decision::Reopened);
+            block.answers.extend(audit.clone());
+        });
+        all.add("audit answered, nothing reconciled", |block| {
+            block.answers.extend(audit.clone());
+            block.policy = asks();
+        });
+    }
     let kinds: &[&str] = if all.bounds.hostile {
         &["bad", "gone", "odd", "unrelated", "shared", "old"]
     } else {

@@ -45,6 +45,7 @@ const IGNORED: &[&str] = &[
     "fixes",
     "red_gates",
     "earlier_audit",
+    "open_audit",
     "remarked",
     "locked_notes",
     "last_auditor_verdict",
@@ -168,11 +169,16 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         })
         .collect();
     let unborn = world.head.is_none();
+    let in_work = snapshot
+        .slice_in_work()
+        .and_then(|id| snapshot.ledger.slices.get(id));
+    let earlier_audit = in_work.map_or(&None, |slice| &slice.earlier_audit);
     (
         steps_left,
         world.rewrites,
         unborn,
         snapshot.undone.seqs.is_empty(),
+        [&snapshot.ledger.open_audit, earlier_audit].map(|note| note.as_ref().map(|it| it.rejects)),
         weighed,
     )
         .hash(&mut digest.hasher);

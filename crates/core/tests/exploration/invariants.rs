@@ -91,6 +91,7 @@ pub fn transition(seen: &Seen) -> Check {
     selected_only_clean(seen)?;
     criteria_stay(seen)?;
     noes_stay(seen)?;
+    audits_stay(seen)?;
     reviews_stay(seen)?;
     votes_are_cast(seen)?;
     waves_are_counted(seen)?;
@@ -486,6 +487,49 @@ fn noes_stay(seen: &Seen) -> Check {
     require(distinct.len() == ids.len(), || {
         "a no is owed twice".to_owned()
     })
+}
+
+/// What an audit finds not in order stands until a re-ground answers it or a later audit takes its
+/// place; no judge is asked before that.
+fn audits_stay(seen: &Seen) -> Check {
+    let open = |snapshot: &Snapshot| {
+        let audit = snapshot.ledger.open_audit.as_ref();
+        audit.filter(|audit| audit.rejects).map(|audit| audit.seq.0)
+    };
+    let after = open(seen.after());
+    require(
+        !matches!(seen.now.rule, Rule::Judge | Rule::Conclude) || after.is_none(),
+        || "judges are asked while an audit waits for an answer".to_owned(),
+    )?;
+    if seen.starts_over() {
+        return Ok(());
+    }
+    let answered = |seq: u64| {
+        let id = format!("audit-{seq}");
+        let block = seen.block();
+        block.is_some_and(|block| block.answers.iter().any(|answer| answer.no == id))
+    };
+    let audits = |snapshot: &Snapshot| {
+        let slices = snapshot.ledger.slices.values();
+        let notes = slices.flat_map(|slice| [slice.audit.clone(), slice.earlier_audit.clone()]);
+        let notes: Vec<_> = notes.flatten().collect();
+        notes
+    };
+    let later = |seq: u64| audits(seen.before).iter().any(|audit| audit.seq.0 > seq);
+    if let Some(seq) = open(seen.before) {
+        require(after == Some(seq) || answered(seq) || later(seq), || {
+            format!("audit {seq} is lost")
+        })?;
+    }
+    let kept = audits(seen.after());
+    for audit in audits(seen.before).iter().filter(|audit| audit.rejects) {
+        let seq = audit.seq.0;
+        let is_kept = kept.iter().any(|known| known.seq.0 == seq) || after == Some(seq);
+        require(is_kept || answered(seq) || later(seq), || {
+            format!("audit {seq} of a slice is lost")
+        })?;
+    }
+    Ok(())
 }
 
 /// A review's no stands, or is shown as the one before, until its slice is accepted or a later

@@ -1,15 +1,17 @@
 //! Troubles a workflow must come out of, each driven to `done`.
 
 use super::CORE;
-use super::events::{Bounds, answers, blocks_it, plan_of, reconcile, submission, verdicts};
+use super::events::{
+    Bounds, answers, blocks_it, claims, plan_of, reconcile, slice_plan, submission, verdicts,
+};
 use super::prompts::prompt_of;
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Rule, VERIFY_STOP};
 use cook_core::model::{
-    ActiveStatus, Actor, Conclude, Count, Decision, Event, Limits, PlanBlock, Policy, Reground,
-    Reopen, Resume, Role, SliceStatus, WaitingKind,
+    ActiveStatus, Actor, AnswerTo, Conclude, Count, Decision, Event, Limits, PlanBlock, Policy,
+    Reground, Reopen, Resume, Role, SliceStatus, WaitingKind,
 };
 
 const ONE: Bounds = CORE;
@@ -769,6 +771,89 @@ fn undo_past_a_no_leaves_it_owed() {
     );
     walk.drive();
     assert_eq!(walk.wave(), Count(2));
+}
+
+#[test]
+fn a_slice_that_takes_up_a_part_of_a_no_does_not_answer_the_rest() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    assert_eq!(walk.rule(), Rule::Conclude);
+    let plan = slice_plan("b", &[], &walk.bounds);
+    let no = answers(&walk.snapshot, &walk.world, walk.rule());
+    let take_up = |walk: &Walk, reason: Option<&str>, says: bool| {
+        let said = if says { no.clone() } else { Vec::new() };
+        walk.reground(|block| {
+            block.plan = Some(PlanBlock {
+                add: vec![plan.clone()],
+                ..PlanBlock::default()
+            });
+            block.conclude = Some(Conclude::GoOn {
+                reason: reason.map(str::to_owned),
+            });
+            block.answers = said;
+        })
+    };
+    walk.refused(take_up(&walk, None, false), Code::NoUnanswered);
+    walk.refused(take_up(&walk, Some(" "), false), Code::NoUnanswered);
+    walk.take(take_up(&walk, Some("b closes the hole"), false));
+    let answer = |walk: &Walk| walk.snapshot.ledger.answered_rejections[0].answer.clone();
+    assert_eq!(answer(&walk), "b closes the hole");
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    walk.take(take_up(&walk, None, true));
+    assert_eq!(answer(&walk), "it is not so");
+}
+
+#[test]
+fn what_the_last_audit_leaves_open_is_answered_before_the_end() {
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    let audited = |walk: &Walk| Event::Audited {
+        verdicts: super::events::verdicts(false),
+        submission: submission(&walk.snapshot, Role::Auditor),
+    };
+    let commit = |walk: &mut Walk| {
+        walk.own_commit();
+        walk.take(walk.implemented());
+        walk.take(walk.reviewed(true));
+    };
+    commit(&mut walk);
+    walk.take(audited(&walk));
+    // Slices stay open: it stands until the next audit, or an answer.
+    walk.take(walk.accepted("a"));
+    let seq = |walk: &Walk| walk.snapshot.ledger.open_audit.as_ref().map(|it| it.seq.0);
+    assert!(seq(&walk).is_some());
+    walk.take(walk.reground(|block| {
+        block.answers.clear();
+        block.select = Some("b".to_owned());
+    }));
+    let earlier = seq(&walk).unwrap();
+    commit(&mut walk);
+    walk.take(audited(&walk));
+    let id = format!("audit-{}", walk.snapshot.ledger.seq.0);
+    walk.refused(walk.accepted("b"), Code::NoUnanswered);
+    let answer = |walk: &Walk, no: &str, reason: &str| {
+        let proof = claims(walk.snapshot.plan.slice("b").unwrap(), "good");
+        walk.reground(|block| {
+            block.reconcile = reconcile("b", Decision::Accepted);
+            block.evidence = proof;
+            block.answers = vec![AnswerTo {
+                no: no.to_owned(),
+                reason: reason.to_owned(),
+            }];
+        })
+    };
+    walk.refused(answer(&walk, &id, "none"), Code::NoUnanswered);
+    let earlier = format!("audit-{earlier}");
+    walk.refused(answer(&walk, &earlier, "old"), Code::AnswerUnknown);
+    walk.take(answer(&walk, &id, "the hole is a door"));
+    assert_eq!(seq(&walk), None);
+    let answers = &walk.snapshot.ledger.answered_rejections;
+    assert_eq!(answers[0].answer, "the hole is a door");
+    assert_eq!(walk.rule(), Rule::Judge);
+    walk.drive();
 }
 
 #[test]
@@ -1612,6 +1697,6 @@ fn a_vote_is_told_from_another_by_session_then_ticket_then_text() {
     );
     walk.refused(vote(&walk, None, None, "same words"), Code::DuplicateReport);
     walk.take(vote(&walk, Some("s2"), Some("t2"), "same words"));
-    assert!(answers(&walk.snapshot, &walk.world).is_empty());
+    assert!(answers(&walk.snapshot, &walk.world, walk.rule()).is_empty());
     walk.drive();
 }

@@ -129,7 +129,7 @@ impl Walk {
 
     pub fn reground(&self, change: impl FnOnce(&mut Reground)) -> Event {
         let mut block = Reground {
-            answers: answers(&self.snapshot, &self.world),
+            answers: answers(&self.snapshot, &self.world, self.rule()),
             ..Reground::default()
         };
         change(&mut block);

@@ -206,7 +206,7 @@ impl Walk<'_> {
             .filter(|vote| !vote.can_stop)
             .count();
         let answer = Answer::new(
-            "run the stop verifier and conclude the wave",
+            "conclude the wave; cook runs the stop verifier when the report says stop",
             format!("all {required} votes are in, {rejections} of them no"),
         )
         .command(VERIFY_STOP);

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::rule::Rule;
 use crate::machine::text::quoted;
 use crate::machine::work::Work;
-use crate::machine::{slices, unfixed, wave};
+use crate::machine::{drift, slices, unfixed, wave};
 use crate::model::{
     AnsweredRejection, Blocker, Caches, Conclude, Outcome, Policy, Receipt, Reground,
     STOP_VERIFIER, Subject, VerificationEvidence,
@@ -66,6 +66,36 @@ pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, R
     Ok(true)
 }
 
+/// What the last audit leaves open is answered where the report says so, and before the end.
+pub(super) fn answer_audit(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
+    let mut given = block.answers.iter().map(|answer| &answer.no);
+    let given = given.find(|no| no.starts_with(Blocker::AUDIT));
+    let open = wave::open_audit(&work.next);
+    if let Some(id) = given
+        && open.as_ref().is_none_or(|no| no.id != *id)
+    {
+        let what =
+            format!("`answers` names `{id}`, and its slice is neither accepted nor reopened");
+        return Err(Refusal::new(Code::AnswerUnknown, what)
+            .replace_hints(["answer it where the slice is reconciled"]));
+    }
+    let Some(no) = open else { return Ok(()) };
+    if answer_to(block, &no).is_some() {
+        keep_answer(work, block, &no);
+        work.next.ledger.open_audit = None;
+        return Ok(());
+    }
+    if block.policy.is_some() || !drift::end_is_near(&work.next) {
+        return Ok(());
+    }
+    let what = format!(
+        "no slice stays open, and {} is not answered: {}",
+        no.id,
+        no.what.join("; ")
+    );
+    Err(Refusal::new(Code::NoUnanswered, what).replace_hints([answer_shape(&no)]))
+}
+
 /// What the report answers to a no; a reason that says nothing is no answer.
 fn answer_to<'a>(block: &'a Reground, no: &Blocker) -> Option<&'a str> {
     let mut answers = block.answers.iter();
@@ -96,6 +126,7 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
         .map(|no| no.id)
         .collect();
     known.extend(slices::rejection(work.before).map(|review| wave::review_blocker(review).id));
+    known.extend(wave::audit_to_answer(work.before).map(|no| no.id));
     known.dedup();
     // A slice that stays done with a part of its work gone is answered for in the same list.
     let is_part = |no: &str| {
@@ -236,8 +267,8 @@ fn go_on(
     });
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     if takes_up {
-        let by = format!("slices that take it up: {}", opened.join(", "));
-        answer_wave(work, block, reason.unwrap_or(&by));
+        require_wave_answered(work, block, reason)?;
+        answer_wave(work, block, reason.unwrap_or_default());
         return Ok(false);
     }
     let Some(reason) = reason else {
@@ -257,6 +288,26 @@ fn go_on(
     }
     answer_wave(work, block, reason);
     Ok(true)
+}
+
+/// A slice answers what it takes up: the report says which of a judge's points that is, and what
+/// becomes of the others.
+fn require_wave_answered(
+    work: &Work,
+    block: &Reground,
+    reason: Option<&str>,
+) -> Result<(), Refusal> {
+    let votes = work.before.ledger.wave.votes.iter();
+    let mut noes = votes.filter(|vote| !vote.can_stop).map(wave::blocker);
+    let is_open = |no: &Blocker| reason.is_none() && answer_to(block, no).is_none();
+    let Some(no) = noes.find(is_open) else {
+        return Ok(());
+    };
+    let what = format!("{} is not answered: {}", no.id, no.what.join("; "));
+    Err(Refusal::new(Code::NoUnanswered, what).replace_hints([
+        answer_shape(&no),
+        "or one `reason` beside `go_on` that answers each of them".to_owned(),
+    ]))
 }
 
 /// The wave's rejections are answered by what comes of it, where the report has no answer to each.

@@ -19,7 +19,7 @@ use crate::machine::work::Work;
 use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
 use crate::report::advice;
-use conclude::{answer_rejections, answer_review, conclude};
+use conclude::{answer_audit, answer_rejections, answer_review, conclude};
 use found::put_right;
 pub use found::{Found, find_state, found_needs};
 use policy::{apply_policy, ask_for_trust};
@@ -104,6 +104,7 @@ pub(super) fn apply(
     apply_policy(work, block)?;
     ask_for_trust(work)?;
     require_nothing_named(work, block)?;
+    answer_audit(work, block)?;
     require_progress(
         work,
         block,

@@ -133,13 +133,12 @@ pub(super) fn accept(
 ) -> Result<(), Refusal> {
     proof::require_complete(work, block, id)?;
     note_accepted(work);
+    work.keep_audit(id);
     let ledger = work.ledger(id);
     let commit = ledger.head.take().unwrap_or_default();
     ledger.last_head = Some(commit.clone());
     ledger.basis = None;
     ledger.review = None;
-    ledger.audit = None;
-    ledger.earlier_audit = None;
     ledger.sent_back = None;
     ledger.fixed.clear();
     ledger.fixes.clear();

@@ -57,6 +57,7 @@ pub(in crate::machine) fn audit(
         findings: verdicts.findings.clone(),
         concerns: verdicts.concerns.clone(),
         next_slice: verdicts.follow_up.clone(),
+        rejects: !verdicts.positive || !verdicts.fails.is_empty(),
         report_sha256: submission.report_sha256.clone(),
         seq,
     });

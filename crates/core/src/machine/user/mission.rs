@@ -1,6 +1,6 @@
 //! The mission: given late, or a new one.
 
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::assurance;
 use crate::machine::work::Work;
 use crate::model::{ActiveSlice, Policy, VerificationEvidence, WaitingKind, mission_anchor};
@@ -8,6 +8,10 @@ use crate::model::{ActiveSlice, Policy, VerificationEvidence, WaitingKind, missi
 /// A new mission: the old plan stays in the log.
 pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     set_mission(work, mission)?;
+    for answer in &work.before.ledger.answers {
+        work.findings
+            .push(Finding::new(Code::AnswersEnded, answer.note()));
+    }
     let next = &mut work.next;
     next.plan.candidate_slices.clear();
     next.plan.plan_basis = String::new();
@@ -18,6 +22,7 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     next.ledger.wave.votes.clear();
     next.ledger.wave.running = false;
     next.ledger.unanswered.clear();
+    next.ledger.open_audit = None;
     next.ledger.amendments.clear();
     next.ledger.remarks.clear();
     next.ledger.high_value_gaps.clear();
