@@ -121,7 +121,7 @@ fn press_on(repo: &Repo, until: &str) -> String {
                 record("implementer", repo.implementation("a", &head))
             }
             "5" => record("reviewer", repo.review(true)),
-            "6" => record("auditor", repo.audit("b")),
+            "6" => record("auditor", repo.audit("none")),
             "7" => record(
                 "regrounder",
                 repo.reground("accepted", "a", "none", &accepts()),

@@ -78,12 +78,18 @@ impl Repo {
                 "reconcile": {"slice_id": "a", "decision": "accepted"},
                 "evidence": evidence_a(),
                 "plan": plan,
+                "answers": [{"no": repo.audit_id(), "reason": "the mission does not need b"}],
             });
             repo.record("regrounder", repo.reground("accepted", "a", "none", &block))
                 .exits(0);
             assert_eq!(repo.rule(), "8");
             repo
         })
+    }
+
+    /// The id under which the audit that was just taken is answered.
+    pub fn audit_id(&self) -> String {
+        format!("audit-{}", self.document("state.json")["revision"])
     }
 
     /// The project is done.
