@@ -11,6 +11,7 @@ mod following;
 mod found;
 mod hand;
 mod job;
+mod moved;
 mod odd;
 mod random;
 mod rebound;

@@ -57,8 +57,19 @@ const ROWS: [Row; 18] = [
             "a_rename_with_edits_and_a_move_are_followed",
             "work_in_a_file_that_was_renamed_on_the_way_is_its_own",
             "the_place_that_is_named_for_text_that_moved_and_was_rewritten_is_taken",
+            "own_text_that_was_moved_before_the_slice_was_reported_is_its_own",
+            "own_text_that_was_moved_within_its_file_is_its_own",
+            "a_part_of_own_text_that_was_moved_is_its_own",
+            "a_block_that_was_moved_apart_stands_whole",
+            "a_part_that_was_moved_is_kept_when_the_slice_is_reopened",
         ],
-        &["of_two_possible_places_the_report_says_which"],
+        &[
+            "of_two_possible_places_the_report_says_which",
+            "what_somebody_writes_beside_moved_text_is_nobody_s_proof",
+            "text_that_stood_there_before_was_not_moved_there",
+            "beside_a_part_that_was_moved_nobody_else_s_text_counts",
+            "a_part_that_was_moved_is_kept_when_the_slice_is_reopened",
+        ],
     ),
     (
         6,
@@ -98,6 +109,7 @@ const ROWS: [Row; 18] = [
         &["a_revert_reopens_whatever_a_receipt_says"],
         &[
             "a_revert_is_seen_through_a_formatter",
+            "a_move_that_is_taken_back_is_a_revert",
             "a_revert_is_seen_beside_a_change_of_the_next_line",
             "proof_that_is_lost_is_not_replaced_by_other_work_of_the_slice",
             "a_text_that_is_no_text_any_more_is_gone",
@@ -251,7 +263,7 @@ const BESIDE: [(&str, &[&str]); 4] = [
     ),
 ];
 
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
     include_str!("chance.rs"),
@@ -259,6 +271,7 @@ const SOURCES: [&str; 11] = [
     include_str!("following.rs"),
     include_str!("found.rs"),
     include_str!("hand.rs"),
+    include_str!("moved.rs"),
     include_str!("odd.rs"),
     include_str!("rebound.rs"),
     include_str!("runs.rs"),
