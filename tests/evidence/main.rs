@@ -7,6 +7,7 @@ mod accepting;
 mod again;
 mod chance;
 mod contract;
+mod events;
 mod following;
 mod found;
 mod hand;

@@ -10,7 +10,7 @@ use cook_core::model::{Own, OwnFile};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Files that are read for it.
-const MAX_READ: usize = 2_000;
+const MAX_READ: usize = 1_000;
 
 /// Files that took text from others: their names after the step, with those others' names before it.
 pub(super) type Handed = BTreeMap<String, Vec<String>>;
@@ -108,25 +108,32 @@ impl Repo {
         }
         let changes = self.changes(Some(&step.parent), &step.commit)?;
         let names: HashMap<&str, &str> = moves.iter().map(|(new, old)| (&**old, &**new)).collect();
+        let paths = |unlike: ChangeKind| {
+            let listed = changes.iter().filter(move |change| change.kind != unlike);
+            let mut paths: Vec<&str> = listed.map(|change| &*change.path).collect();
+            // Few files are renamed and give or take lines as well.
+            paths.sort_by_key(|path| names.contains_key(path) || moves.contains_key(*path));
+            paths
+        };
         let mut taken: HashMap<Vec<u8>, BTreeSet<&str>> = HashMap::new();
-        for change in &changes {
-            let path = &*change.path;
-            let is_known = before.own.contains(path) || before.received.contains(path);
-            if change.kind == ChangeKind::Added || !is_known {
-                continue;
-            }
-            let now = names.get(path).copied().unwrap_or(path);
-            for line in self.differing(step, (path, now), left)?[0].drain() {
-                taken.entry(line).or_default().insert(path);
+        let mut for_givers = *left / 2;
+        *left -= for_givers;
+        for path in paths(ChangeKind::Added) {
+            if before.own.contains(path) || before.received.contains(path) {
+                let now = names.get(path).copied().unwrap_or(path);
+                let [lines, _] = self.differing(step, (path, now), &mut for_givers)?;
+                for line in lines {
+                    taken.entry(line).or_default().insert(path);
+                }
             }
         }
-        for change in &changes {
-            if taken.is_empty() || change.kind == ChangeKind::Deleted {
-                continue;
-            }
-            let path = &*change.path;
+        *left += for_givers;
+        if taken.is_empty() {
+            return Ok(handed);
+        }
+        for path in paths(ChangeKind::Deleted) {
             let was = moves.get(path).map_or(path, String::as_str);
-            let written = &self.differing(step, (was, path), left)?[1];
+            let [_, written] = self.differing(step, (was, path), left)?;
             let givers = written.iter().filter_map(|line| taken.get(line)).flatten();
             // Within one file it is seen line by line.
             let givers = givers.filter(|giver| **giver != was);
@@ -148,8 +155,7 @@ impl Repo {
         left: &mut usize,
     ) -> Result<[HashSet<Vec<u8>>; 2], Failure> {
         let mut found = [HashSet::new(), HashSet::new()];
-        let same = self.tree_entry(&step.parent, was)? == self.tree_entry(&step.commit, is)?;
-        if same || *left == 0 {
+        if *left == 0 {
             return Ok(found);
         }
         *left -= 1;

@@ -134,11 +134,15 @@ impl<'a> Trace<'a> {
                     parents.push(text);
                 }
             }
+            let changed = hunks(before.bytes(), after.bytes())?;
             let received = match (step.own, names.last()) {
-                (false, Some(name)) => self.received(number, name, &lineage, (&before, &after))?,
+                (false, Some(name)) => {
+                    let texts = (&before, &after);
+                    self.received(number, name, &lineage.lines, texts, &changed)?
+                }
                 _ => BTreeSet::new(),
             };
-            lineage.take(&before, &after, &parents, step.own, &received)?;
+            lineage.take((&before, &after), &parents, step.own, (changed, &received))?;
             before = after;
         }
         Ok(Some(lineage))
@@ -166,21 +170,19 @@ impl<'a> Trace<'a> {
         &self,
         number: usize,
         name: &str,
-        lineage: &Lineage,
+        lines: &[Origin],
         (before, after): (&Text, &Text),
+        changed: &[Hunk],
     ) -> Result<BTreeSet<usize>, Failure> {
         let mut found = BTreeSet::new();
-        let given = taken_out(&lineage.lines, before, after)?;
+        let given = taken_out(lines, changed);
         let others = self.handed.get(number).and_then(|handed| handed.get(name));
         if given.is_empty() && others.is_none() {
             return Ok(found);
         }
-        let (mut index, lines) = (Index::default(), after.lines());
-        let new: Vec<Range<usize>> = hunks(before.bytes(), after.bytes())?
-            .into_iter()
-            .map(|hunk| hunk.new)
-            .collect();
-        index.add(&lines, |at| is_in(&new, at));
+        let mut index = Index::default();
+        let new: Vec<Range<usize>> = changed.iter().map(|hunk| hunk.new.clone()).collect();
+        index.add(&after.lines(), |at| is_in(&new, at));
         let mut take = |given: &[Range<usize>], text: &Text| {
             let lines = text.lines();
             for block in given {
@@ -202,7 +204,7 @@ impl<'a> Trace<'a> {
                 .map_or(&**other, |moves| name_after(other, moves));
             let was = self.repo.text_at(&step.parent, other)?.unwrap_or_default();
             let is = self.repo.text_at(&step.commit, name)?.unwrap_or_default();
-            take(&taken_out(&lines, &was, &is)?, &was);
+            take(&taken_out(&lines, &hunks(was.bytes(), is.bytes())?), &was);
         }
         Ok(found)
     }
@@ -231,27 +233,21 @@ impl<'a> Trace<'a> {
 }
 
 /// Runs of own lines that are not in the file any more.
-fn taken_out(
-    lines: &[Origin],
-    before: &Text,
-    after: &Text,
-) -> Result<Vec<Range<usize>>, RepoError> {
+fn taken_out(lines: &[Origin], changed: &[Hunk]) -> Vec<Range<usize>> {
     let is_own = |at: usize| lines.get(at) == Some(&Origin::Own);
-    let hunks = hunks(before.bytes(), after.bytes())?.into_iter();
-    Ok(hunks.flat_map(|hunk| runs(hunk.old, is_own)).collect())
+    let old = changed.iter().map(|hunk| hunk.old.clone());
+    old.flat_map(|old| runs(old, is_own)).collect()
 }
 
 impl Lineage {
     /// One commit further. Of a merge only what none of its parents has is its own.
     fn take(
         &mut self,
-        before: &Text,
-        after: &Text,
+        (before, after): (&Text, &Text),
         others: &[Text],
         own: bool,
-        received: &BTreeSet<usize>,
+        (changed, received): (Vec<Hunk>, &BTreeSet<usize>),
     ) -> Result<(), RepoError> {
-        let changed = hunks(before.bytes(), after.bytes())?;
         let mut brought = Vec::new();
         let mut missing = Vec::new();
         for other in others {
