@@ -1,33 +1,162 @@
 //! What git itself does to a history, by its own commands: an honest report of it is taken, and one that
 //! names what somebody else wrote is refused.
 
-use crate::job::{Job, OWN, library, proof, with};
+use crate::job::{Job, OWN, library, planned, proof, with};
 use crate::support::Run;
 use serde_json::{Value, json};
+
+/// What git does to a history: tests of an honest report of it, tests of a dishonest one. `rows` holds
+/// them to be among its own.
+pub const EVENTS: [(&str, &[&str], &[&str]); 19] = [
+    (
+        "rebase",
+        &[
+            "a_rebase_a_squash_and_a_cherry_pick_on_a_moved_base_are_followed",
+            "what_a_rebase_brings_is_nobody_s_proof",
+        ],
+        &[
+            "what_a_rebase_brings_is_nobody_s_proof",
+            "what_a_rebase_rewrites_is_not_the_slices_in_work",
+        ],
+    ),
+    (
+        "rebase with a conflict",
+        &[
+            "a_rebase_with_a_conflict_keeps_a_part_with_a_reason",
+            "a_line_that_both_wrote_in_a_rebase_is_answered",
+        ],
+        &["a_line_that_both_wrote_in_a_rebase_is_answered"],
+    ),
+    (
+        "squash",
+        &["a_rebase_a_squash_and_a_cherry_pick_on_a_moved_base_are_followed"],
+        &["a_squash_with_somebody_elses_work_is_not_the_slices"],
+    ),
+    (
+        "amend",
+        &["the_same_tree_in_another_commit_changes_nothing"],
+        &["an_amend_with_another_text_is_answered"],
+    ),
+    (
+        "cherry-pick",
+        &["a_cherry_pick_of_somebody_else_s_work_is_nobody_s_proof"],
+        &["a_cherry_pick_of_somebody_else_s_work_is_nobody_s_proof"],
+    ),
+    (
+        "formatter over everything",
+        &["a_formatter_is_followed"],
+        &["a_formatter_does_not_make_every_line_a_place_for_proof"],
+    ),
+    (
+        "rename with edit",
+        &["a_rename_with_edits_and_a_move_are_followed"],
+        &["the_edit_that_came_with_a_rename_is_nobody_s_proof"],
+    ),
+    (
+        "merge from main",
+        &["what_a_merge_brings_in_is_somebody_elses"],
+        &["what_a_merge_brings_in_is_somebody_elses"],
+    ),
+    (
+        "merge into main",
+        &["own_commits_stay_own_behind_a_merge_into_a_colleagues_branch"],
+        &["what_a_merge_brings_in_is_somebody_elses"],
+    ),
+    (
+        "revert",
+        &["a_revert_reopens_whatever_a_receipt_says"],
+        &["proof_that_is_lost_is_not_replaced_by_other_work_of_the_slice"],
+    ),
+    (
+        "revert of a revert",
+        &["a_revert_of_a_revert_is_reported_as_it_is"],
+        &["a_revert_holds_no_work_to_reopen_at"],
+    ),
+    (
+        "reset to a rejected attempt",
+        &["a_reset_that_is_taken_back_changes_nothing"],
+        &[
+            "a_reset_before_the_slice_or_to_a_rejected_attempt_reopens",
+            "the_text_of_a_rejected_attempt_proves_nothing_wherever_it_is_committed",
+        ],
+    ),
+    (
+        "deletion",
+        &["a_slice_that_only_deletes_is_proved_by_what_is_gone"],
+        &["a_slice_that_only_deletes_is_proved_by_what_is_gone"],
+    ),
+    (
+        "binary",
+        &["what_has_no_lines_is_proved_as_an_entry"],
+        &["an_entry_that_is_as_before_is_no_proof_when_it_is_named_again"],
+    ),
+    (
+        "mode",
+        &["a_mode_that_is_put_back_is_lost"],
+        &["a_mode_that_is_put_back_is_lost"],
+    ),
+    (
+        "submodule bump",
+        &["a_submodule_is_proved_by_the_commit_it_was_moved_to"],
+        &["a_submodule_is_proved_by_the_commit_it_was_moved_to"],
+    ),
+    (
+        "dropped criterion",
+        &["a_criterion_is_dropped_with_a_text_or_a_receipt_at_head"],
+        &["a_dropped_criterion_is_held_to_its_proof_to_the_end"],
+    ),
+    (
+        "pruned commit",
+        &["a_commit_that_is_gone_is_followed_by_its_digests"],
+        &["a_revert_is_seen_though_the_commit_is_gone"],
+    ),
+    (
+        "shallow clone",
+        &["a_history_that_is_cut_off_is_followed_by_its_digests"],
+        &["a_history_that_is_cut_off_is_followed_by_its_digests"],
+    ),
+];
 
 fn claims(anchor: &str) -> Value {
     json!([proof("a", "a works", anchor, "observed")])
 }
 
 impl Job {
-    /// The report goes on with this as proof of the done slice, and is refused.
+    /// The report goes on with this as proof of the done slice; where a part of it is left, it says so.
+    fn says_of_done(&self, anchor: &str) -> Run {
+        let block = json!({"select": "b", "evidence": claims(anchor)});
+        let run = self.reground(block.clone());
+        if !run.err.contains("part-a") {
+            return run;
+        }
+        let mut block = block;
+        block["answers"] = json!([{"no": "part-a", "reason": "what is left of it does"}]);
+        self.reground(block)
+    }
+
     #[track_caller]
     fn refuses(&self, anchor: &str) {
-        self.reground(json!({"select": "b", "evidence": claims(anchor)}))
+        self.says_of_done(anchor)
             .exits(4)
             .says("evidence_unrelated");
         assert_eq!(self.status("a"), "done");
     }
 
-    /// It is taken.
     #[track_caller]
     fn takes(&self, anchor: &str) {
-        self.reground(json!({"select": "b", "evidence": claims(anchor)}))
+        self.says_of_done(anchor).ok();
+        assert_eq!(self.status("a"), "done");
+        assert_eq!(self.anchor("a"), anchor);
+    }
+
+    /// Taken with a question; the user answers it.
+    #[track_caller]
+    fn takes_and_asks(&self, anchor: &str) {
+        let policy = json!({"to": "await_user_input", "question": "was that meant?"});
+        self.reground(json!({"evidence": claims(anchor), "policy": policy}))
             .ok();
-        assert_eq!(
-            (self.status("a"), self.anchor("a")),
-            ("done".into(), anchor.into())
-        );
+        assert_eq!(self.status("a"), "done");
+        self.repo.cook(&["answer", "yes", "--as-user"]).ok();
     }
 
     /// A commit of somebody's before the work of `a`, on a branch of its own.
@@ -191,8 +320,7 @@ fn a_link_is_proved_as_an_entry() {
     job.repo.commit("To another file", None);
     job.must_answer("evidence_changed");
     job.refuses("entry:lib.txt");
-    job.reground(json!({"evidence": claims("entry:link")})).ok();
-    assert_eq!(job.status("a"), "done");
+    job.takes_and_asks("entry:link");
     job.git(&["rm", "-q", "link"]);
     job.repo.commit("Take it away", None);
     job.is_reopened();
@@ -205,31 +333,36 @@ fn a_submodule_is_proved_by_the_commit_it_was_moved_to() {
     let [first, second, third] = ["1", "2", "3"].map(|digit| digit.repeat(40));
     std::fs::create_dir(job.repo.root.join("sub")).unwrap();
     job.put_link("160000", &first, None);
-    job.select_b().ok();
-    let bumped = |anchor: &str| proof("b", "b works", anchor, "observed");
+    let mut slices = planned(&job.repo);
+    slices.push(slices[1].clone());
+    slices[2]["slice_id"] = json!("c");
+    let plan = json!({"plan_basis": "x", "candidate_slices": slices});
+    job.reground(json!({"plan": plan, "select": "b"})).ok();
     job.put_link("160000", &second, Some("b"));
     job.judge();
-    job.accept(&[bumped("entry:lib.txt")])
+    let moved = |anchor: &str| json!([proof("b", "b works", anchor, "observed")]);
+    job.accept(moved("entry:lib.txt").as_array().unwrap())
         .exits(4)
         .says("evidence_unrelated");
-    job.accept(&[bumped("entry:sub")]).ok();
+    job.accept(moved("entry:sub").as_array().unwrap()).ok();
     // Somebody moves it on: it is named again, or the slice is opened.
     job.put_link("160000", &third, None);
-    let run = job.repo.cook(&["verify", "control-plane"]);
-    run.says("proof_stale");
-    let ask = |evidence: Value| {
-        let policy = json!({"to": "await_user_input", "question": "is this wanted?"});
+    job.reground(json!({"select": "c"}))
+        .exits(4)
+        .says("evidence_changed");
+    let ask = |question: &str, evidence: Value| {
+        let policy = json!({"to": "await_user_input", "question": question});
         job.reground(json!({"evidence": evidence, "policy": policy}))
     };
-    ask(json!([bumped("entry:drop.txt")]))
+    ask("was it meant?", moved("entry:drop.txt"))
         .exits(4)
         .says("evidence_unrelated");
-    ask(json!([bumped("entry:sub")])).ok();
+    ask("was it meant?", moved("entry:sub")).ok();
     assert_eq!(job.status("b"), "done");
+    job.repo.cook(&["answer", "yes", "--as-user"]).ok();
     // Back to where it was: nothing of the slice is left.
     job.put_link("160000", &first, None);
-    job.repo.cook(&["answer", "no", "--as-user"]).ok();
-    ask(json!([])).ok();
+    ask("and this?", json!([])).ok();
     assert_eq!(job.status("b"), "planned");
 }
 
