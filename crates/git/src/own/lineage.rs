@@ -31,6 +31,9 @@ struct Lineage {
     removed: BTreeMap<usize, bool>,
 }
 
+/// Who wrote the lines of files, by the step that follows and their names there; none where they are no text.
+type Givers = HashMap<(usize, String), Option<Rc<Vec<Origin>>>>;
+
 /// The way that files are followed on.
 pub(super) struct Trace<'a> {
     pub(super) repo: &'a Repo,
@@ -39,7 +42,7 @@ pub(super) struct Trace<'a> {
     pub(super) moves: &'a [Moves],
     pub(super) handed: &'a [Handed],
     /// Files before the steps that text was moved out of.
-    givers: RefCell<HashMap<(usize, String), Option<Rc<Vec<Origin>>>>>,
+    givers: RefCell<Givers>,
 }
 
 impl<'a> Trace<'a> {
