@@ -411,12 +411,15 @@ impl Sources<'_> {
         let mut answer = answer(verdict, why, &question.anchor);
         answer.related = match &question.work {
             None => true,
-            Some(WorkOf::Claimed(_)) => file.is_some_and(|file| {
-                file.entry.as_ref() == Some(&now) && was.as_ref() != Some(&now)
-            }),
-            Some(WorkOf::Accepted(_)) => {
-                own.is_none() || file.is_some() && was.as_ref() != Some(&now)
-            }
+            Some(work) => match (own.as_deref(), file) {
+                (None, _) => matches!(work, WorkOf::Accepted(_)),
+                (Some(_), None) => false,
+                (Some(own), Some(file)) => {
+                    let is_done = matches!(work, WorkOf::Accepted(_));
+                    let is_left = is_done || file.entry.as_ref() == Some(&now);
+                    is_left && was.as_ref() != Some(&now) && self.repo.is_own_file(own, file)?
+                }
+            },
         };
         Ok(answer)
     }

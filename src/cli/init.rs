@@ -28,7 +28,7 @@ pub(super) struct InitArgs {
     /// Take in a plan that is there: of spec-kit, OpenSpec, Kiro, task-master, Ralph, a check list, GitHub issues as JSON, beads
     #[arg(long, value_name = "PATH")]
     pub from: Option<String>,
-    /// Write ticks into the plan that was taken in, for accepted slices, and nothing else (user only)
+    /// Tick what holds in the plan that was taken in, take back what was lost, and nothing else (user only)
     #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "assurance", "commit", "log", "skip_gates", "gate_time"])]
     pub tick: bool,
     /// How much of the protocol is asked for; below `strict` cook re-grounds where nothing is to be weighed (user only)

@@ -4,30 +4,35 @@ use super::caller;
 use super::context::{Answer, Context, note};
 use crate::scaffold::plans;
 use crate::service::Workspace;
+use crate::verify::measure_worths;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use cook_core::model::Import;
 use std::path::Path;
 
-/// Ticks what was accepted, in the file that the plan was taken from.
+/// Ticks what holds in the file that the plan was taken from.
 pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
     caller::require_user(as_user)?;
     let workspace = Workspace::open(&context.dir)?;
     let (_, snapshot) = workspace.require()?;
-    let ticked = plans::tick(workspace.repo.root(), &snapshot)?;
+    let worths = measure_worths(&workspace, &snapshot)?;
+    let ticked = plans::tick(workspace.repo.root(), &snapshot, &worths)?;
     let path = &ticked.path;
-    let mut lines: Vec<String> = ticked
-        .items
-        .iter()
+    let items = ticked.items.iter();
+    let mut lines: Vec<String> = items
         .map(|item| format!("ticked in {path}: {item}"))
         .collect();
+    let back = ticked.taken_back.iter();
+    lines.extend(back.map(|(item, why)| format!("took the tick back in {path}: {item}: {why}")));
     if lines.is_empty() && ticked.untold.is_empty() {
-        lines.push(format!(
-            "nothing to tick in {path}: what is accepted is ticked"
-        ));
+        lines.push(format!("nothing to tick in {path}: what holds is ticked"));
     }
-    lines.extend(ticked.untold.iter().map(|item| {
-        format!("not ticked, as it stands in {path} no longer, or more than once: {item}")
-    }));
+    let left = ticked.left.iter();
+    lines.extend(left.map(|(item, why)| format!("left as it is in {path}: {item}: {why}")));
+    lines.extend(
+        ticked.untold.iter().map(|item| {
+            format!("left, as it stands in {path} no longer, or more than once: {item}")
+        }),
+    );
     note("init", lines)
 }
 

@@ -37,3 +37,4 @@ pub(crate) use outcome::Outcome;
 pub(crate) use proven::{CommitStanding, Proven};
 pub(crate) use slice::slice;
 pub(crate) use stop::stop;
+pub(crate) use ticks::measure_worths;

@@ -1,11 +1,90 @@
 //! What the ticks of a plan that was taken in are worth.
 
 use super::asked::asked_of;
-use super::criteria::Judge;
+use super::criteria::{Judge, Rerun};
 use super::criterion::{Criterion, ProofVerdict};
 use super::outcome::Outcome;
+use crate::scaffold::plans::Worth;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, counted};
-use cook_core::model::{Slice, SliceStatus, Snapshot};
+use cook_core::machine::FactSet;
+use cook_core::model::{Rest, Slice, SliceStatus, Snapshot};
+use std::collections::BTreeMap;
+
+/// What each slice is worth at HEAD, by its id: for the ticks of a plan that was taken in.
+///
+/// # Errors
+/// When git or the log cannot be read.
+pub fn measure_worths(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<BTreeMap<String, Worth>, Failure> {
+    let head = workspace.repo.head()?;
+    let judge = Judge::new(workspace, snapshot, &head, Rerun::No);
+    let criteria = judge.criteria(None)?;
+    let accepted = snapshot.ledger.slices.iter();
+    let accepted = accepted.filter_map(|(id, known)| Some((id.clone(), known.accepted.clone()?)));
+    let set = FactSet {
+        head: true,
+        survivals: accepted.collect(),
+        ..FactSet::default()
+    };
+    let facts = workspace.measure(&set, Some(snapshot))?;
+    let mut worths = BTreeMap::new();
+    for slice in &snapshot.plan.candidate_slices {
+        let of_slice = criteria_of(&judge, slice, &criteria)?;
+        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        let survival = facts.survivals.get(&slice.slice_id);
+        let was_accepted = known.is_some_and(|known| known.earlier.is_some());
+        let worth = match &of_slice {
+            None if was_accepted => Worth::Lost("it was opened again".to_owned()),
+            None => Worth::Never,
+            Some(_) if survival.is_some_and(|survival| survival.rest == Rest::None) => {
+                Worth::Lost("nothing of its work is at HEAD".to_owned())
+            }
+            Some(criteria) => weigh(criteria),
+        };
+        worths.insert(slice.slice_id.clone(), worth);
+    }
+    Ok(worths)
+}
+
+/// The worst of its criteria.
+fn weigh(criteria: &[Criterion]) -> Worth {
+    let find = |wanted: fn(ProofVerdict) -> bool| {
+        let found = criteria.iter().find(|one| wanted(one.verdict));
+        found.map(|one| format!("`{}`: {}", one.text, one.why))
+    };
+    match (
+        find(is_lost),
+        find(|it| it == ProofVerdict::NotReproducible),
+    ) {
+        (Some(why), _) => Worth::Lost(why),
+        (None, Some(why)) => Worth::Untold(why),
+        (None, None) if criteria.is_empty() => Worth::Untold("it has no criterion".to_owned()),
+        (None, None) => Worth::Holds,
+    }
+}
+
+fn is_lost(verdict: ProofVerdict) -> bool {
+    matches!(verdict, ProofVerdict::Differs | ProofVerdict::Lost)
+}
+
+/// The criteria of what was built here or shown to be there; none of what is open.
+fn criteria_of(
+    judge: &Judge,
+    slice: &Slice,
+    done: &[Criterion],
+) -> Result<Option<Vec<Criterion>>, Failure> {
+    Ok(match slice.is_satisfied() {
+        true => Some(judge.judge(asked_of(slice))?),
+        false if slice.status == SliceStatus::Done => {
+            let own = done.iter().filter(|one| one.slice == slice.slice_id);
+            Some(own.cloned().collect())
+        }
+        false => None,
+    })
+}
 
 /// How many of the tasks that the source calls done hold: they were built here, or shown to be there.
 ///
@@ -37,17 +116,8 @@ pub(super) fn count(
     let mut held = 0;
     let mut bare = Vec::new();
     for slice in &ticked {
-        let of_slice: Vec<Criterion> = match slice.is_satisfied() {
-            true => judge.judge(asked_of(slice))?,
-            false if slice.status == SliceStatus::Done => {
-                let own = criteria.iter().filter(|one| one.slice == slice.slice_id);
-                own.cloned().collect()
-            }
-            false => Vec::new(),
-        };
-        let stands =
-            |one: &Criterion| !matches!(one.verdict, ProofVerdict::Differs | ProofVerdict::Lost);
-        match !of_slice.is_empty() && of_slice.iter().all(stands) {
+        let of_slice = criteria_of(judge, slice, criteria)?.unwrap_or_default();
+        match !of_slice.is_empty() && !of_slice.iter().any(|one| is_lost(one.verdict)) {
             true => held += 1,
             false => bare.push(format!("`{}`", slice.slice_id)),
         }

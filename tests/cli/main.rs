@@ -26,3 +26,4 @@ mod reports;
 mod scaffold;
 mod session;
 mod taken_plans;
+mod taken_ticks;

@@ -4,7 +4,7 @@ use crate::support::Repo;
 use serde_json::{Value, json};
 
 /// Id, goal, criteria and what it waits for.
-type Row = (String, String, Vec<String>, Vec<String>);
+pub(crate) type Row = (String, String, Vec<String>, Vec<String>);
 
 const TASKS: &str = "\
 # Tasks: Greeter
@@ -39,7 +39,7 @@ fn repo(files: &[(&str, &str)]) -> Repo {
 }
 
 /// A workflow that began with that check list.
-fn begun(list: &str) -> Repo {
+pub(crate) fn begun(list: &str) -> Repo {
     let repo = repo(&[("TODO.md", list)]);
     let words = ["init", "--from", "TODO.md", "--commit", "--skip-gates"];
     repo.cook(&words).ok();
@@ -53,7 +53,7 @@ fn taken(path: &str, text: &str, beside: &[(&str, &str)]) -> Vec<Row> {
     slices(&repo)
 }
 
-fn slices(repo: &Repo) -> Vec<Row> {
+pub(crate) fn slices(repo: &Repo) -> Vec<Row> {
     let texts = |value: &Value| -> Vec<String> { serde_json::from_value(value.clone()).unwrap() };
     let plan = repo.document("plan.json");
     let slices = plan["candidate_slices"]
@@ -431,7 +431,7 @@ fn a_path_that_leads_elsewhere_or_to_several_plans_is_refused() {
 }
 
 /// Builds a slice of the plan and has it accepted.
-fn build(repo: &Repo, slice: &Row) {
+pub(crate) fn build(repo: &Repo, slice: &Row) {
     let (id, criterion) = (&slice.0, &slice.2[0]);
     repo.hand_in_reground(&json!({"select": id}));
     let path = format!("{id}.txt");

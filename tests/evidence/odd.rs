@@ -44,6 +44,24 @@ fn a_history_that_was_written_anew_from_its_root_is_followed() {
     job.stands().says("rebound");
 }
 
+/// The same, and the work is not in it any more.
+#[test]
+fn a_history_that_was_written_anew_without_the_work_opens_it() {
+    let job = Job::done();
+    let without =
+        "test ! -e lib.txt || sed -i 's/^the .* line of slice a$/a line of nobody/' lib.txt";
+    job.git(&["filter-branch", "-f", "--tree-filter", without, "HEAD"]);
+    job.must_answer("evidence_changed");
+    let answers = json!([{"no": "part-a", "reason": "it was never wanted"}]);
+    let block = json!({"select": "b", "evidence": [at("lib.txt:3")], "answers": answers});
+    job.reground(block).exits(4).says("evidence_unrelated");
+
+    let job = Job::done();
+    let without = "git rm -q --cached --ignore-unmatch lib.txt";
+    job.git(&["filter-branch", "-f", "--index-filter", without, "HEAD"]);
+    job.is_reopened();
+}
+
 #[test]
 fn a_commit_serves_one_slice() {
     let job = Job::done();
@@ -126,6 +144,50 @@ fn a_storm_of_renames_is_followed() {
 #[ignore = "minutes"]
 fn a_storm_of_fifty_thousand_renames_is_followed() {
     storm(50_000, PATIENCE * 5);
+}
+
+/// Before it is reported too, with a line that is moved out of the slice's file meanwhile.
+#[test]
+fn a_storm_of_renames_before_the_report_is_followed() {
+    storm_on_the_way(3_000, PATIENCE);
+}
+
+/// `proofs/odd.sh`
+#[test]
+#[ignore = "minutes"]
+fn a_storm_of_fifty_thousand_renames_before_the_report_is_followed() {
+    storm_on_the_way(50_000, PATIENCE * 5);
+}
+
+fn storm_on_the_way(files: usize, patience: Duration) {
+    let job = Job::begin(&["a works"]);
+    let write = |number: usize, text: &str| {
+        let path = format!("many/{number}.txt");
+        job.repo
+            .write(&path, format!("file {number} of many\n{text}"));
+    };
+    for number in 0..files {
+        write(number, "");
+    }
+    job.repo.write("own.txt", with(&library(), &OWN));
+    job.repo.commit("Work on a", Some("a"));
+    // Somebody writes to all of them, and renames them all.
+    for number in 0..files {
+        write(number, "somebody wrote this\n");
+    }
+    job.repo
+        .write("own.txt", with(&library(), &[(5, ""), OWN[1]]));
+    job.repo.write("moved.txt", format!("{}\n", OWN[0].1));
+    job.repo.commit("Everywhere", None);
+    job.git(&["mv", "many", "more"]);
+    job.repo.commit("Move all of it", None);
+    job.repo
+        .commit_for("a", "last.txt", "the last of slice a\n");
+    let started = Instant::now();
+    job.judge();
+    job.accept(&[at("last.txt:1")]).ok();
+    job.stands();
+    assert!(started.elapsed() < patience, "{:?}", started.elapsed());
 }
 
 fn storm(files: usize, patience: Duration) {

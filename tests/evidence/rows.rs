@@ -2,6 +2,7 @@
 //! measured, with an honest report that is taken and a dishonest one that is refused. No test stands
 //! beside the tables.
 
+use crate::events::EVENTS;
 use std::collections::BTreeSet;
 
 /// Number, situation, tests of an honest report, tests of a dishonest one.
@@ -21,7 +22,10 @@ const ROWS: [Row; 18] = [
             "a_reported_commit_that_is_amended_stays_the_slices_without_a_trailer_too",
             "a_review_carries_over_to_the_same_tree_on_the_same_basis",
         ],
-        &["a_squash_with_somebody_elses_work_is_not_the_slices"],
+        &[
+            "a_squash_with_somebody_elses_work_is_not_the_slices",
+            "an_amend_with_another_text_is_answered",
+        ],
     ),
     (
         2,
@@ -33,13 +37,21 @@ const ROWS: [Row; 18] = [
         &[
             "a_review_of_another_tree_or_basis_is_due_again",
             "what_a_rebase_rewrites_is_not_the_slices_in_work",
+            "what_a_rebase_brings_is_nobody_s_proof",
+            "a_cherry_pick_of_somebody_else_s_work_is_nobody_s_proof",
         ],
     ),
     (
         3,
         "the same with conflicts",
-        &["a_rebase_with_a_conflict_keeps_a_part_with_a_reason"],
-        &["a_rebase_with_a_conflict_keeps_a_part_with_a_reason"],
+        &[
+            "a_rebase_with_a_conflict_keeps_a_part_with_a_reason",
+            "a_line_that_both_wrote_in_a_rebase_is_answered",
+        ],
+        &[
+            "a_rebase_with_a_conflict_keeps_a_part_with_a_reason",
+            "a_line_that_both_wrote_in_a_rebase_is_answered",
+        ],
     ),
     (
         4,
@@ -57,8 +69,20 @@ const ROWS: [Row; 18] = [
             "a_rename_with_edits_and_a_move_are_followed",
             "work_in_a_file_that_was_renamed_on_the_way_is_its_own",
             "the_place_that_is_named_for_text_that_moved_and_was_rewritten_is_taken",
+            "own_text_that_was_moved_before_the_slice_was_reported_is_its_own",
+            "own_text_that_was_moved_within_its_file_is_its_own",
+            "a_part_of_own_text_that_was_moved_is_its_own",
+            "a_block_that_was_moved_apart_stands_whole",
+            "a_part_that_was_moved_is_kept_when_the_slice_is_reopened",
         ],
-        &["of_two_possible_places_the_report_says_which"],
+        &[
+            "of_two_possible_places_the_report_says_which",
+            "the_edit_that_came_with_a_rename_is_nobody_s_proof",
+            "what_somebody_writes_beside_moved_text_is_nobody_s_proof",
+            "text_that_stood_there_before_was_not_moved_there",
+            "beside_a_part_that_was_moved_nobody_else_s_text_counts",
+            "a_part_that_was_moved_is_kept_when_the_slice_is_reopened",
+        ],
     ),
     (
         6,
@@ -98,6 +122,7 @@ const ROWS: [Row; 18] = [
         &["a_revert_reopens_whatever_a_receipt_says"],
         &[
             "a_revert_is_seen_through_a_formatter",
+            "a_move_that_is_taken_back_is_a_revert",
             "a_revert_is_seen_beside_a_change_of_the_next_line",
             "proof_that_is_lost_is_not_replaced_by_other_work_of_the_slice",
             "a_text_that_is_no_text_any_more_is_gone",
@@ -112,12 +137,18 @@ const ROWS: [Row; 18] = [
             "a_squashed_slice_keeps_its_basis_when_it_is_reopened",
             "a_commit_that_left_head_is_not_asked_for",
         ],
-        &["a_reopened_slice_is_closed_again_at_the_commit_that_holds_its_work"],
+        &[
+            "a_reopened_slice_is_closed_again_at_the_commit_that_holds_its_work",
+            "a_revert_holds_no_work_to_reopen_at",
+        ],
     ),
     (
         10,
         "reset before the slice, or to a rejected attempt",
-        &["a_reset_before_the_slice_or_to_a_rejected_attempt_reopens"],
+        &[
+            "a_reset_before_the_slice_or_to_a_rejected_attempt_reopens",
+            "a_reset_that_is_taken_back_changes_nothing",
+        ],
         &[
             "a_reset_before_the_slice_or_to_a_rejected_attempt_reopens",
             "the_text_of_a_rejected_attempt_proves_nothing_wherever_it_is_committed",
@@ -141,12 +172,18 @@ const ROWS: [Row; 18] = [
     ),
     (
         12,
-        "binary, mode, submodule, generated file",
-        &["what_has_no_lines_is_proved_as_an_entry"],
+        "binary, mode, link, submodule, generated file",
+        &[
+            "what_has_no_lines_is_proved_as_an_entry",
+            "a_link_is_proved_as_an_entry",
+            "a_submodule_is_proved_by_the_commit_it_was_moved_to",
+        ],
         &[
             "a_generated_file_alone_proves_nothing",
             "an_entry_that_is_as_before_is_no_proof_when_it_is_named_again",
             "a_submodule_that_is_gone_is_no_proof",
+            "a_mode_that_is_put_back_is_lost",
+            "a_submodule_is_proved_by_the_commit_it_was_moved_to",
         ],
     ),
     (
@@ -193,8 +230,13 @@ const ROWS: [Row; 18] = [
         &[
             "a_commit_that_is_gone_is_followed_by_its_digests",
             "a_history_that_was_written_anew_from_its_root_is_followed",
+            "a_history_that_is_cut_off_is_followed_by_its_digests",
         ],
-        &["a_revert_is_seen_though_the_commit_is_gone"],
+        &[
+            "a_revert_is_seen_though_the_commit_is_gone",
+            "a_history_that_is_cut_off_is_followed_by_its_digests",
+            "a_history_that_was_written_anew_without_the_work_opens_it",
+        ],
     ),
     (
         18,
@@ -247,18 +289,22 @@ const BESIDE: [(&str, &[&str]); 4] = [
             "carriage_returns_alone_end_no_line",
             "a_storm_of_renames_is_followed",
             "a_storm_of_fifty_thousand_renames_is_followed",
+            "a_storm_of_renames_before_the_report_is_followed",
+            "a_storm_of_fifty_thousand_renames_before_the_report_is_followed",
         ],
     ),
 ];
 
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 13] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
     include_str!("chance.rs"),
     include_str!("contract.rs"),
+    include_str!("events.rs"),
     include_str!("following.rs"),
     include_str!("found.rs"),
     include_str!("hand.rs"),
+    include_str!("moved.rs"),
     include_str!("odd.rs"),
     include_str!("rebound.rs"),
     include_str!("runs.rs"),
@@ -280,6 +326,13 @@ fn each_row_has_its_tests_and_each_test_its_row() {
         assert_eq!(usize::from(*number), at + 1, "{what}");
         assert!(!honest.is_empty() && !dishonest.is_empty(), "{what}");
         listed.extend(honest.iter().chain(*dishonest));
+    }
+    for (what, honest, dishonest) in EVENTS {
+        assert!(!honest.is_empty() && !dishonest.is_empty(), "{what}");
+        for test in honest.iter().chain(dishonest) {
+            let mut of_rows = ROWS.iter().flat_map(|row| row.2.iter().chain(row.3));
+            assert!(of_rows.any(|known| known == test), "{what}: {test}");
+        }
     }
     for (what, of_it) in BESIDE {
         assert!(!of_it.is_empty(), "{what}");

@@ -87,7 +87,7 @@ fn by_libgit(repository: Repository, place: &Path) -> Result<Repo, RepoError> {
         git_dir: real(repository.path())?,
         common_dir: real(repository.commondir())?,
         program: Program::at(&real(root)?),
-        fast: Some(Libgit(repository)),
+        fast: Some(Libgit::new(repository)),
     })
 }
 

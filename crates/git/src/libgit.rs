@@ -6,18 +6,41 @@ use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_
 use cook_core::machine::Head;
 use cook_core::model::TreeEntry;
 use git2::{Commit, ErrorCode, ObjectType, Oid, Repository, Sort};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::rc::Rc;
 
 /// Bytes of a commit and of a directory, at most.
 const MAX_COMMIT: u64 = 16 << 20;
 const MAX_TREE: u64 = 256 << 20;
 
-pub(super) struct Libgit(pub(super) Repository);
+/// Entries of a directory that libgit2 keeps at hand itself, about; a larger one it reads anew for each
+/// of its files.
+const LARGE: usize = 100;
+/// Large directories that are kept.
+const MAX_KEPT: usize = 16;
+/// Their entries together.
+const MAX_ENTRIES: usize = 2_000_000;
+
+/// A directory's entries by name.
+type Directory = Rc<HashMap<Vec<u8>, Side>>;
+
+pub(super) struct Libgit {
+    repository: Repository,
+    /// Large directories that were looked into last.
+    directories: RefCell<VecDeque<(Oid, Directory)>>,
+}
 
 impl Libgit {
+    pub(super) fn new(repository: Repository) -> Self {
+        Self {
+            repository,
+            directories: RefCell::default(),
+        }
+    }
+
     fn oid(&self, id: &str) -> Result<Oid, RepoError> {
-        Ok(Oid::from_str_ext(id, self.0.object_format())?)
+        Ok(Oid::from_str_ext(id, self.repository.object_format())?)
     }
 
     fn commit(&self, id: &str) -> Result<Commit<'_>, RepoError> {
@@ -26,12 +49,12 @@ impl Libgit {
 
     fn commit_of(&self, id: Oid) -> Result<Commit<'_>, RepoError> {
         self.require_small(id, MAX_COMMIT)?;
-        Ok(self.0.find_commit(id)?)
+        Ok(self.repository.find_commit(id)?)
     }
 
     /// libgit2 reads an object whole, and a few bytes can be made into any number.
     fn require_small(&self, id: Oid, limit: u64) -> Result<(), RepoError> {
-        let (size, kind) = self.0.odb()?.read_header(id)?;
+        let (size, kind) = self.repository.odb()?.read_header(id)?;
         match size as u64 > limit {
             true => Err(RepoError::Answer(format!(
                 "{kind} {id} takes {size} bytes, and at most {limit} are read"
@@ -45,11 +68,9 @@ impl Libgit {
         for (side, id) in [old, new].into_iter().enumerate() {
             let Some(id) = id else { continue };
             self.require_small(id, MAX_TREE)?;
-            for entry in self.0.find_tree(id)?.iter() {
-                pairs.entry(entry.name_bytes().to_vec()).or_default()[side] = Some(Side {
-                    id: entry.id(),
-                    mode: entry.filemode(),
-                });
+            for entry in self.repository.find_tree(id)?.iter() {
+                pairs.entry(entry.name_bytes().to_vec()).or_default()[side] =
+                    Some(Side::of(&entry));
             }
         }
         Ok(pairs)
@@ -64,6 +85,13 @@ struct Side {
 }
 
 impl Side {
+    fn of(entry: &git2::TreeEntry<'_>) -> Self {
+        Self {
+            id: entry.id(),
+            mode: entry.filemode(),
+        }
+    }
+
     fn is_tree(&self) -> bool {
         self.mode & 0o170_000 == 0o040_000
     }
@@ -80,20 +108,63 @@ fn absent<T>(result: Result<T, git2::Error>) -> Result<Option<T>, RepoError> {
     }
 }
 
+impl Libgit {
+    /// What stands at a path below a commit.
+    fn find(&self, commit: &str, path: &str) -> Result<Option<Side>, RepoError> {
+        let root = self.commit(commit)?.tree_id();
+        let mut found: Option<Side> = None;
+        for name in path.split('/') {
+            let directory = match found {
+                None => root,
+                Some(side) if side.is_tree() => side.id,
+                Some(_) => return Ok(None),
+            };
+            found = self.find_in(directory, name)?;
+            if found.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(found)
+    }
+
+    fn find_in(&self, directory: Oid, name: &str) -> Result<Option<Side>, RepoError> {
+        let mut kept = self.directories.borrow_mut();
+        if let Some((_, known)) = kept.iter().find(|(id, _)| *id == directory) {
+            return Ok(known.get(name.as_bytes()).copied());
+        }
+        self.require_small(directory, MAX_TREE)?;
+        let tree = self.repository.find_tree(directory)?;
+        if tree.len() < LARGE {
+            return Ok(tree.get_name(name).as_ref().map(Side::of));
+        }
+        let entries = tree.iter();
+        let entries = entries.map(|entry| (entry.name_bytes().to_vec(), Side::of(&entry)));
+        let entries: Directory = Rc::new(entries.collect());
+        let found = entries.get(name.as_bytes()).copied();
+        kept.push_back((directory, entries));
+        while kept.len() > MAX_KEPT
+            || kept.len() > 1 && kept.iter().map(|(_, it)| it.len()).sum::<usize>() > MAX_ENTRIES
+        {
+            kept.pop_front();
+        }
+        Ok(found)
+    }
+}
+
 impl History for Libgit {
     fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError> {
-        let odb = self.0.odb()?;
+        let odb = self.repository.odb()?;
         let id = self.oid(id)?;
         match absent(odb.read_header(id))? {
             Some((size, ObjectType::Blob)) if size as u64 <= MAX_FILE => {
-                Ok(Some(self.0.find_blob(id)?.content().to_vec()))
+                Ok(Some(self.repository.find_blob(id)?.content().to_vec()))
             }
             _ => Ok(None),
         }
     }
 
     fn head(&self) -> Result<Head, RepoError> {
-        let head = self.0.find_reference("HEAD")?;
+        let head = self.repository.find_reference("HEAD")?;
         let branch = head.symbolic_target_bytes().map(|target| {
             let name = path_text(target);
             name.strip_prefix("refs/heads/")
@@ -116,7 +187,7 @@ impl History for Libgit {
     }
 
     fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError> {
-        match self.0.find_commit_by_prefix(hex) {
+        match self.repository.find_commit_by_prefix(hex) {
             Ok(commit) => Ok(Some(commit.id().to_string())),
             Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
             // Only git tells an ambiguous id apart by what kind of object it names.
@@ -126,16 +197,16 @@ impl History for Libgit {
 
     fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError> {
         let (ancestor, descendant) = (self.oid(ancestor)?, self.oid(descendant)?);
-        Ok(ancestor == descendant || self.0.graph_descendant_of(descendant, ancestor)?)
+        Ok(ancestor == descendant || self.repository.graph_descendant_of(descendant, ancestor)?)
     }
 
     fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, RepoError> {
-        let base = absent(self.0.merge_base(self.oid(one)?, self.oid(two)?))?;
+        let base = absent(self.repository.merge_base(self.oid(one)?, self.oid(two)?))?;
         Ok(base.map(|base| base.to_string()))
     }
 
     fn list(&self, from: Option<&str>, to: &str, limit: usize) -> Result<Vec<Listed>, RepoError> {
-        let mut walk = self.0.revwalk()?;
+        let mut walk = self.repository.revwalk()?;
         walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME)?;
         walk.push(self.oid(to)?)?;
         if let Some(from) = from {
@@ -203,33 +274,31 @@ impl History for Libgit {
     }
 
     fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError> {
-        let tree = self.commit(commit)?.tree()?;
-        let Some(found) = absent(tree.get_path(Path::new(path)))? else {
+        let Some(found) = self.find(commit, path)? else {
             return Ok(Entry::Nothing);
         };
-        match (found.kind(), found.filemode()) {
-            (Some(ObjectType::Tree), _) => return Ok(Entry::Directory),
-            (Some(ObjectType::Commit), _) => return Ok(Entry::Submodule),
-            (_, 0o120_000) => return Ok(Entry::Symlink),
+        match found.mode & 0o170_000 {
+            0o040_000 => return Ok(Entry::Directory),
+            0o160_000 => return Ok(Entry::Submodule),
+            0o120_000 => return Ok(Entry::Symlink),
             _ => {}
         }
-        let (size, _) = self.0.odb()?.read_header(found.id())?;
+        let (size, _) = self.repository.odb()?.read_header(found.id)?;
         if size as u64 > MAX_FILE {
             return Ok(Entry::Huge(size as u64));
         }
         Ok(Entry::File {
-            bytes: self.0.find_blob(found.id())?.content().to_vec(),
-            oid: found.id().to_string(),
+            bytes: self.repository.find_blob(found.id)?.content().to_vec(),
+            oid: found.id.to_string(),
         })
     }
 
     fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, RepoError> {
-        let tree = self.commit(commit)?.tree()?;
-        let found = absent(tree.get_path(Path::new(path)))?;
-        let found = found.filter(|found| found.kind() != Some(ObjectType::Tree));
+        let found = self.find(commit, path)?;
+        let found = found.filter(|found| !found.is_tree());
         Ok(found.map(|found| TreeEntry {
-            mode: format!("{:06o}", found.filemode()),
-            id: found.id().to_string(),
+            mode: format!("{:06o}", found.mode),
+            id: found.id.to_string(),
         }))
     }
 }

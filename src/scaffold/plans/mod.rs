@@ -20,7 +20,7 @@ mod tick;
 pub use find::{FoundPlan, find};
 pub use source::{Kind, read};
 pub use task::TakenPlan;
-pub use tick::{Ticked, tick};
+pub use tick::{Ticked, Worth, tick};
 
 /// Bytes of a plan that are read: what cook may write ticks into.
 const MAX_PLAN_BYTES: u64 = super::text_file::MAX;

@@ -1,29 +1,52 @@
-//! Writing ticks back into the source of a plan, for slices that were accepted.
+//! Writing ticks back into the source of a plan: for what holds now, and for nothing else that cook
+//! found done once.
 
 use super::check_list::{items, parse_box};
 use super::source::Kind;
 use crate::scaffold::{read_text_file, write_text_file};
 use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::model::{PlanSource, SliceStatus, Snapshot};
+use cook_core::model::{PlanSource, Snapshot};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What was ticked.
+/// What a task is worth now.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Worth {
+    /// It was accepted or shown to be there, and its proof stands.
+    Holds,
+    /// It was, and does not hold any more; why.
+    Lost(String),
+    /// It was, and whether its proof stands cannot be told here; why.
+    Untold(String),
+    /// Nothing ever showed it.
+    Never,
+}
+
+/// What became of the ticks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ticked {
     /// The source.
     pub path: String,
     /// Items that are ticked now and were not.
     pub items: Vec<String>,
-    /// Items of accepted slices that stand there no longer, or more than once.
+    /// Items that were ticked and are not any more; why.
+    pub taken_back: Vec<(String, String)>,
+    /// Items that are left as they are; why.
+    pub left: Vec<(String, String)>,
+    /// Items that stand there no longer, or more than once.
     pub untold: Vec<String>,
 }
 
-/// Ticks what is done in the file that the plan was taken from. Nothing is unticked, and no other byte
-/// changes.
+/// Ticks what holds in the file that the plan was taken from, and takes the tick of what was lost
+/// back. No other byte changes.
 ///
 /// # Errors
 /// The plan was not taken from a Markdown list, or the file is gone.
-pub fn tick(root: &Path, snapshot: &Snapshot) -> Result<Ticked, Failure> {
+pub fn tick(
+    root: &Path,
+    snapshot: &Snapshot,
+    worths: &BTreeMap<String, Worth>,
+) -> Result<Ticked, Failure> {
     let refuse = |what: String, hint: &str| {
         Failure::from(Refusal::new(Code::PlanUnknown, what).replace_hints([hint]))
     };
@@ -40,12 +63,11 @@ pub fn tick(root: &Path, snapshot: &Snapshot) -> Result<Ticked, Failure> {
         ));
     }
     let put_back = "put the file back where it was";
-    let text =
+    let mut text =
         read_text_file(root, path)?.ok_or_else(|| refuse(format!("`{path}` is gone"), put_back))?;
     let mut ticked = Ticked {
         path: path.clone(),
-        items: Vec::new(),
-        untold: Vec::new(),
+        ..Ticked::default()
     };
     let mut marks = Vec::new();
     for slice in &snapshot.plan.candidate_slices {
@@ -53,27 +75,38 @@ pub fn tick(root: &Path, snapshot: &Snapshot) -> Result<Ticked, Failure> {
         let Some(source) = known.and_then(|slice| slice.source.as_ref()) else {
             continue;
         };
-        if slice.status != SliceStatus::Done {
-            continue;
-        }
-        match place_of(path, &text, &source.item)? {
-            Some((_, true)) => {}
-            Some((offset, false)) => {
-                marks.push(offset);
-                ticked.items.push(source.item.clone());
+        let worth = worths.get(&slice.slice_id).unwrap_or(&Worth::Never);
+        let item = source.item.clone();
+        let Some((mark, is_ticked)) = place_of(path, &text, &item)? else {
+            if *worth != Worth::Never {
+                ticked.untold.push(item);
             }
-            None => ticked.untold.push(source.item.clone()),
+            continue;
+        };
+        match (worth, is_ticked) {
+            (Worth::Holds, true) | (Worth::Never, false) => {}
+            (Worth::Holds, false) => {
+                marks.push((mark, "x"));
+                ticked.items.push(item);
+            }
+            (Worth::Lost(why), true) => {
+                marks.push((mark, " "));
+                ticked.taken_back.push((item, why.clone()));
+            }
+            (Worth::Lost(why) | Worth::Untold(why), _) => ticked.left.push((item, why.clone())),
+            (Worth::Never, true) => {
+                let why = "cook never found it done: the tick is whose wrote it".to_owned();
+                ticked.left.push((item, why));
+            }
         }
     }
-    let mut bytes = text.into_bytes();
-    for offset in &marks {
-        if let Some(mark) = bytes.get_mut(*offset) {
-            *mark = b'x';
-        }
+    // From the end, as a mark may be longer than another.
+    marks.sort_by_key(|(mark, _)| std::cmp::Reverse(*mark));
+    for (mark, with) in &marks {
+        let length = text[*mark..].chars().next().map_or(0, char::len_utf8);
+        text.replace_range(*mark..*mark + length, with);
     }
     if !marks.is_empty() {
-        let text = String::from_utf8(bytes)
-            .map_err(|_| refuse(format!("`{path}` is not text"), put_back))?;
         write_text_file(root, path, &text)?;
     }
     Ok(ticked)

@@ -26,7 +26,7 @@ impl Repo {
                 match piece.hunk.and_then(|number| file.hunks.get(number)) {
                     Some(hunk) => self.carry_hunk(&mut own, file, hunk, (path, lines))?,
                     None if own.files.iter().any(|known| known.path == path) => {}
-                    None => own.files.push(self.carried(&head, file, path)?),
+                    None => own.files.push(self.carried(&own, file, path)?),
                 }
             }
         }
@@ -68,7 +68,11 @@ impl Repo {
                 known.hunks.sort_by_key(|hunk| hunk.first.0);
             }
             None => {
-                let mut new = self.carried(&own.head, file, path)?;
+                let mut new = self.carried(own, file, path)?;
+                if new.was != file.was {
+                    let nothing = digest_lines::<&[u8]>(&[]);
+                    carried = OwnHunk::new(&lines, carried.sha256, &(0..0), nothing);
+                }
                 new.hunks.push(carried);
                 own.files.push(new);
             }
@@ -76,10 +80,23 @@ impl Repo {
         Ok(())
     }
 
-    /// The file as it is at the head, without its hunks.
-    fn carried(&self, head: &str, file: &OwnFile, path: String) -> Result<OwnFile, Failure> {
+    /// The file as it is at the head, without its hunks. Where the one that the work was in is there
+    /// too, some of its text was moved, and not the file.
+    fn carried(&self, own: &Own, file: &OwnFile, path: String) -> Result<OwnFile, Failure> {
+        if path != file.path && self.tree_entry(&own.head, &file.path)?.is_some() {
+            let was = match self.resolve(&own.basis)? {
+                Some(basis) => self.tree_entry(&basis, &path)?,
+                None => None,
+            };
+            return Ok(OwnFile {
+                entry: self.tree_entry(&own.head, &path)?,
+                was,
+                path,
+                ..OwnFile::default()
+            });
+        }
         Ok(OwnFile {
-            entry: self.tree_entry(head, &path)?,
+            entry: self.tree_entry(&own.head, &path)?,
             from: match path == file.path {
                 true => file.from.clone(),
                 false => file.from.clone().or_else(|| Some(file.path.clone())),

@@ -1,22 +1,21 @@
 //! What became of a slice's work.
 
 use super::file::Text;
-use super::moved::{Found, find_moved};
+use super::moved::{Index, MAX_SEARCHED};
 use super::outcome::{Comparison, Followed};
 use crate::Repo;
 use crate::history::ChangeKind;
 use crate::lines::{find_digest, find_lines, is_telling};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TextOutcome, TreeEntry};
-use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::cell::{Cell, OnceCell};
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::rc::Rc;
 
 /// Pieces of one slice that are looked for in other files.
 const MAX_SOUGHT: usize = 200;
-/// Bytes of text that are kept for that.
-const MAX_KEPT: usize = 64 << 20;
+/// Bytes of text that are searched for that.
+const MAX_SEARCHED_BYTES: usize = 64 << 20;
 /// Own commits before the last whose text is compared.
 const MAX_ATTEMPTS: usize = 20;
 
@@ -30,11 +29,12 @@ pub struct Following<'a> {
     /// A commit on the way to the slice's head that the history of `at` left it at.
     fork: Option<String>,
     renames: OnceCell<BTreeMap<String, String>>,
-    changed: OnceCell<Vec<String>>,
-    texts: RefCell<HashMap<(bool, String), Rc<Text>>>,
-    kept: Cell<usize>,
+    changed: OnceCell<(Vec<String>, Index)>,
     sought: Cell<usize>,
 }
+
+/// Some lines of a piece, what became of them, and where they are.
+type Part = (Range<usize>, TextOutcome, (String, Range<usize>));
 
 /// A piece of the work, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,8 +76,6 @@ impl<'a> Following<'a> {
             fork,
             renames: OnceCell::new(),
             changed: OnceCell::new(),
-            texts: RefCell::default(),
-            kept: Cell::new(0),
             sought: Cell::new(0),
         })
     }
@@ -184,32 +182,49 @@ impl<'a> Following<'a> {
             if renamed.is_some() && outcome == TextOutcome::Stands {
                 piece.outcome = TextOutcome::Moved;
             }
-            if let (Some(then), true) = (&then, !piece.outcome.survives() && piece.tells)
-                && let Found::One(other, lines) = self.elsewhere(path, then, hunk.span())?
-            {
-                piece.outcome = TextOutcome::Moved;
-                piece.now = Some((other, lines));
-            }
-            let stays = match (&then, &compared) {
-                (Some(then), Some(compared)) if piece.outcome.is_lost() => {
-                    let tells = |run: &Range<usize>| {
-                        is_telling(then.lines().get(run.clone()).unwrap_or_default())
-                    };
-                    let runs = compared.untouched(&hunk.span()).into_iter();
-                    runs.filter(|(run, _)| tells(run)).collect()
+            let mut parts = Vec::new();
+            if let (Some(then), true) = (&then, !piece.outcome.survives() && piece.tells) {
+                let now = now.as_ref().zip(compared.as_ref());
+                parts = self.moved_parts(path, then, now, hunk.span())?;
+                if let [(run, outcome, now)] = &parts[..]
+                    && *run == hunk.span()
+                {
+                    (piece.outcome, piece.now) = (*outcome, Some(now.clone()));
+                    parts.clear();
                 }
-                _ => Vec::new(),
-            };
-            pieces.extend(stays.into_iter().map(|(run, now)| Piece {
-                then: (file.path.clone(), run),
-                outcome: match renamed.is_some() {
+                let tells = |run: Range<usize>| {
+                    let lines = then.lines();
+                    is_telling(lines.get(run).unwrap_or_default())
+                };
+                let stays = compared.iter().flat_map(|it| it.untouched(&hunk.span()));
+                let stays = stays.filter(|(run, _)| tells(run.clone()));
+                let outcome = match renamed.is_some() {
                     true => TextOutcome::Moved,
                     false => TextOutcome::Stands,
-                },
-                now: Some((path.to_owned(), now)),
+                };
+                let stays = stays.map(|(run, now)| (run, outcome, (path.to_owned(), now)));
+                if piece.outcome.is_lost() || !parts.is_empty() {
+                    parts.extend(stays);
+                }
+            }
+            let is_left = |at: &usize| !parts.iter().any(|(run, ..)| run.contains(at));
+            let is_all = !parts.is_empty()
+                && then.as_ref().is_some_and(|then| {
+                    let lines = then.lines();
+                    let left = hunk.span().filter(is_left);
+                    let left = left.filter_map(|at| lines.get(at).copied());
+                    !is_telling(&left.collect::<Vec<_>>())
+                });
+            pieces.extend(parts.into_iter().map(|(run, outcome, now)| Piece {
+                then: (file.path.clone(), run),
+                outcome,
+                now: Some(now),
                 ..piece.clone()
             }));
-            pieces.push(piece);
+            // Where each of its lines is somewhere, nothing of it is lost.
+            if !is_all {
+                pieces.push(piece);
+            }
         }
         Ok(pieces)
     }
@@ -247,46 +262,109 @@ impl<'a> Following<'a> {
         Ok(renames.and_then(|renames| renames.get(path).cloned()))
     }
 
-    /// The one other file that changed and holds the text now, and did not before.
-    fn elsewhere(&self, path: &str, then: &Text, lines: Range<usize>) -> Result<Found, Failure> {
+    /// Runs of these lines that stand elsewhere in their file, or in one other that changed, and did
+    /// not before.
+    fn moved_parts(
+        &self,
+        path: &str,
+        then: &Text,
+        now: Option<(&Text, &Comparison<'_>)>,
+        lines: Range<usize>,
+    ) -> Result<Vec<Part>, Failure> {
         let all = then.lines();
-        let block = all.get(lines).unwrap_or_default();
-        let (Some(head), false) = (&self.head, block.is_empty()) else {
-            return Ok(Found::None);
+        let mut here = Index::default();
+        let mut due = vec![lines.clone()];
+        if let Some((now, compared)) = now {
+            let (now, mut is_new) = (now.lines(), Vec::new());
+            for at in 0..now.len() {
+                is_new.push(compared.is_new(at)?);
+            }
+            here.add(&now, |at| is_new[at]);
+            let mut at = lines.start;
+            due.clear();
+            for (run, _) in compared.untouched(&lines) {
+                due.push(at..run.start);
+                at = run.end;
+            }
+            due.push(at..lines.end);
+        }
+        let mut parts = Vec::new();
+        for due in due {
+            let block = all.get(due.clone()).unwrap_or_default();
+            let mut left = due.start..due.start;
+            let mut others = Vec::new();
+            for run in here.find_runs(block, |_| true) {
+                let of = due.start + run.of.start..due.start + run.of.end;
+                others.push(left.start..of.start);
+                left = of.end..of.end;
+                parts.push((of, TextOutcome::Moved, (path.to_owned(), run.at)));
+            }
+            others.push(left.start..due.end);
+            for other in others {
+                parts.extend(self.elsewhere(path, &all, other)?);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The same in other files.
+    fn elsewhere(
+        &self,
+        path: &str,
+        then: &[&[u8]],
+        lines: Range<usize>,
+    ) -> Result<Vec<Part>, Failure> {
+        let block = then.get(lines.clone()).unwrap_or_default();
+        let (Some(head), true) = (&self.head, is_telling(block)) else {
+            return Ok(Vec::new());
         };
         self.sought.set(self.sought.get() + 1);
         if self.sought.get() > MAX_SOUGHT {
-            return Ok(Found::TooMany);
+            return Ok(Vec::new());
         }
         if self.changed.get().is_none() {
-            let changes = self.repo.changes(Some(head), self.at)?;
-            let there = changes
-                .into_iter()
-                .filter(|change| change.kind != ChangeKind::Deleted);
-            let _ = self.changed.set(there.map(|change| change.path).collect());
+            let _ = self.changed.set(self.index_changed(head)?);
         }
-        let changed = self.changed.get().map(Vec::as_slice).unwrap_or_default();
-        let others = changed.iter().map(String::as_str);
-        find_moved(others.filter(|other| *other != path), |other, is_now| {
-            let commit = if is_now { self.at } else { head };
-            let text = self.text(commit, other, is_now)?;
-            Ok(find_lines(&text.lines(), block))
-        })
+        let Some((paths, index)) = self.changed.get() else {
+            return Ok(Vec::new());
+        };
+        let mut parts = Vec::new();
+        for run in index.find_runs(block, |text| paths[text] != path) {
+            let other = &paths[run.text];
+            // What stood there already did not move there, and what stood there at the basis was put back.
+            let mut is_new = true;
+            for commit in [head, &self.own.basis] {
+                if self.repo.resolve(commit)?.is_some() {
+                    let was = self.repo.text_at(commit, other)?.unwrap_or_default();
+                    is_new &= find_lines(&was.lines(), &block[run.of.clone()]).is_empty();
+                }
+            }
+            if is_new {
+                let of = lines.start + run.of.start..lines.start + run.of.end;
+                parts.push((of, TextOutcome::Moved, (other.clone(), run.at)));
+            }
+        }
+        Ok(parts)
     }
 
-    /// A changed file's text, read once as far as there is room; nothing where it is no text.
-    fn text(&self, commit: &str, path: &str, is_now: bool) -> Result<Rc<Text>, Failure> {
-        let key = (is_now, path.to_owned());
-        if let Some(text) = self.texts.borrow().get(&key) {
-            return Ok(Rc::clone(text));
+    /// Files that changed since the slice's head, and their lines now.
+    fn index_changed(&self, head: &str) -> Result<(Vec<String>, Index), Failure> {
+        let (mut paths, mut index, mut bytes) = (Vec::new(), Index::default(), 0);
+        let changes = self.repo.changes(Some(head), self.at)?.into_iter();
+        let there = changes.filter(|change| change.kind != ChangeKind::Deleted);
+        for change in there.take(MAX_SEARCHED) {
+            let text = self
+                .repo
+                .text_at(self.at, &change.path)?
+                .unwrap_or_default();
+            bytes += text.bytes().len();
+            if bytes > MAX_SEARCHED_BYTES {
+                break;
+            }
+            index.add(&text.lines(), |_| true);
+            paths.push(change.path);
         }
-        let text = Rc::new(self.repo.text_at(commit, path)?.unwrap_or_default());
-        let kept = self.kept.get() + text.bytes().len();
-        if kept <= MAX_KEPT {
-            self.kept.set(kept);
-            self.texts.borrow_mut().insert(key, Rc::clone(&text));
-        }
-        Ok(text)
+        Ok((paths, index))
     }
 }
 

@@ -5,10 +5,13 @@
 mod carry;
 mod file;
 mod follow;
+mod handed;
+mod lineage;
 mod moved;
 mod outcome;
 mod rebound;
 mod trace;
+mod way;
 
 pub use file::Text;
 pub use follow::{Following, Piece};

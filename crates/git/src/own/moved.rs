@@ -1,10 +1,15 @@
-//! Text that turned up in another file.
+//! Text that turned up in another place.
 
+use crate::lines::is_telling;
 use cook_core::diagnostic::Failure;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
 /// Changed files that are searched.
-const MAX_SEARCHED: usize = 1_000;
+pub(super) const MAX_SEARCHED: usize = 1_000;
+/// Places of one line that are looked at; what stands in more says nothing of where it came from.
+const MAX_PLACES: usize = 64;
 
 /// Where a text turned up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,4 +53,107 @@ pub fn find_moved<'a>(
         };
     }
     Ok(found)
+}
+
+/// Lines of texts, by what they say.
+#[derive(Default)]
+pub(super) struct Index {
+    /// With keys of its own, so that nobody can write a line that is taken for another.
+    state: RandomState,
+    texts: Vec<Vec<Option<u64>>>,
+    places: HashMap<u64, Vec<(usize, usize)>>,
+}
+
+/// Some lines of a block, and where they stand.
+pub(super) struct Run {
+    /// Lines of the block, from 0.
+    pub(super) of: Range<usize>,
+    /// Which text.
+    pub(super) text: usize,
+    /// Its lines, from 0.
+    pub(super) at: Range<usize>,
+}
+
+impl Index {
+    /// One more text; only these lines of it are found.
+    pub(super) fn add(&mut self, lines: &[&[u8]], is_wanted: impl Fn(usize) -> bool) {
+        let number = self.texts.len();
+        let mut text = Vec::with_capacity(lines.len());
+        for (at, line) in lines.iter().enumerate() {
+            let hash = is_wanted(at).then(|| self.state.hash_one(line));
+            if let Some(hash) = hash {
+                self.places.entry(hash).or_default().push((number, at));
+            }
+            text.push(hash);
+        }
+        self.texts.push(text);
+    }
+
+    /// The longest runs of the block that can be told from others and stand in one place alone, in
+    /// one of the texts that are asked for.
+    pub(super) fn find_runs(&self, block: &[&[u8]], is_asked: impl Fn(usize) -> bool) -> Vec<Run> {
+        let wanted: Vec<u64> = block.iter().map(|line| self.state.hash_one(line)).collect();
+        let (mut runs, mut at) = (Vec::new(), 0);
+        while let Some(first) = wanted.get(at) {
+            let places = self.places.get(first).map_or(&[][..], Vec::as_slice);
+            let mut longest = 1;
+            let mut found = Vec::new();
+            let places = places.iter().filter(|_| places.len() <= MAX_PLACES);
+            for &(text, start) in places.filter(|(text, _)| is_asked(*text)) {
+                let here = self.texts[text].get(start..).unwrap_or_default();
+                let same = here.iter().zip(&wanted[at..]);
+                let length = same
+                    .take_while(|(here, wanted)| **here == Some(**wanted))
+                    .count();
+                if length > longest {
+                    found.clear();
+                }
+                longest = longest.max(length);
+                if length == longest {
+                    found.push((text, start));
+                }
+            }
+            let of = at..at + longest;
+            if let [(text, start)] = found[..]
+                && is_telling(&block[of.clone()])
+            {
+                let at = start..start + longest;
+                runs.push(Run { of, text, at });
+            }
+            at += longest;
+        }
+        runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(block: &str, texts: &[(&str, usize)]) -> Vec<(Range<usize>, usize, Range<usize>)> {
+        let mut index = Index::default();
+        for (text, first) in texts {
+            let lines: Vec<&[u8]> = text.split(' ').map(str::as_bytes).collect();
+            index.add(&lines, |at| at >= *first);
+        }
+        let block: Vec<&[u8]> = block.split(' ').map(str::as_bytes).collect();
+        let runs = index.find_runs(&block, |_| true).into_iter();
+        runs.map(|run| (run.of, run.text, run.at)).collect()
+    }
+
+    #[test]
+    fn runs_are_found_where_they_stand_alone() {
+        let block = "first-line } second-line third-line";
+        assert_eq!(
+            found(
+                block,
+                &[("x second-line third-line", 0), ("} first-line }", 0)]
+            ),
+            [(0..2, 1, 1..3), (2..4, 0, 1..3)]
+        );
+        // In two places, among lines that are not wanted, or of braces alone.
+        assert!(found(block, &[("first-line", 0), ("first-line", 0)]).is_empty());
+        assert!(found(block, &[("first-line x", 1)]).is_empty());
+        assert!(found(block, &[("}", 0)]).is_empty());
+    }
 }

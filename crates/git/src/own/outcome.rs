@@ -86,7 +86,11 @@ impl<'a> Comparison<'a> {
             && find_lines(then, block).len() == 1
             && let [only] = &find_lines(text, block)[..]
         {
-            return Ok(Followed::new(TextOutcome::Moved, only.clone()));
+            let outcome = match self.was_there(only)? {
+                true => TextOutcome::Reverted,
+                false => TextOutcome::Moved,
+            };
+            return Ok(Followed::new(outcome, only.clone()));
         }
         let start = image(changes, &(lines.start..lines.start + 1)).start;
         let end = match lines.end > last.old.end {
@@ -132,6 +136,20 @@ impl<'a> Comparison<'a> {
             at = at.max(old.end);
         }
         runs
+    }
+
+    /// This line of the text now was not there, neither then nor at the basis.
+    pub(super) fn is_new(&self, at: usize) -> Result<bool, RepoError> {
+        Ok(is_new(&self.changes, at) && !self.was_there(&(at..at + 1))?)
+    }
+
+    /// These lines of the text now stand as they did at the basis.
+    fn was_there(&self, lines: &Range<usize>) -> Result<bool, RepoError> {
+        if self.before.is_empty() {
+            return Ok(false);
+        }
+        let new = self.since(0)?;
+        Ok(lines.clone().all(|at| !is_new(new, at)))
     }
 
     /// What was taken away is back, or it is not.

@@ -1,6 +1,6 @@
 //! Where a committed slice went when its history was written anew.
 
-use super::trace::Step;
+use super::way::Step;
 use crate::Repo;
 use crate::SLICE_TRAILER;
 use crate::trailers::last_trailer;

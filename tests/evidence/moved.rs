@@ -1,0 +1,223 @@
+//! A slice's own text that somebody moves to another place, whole or in part.
+
+use crate::job::{Job, OWN, library, proof, with};
+use serde_json::json;
+
+const FIRST: &str = "the first line of slice a";
+
+/// Somebody moves the first own line of slice `a` to another file, and writes beside it there; then
+/// the slice goes on.
+fn moved_on_the_way() -> Job {
+    let job = Job::begin(&["a works"]);
+    job.repo.write("old.txt", "somebody's text\n");
+    job.repo.commit("Before", None);
+    job.repo.commit_for("a", "lib.txt", &with(&library(), &OWN));
+    job.repo
+        .write("lib.txt", with(&library(), &[(5, ""), OWN[1]]));
+    job.repo
+        .write("moved.txt", format!("{FIRST}\nsomebody wrote this line\n"));
+    job.repo
+        .write("beside.txt", "somebody wrote this as well\n");
+    job.git(&["update-index", "--chmod=+x", "old.txt"]);
+    job.git(&["add", "lib.txt", "moved.txt", "beside.txt"]);
+    job.git(&["commit", "-q", "-m", "Somebody else's"]);
+    job.git(&["checkout", "-q", "--", "."]);
+    let last = with(
+        &library(),
+        &[(5, ""), OWN[1], (17, "the last line of slice a")],
+    );
+    job.repo.commit_for("a", "lib.txt", &last);
+    job.judge();
+    job
+}
+
+/// Row 5.
+#[test]
+fn own_text_that_was_moved_before_the_slice_was_reported_is_its_own() {
+    let job = moved_on_the_way();
+    job.accept(&[proof("a", "a works", "moved.txt:1", "observed")])
+        .ok();
+    job.stands();
+    // It is followed from there as from anywhere.
+    job.repo.write("moved.txt", "another text altogether\n");
+    job.repo.commit("Rewrite", None);
+    let verified = job.repo.cook(&["verify", "control-plane"]).ok();
+    verified.says("proof_stale");
+}
+
+#[test]
+fn what_somebody_writes_beside_moved_text_is_nobody_s_proof() {
+    let job = moved_on_the_way();
+    for wrong in [
+        "moved.txt:2",
+        "beside.txt:1",
+        "entry:moved.txt",
+        "entry:old.txt",
+        "old.txt:1",
+    ] {
+        job.accept(&[proof("a", "a works", wrong, "observed")])
+            .exits(4)
+            .says("evidence_unrelated");
+    }
+}
+
+/// Within one file too.
+#[test]
+fn own_text_that_was_moved_within_its_file_is_its_own() {
+    let job = Job::begin(&["a works"]);
+    job.write_own("a");
+    let moved = format!("line 1 of the library\n{FIRST}\nsomebody wrote this line");
+    job.foreign(&[(1, &moved), (5, ""), OWN[1]]);
+    let last = [
+        (1, &*moved),
+        (5, ""),
+        OWN[1],
+        (17, "the last line of slice a"),
+    ];
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &last));
+    job.judge();
+    job.accept(&[proof("a", "a works", "lib.txt:3", "observed")])
+        .exits(4)
+        .says("evidence_unrelated");
+    job.accept(&[proof("a", "a works", "lib.txt:2", "observed")])
+        .ok();
+    job.stands();
+}
+
+/// A copy of what stands elsewhere at the basis was not moved there by anybody.
+#[test]
+fn text_that_stood_there_before_was_not_moved_there() {
+    let job = Job::begin(&["a works"]);
+    job.repo
+        .write("other.txt", format!("{FIRST}\nanother line\n"));
+    job.repo.commit("Before", None);
+    job.write_own("a");
+    job.foreign(&[(5, ""), OWN[1]]);
+    job.repo
+        .write("other.txt", format!("another line\n{FIRST}\n"));
+    job.repo.commit("Order", None);
+    let last = [(5, ""), OWN[1], (17, "the last line of slice a")];
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &last));
+    job.judge();
+    job.accept(&[proof("a", "a works", "other.txt:2", "observed")])
+        .exits(4)
+        .says("evidence_unrelated");
+}
+
+const BLOCK: [&str; 3] = [
+    "one line of slice a",
+    "two lines of slice a",
+    "three lines of slice a",
+];
+
+/// Slice `a` is done by three lines in a file of its own.
+fn block_done() -> Job {
+    let job = Job::begin(&["a works"]);
+    job.repo
+        .commit_for("a", "own.txt", &format!("{}\n", BLOCK.join("\n")));
+    job.judge();
+    job.accept(&[proof("a", "a works", "own.txt:3", "observed")])
+        .ok();
+    job
+}
+
+/// Row 5 and 6: what is left of a block stands, what was moved is moved, and the rest is rewritten.
+#[test]
+fn a_part_of_own_text_that_was_moved_is_its_own() {
+    let job = block_done();
+    job.repo.write("moved.txt", format!("{}\n", BLOCK[0]));
+    job.repo
+        .write("own.txt", format!("{}\n{}\n", BLOCK[1], BLOCK[2]));
+    job.repo.commit("Move", None);
+    job.repo
+        .write("own.txt", format!("{}\nsomebody wrote this\n", BLOCK[1]));
+    job.repo.commit("Rewrite", None);
+    job.must_answer("evidence_changed");
+    let again = json!([proof("a", "a works", "moved.txt:1", "observed")]);
+    job.reground(json!({"select": "b", "evidence": again})).ok();
+    assert_eq!(job.status("a"), "done");
+}
+
+#[test]
+fn beside_a_part_that_was_moved_nobody_else_s_text_counts() {
+    let job = block_done();
+    job.repo.write(
+        "moved.txt",
+        format!("somebody wrote this first\n{}\n", BLOCK[0]),
+    );
+    job.repo
+        .write("own.txt", format!("{}\nsomebody wrote this\n", BLOCK[1]));
+    job.repo.commit("Move and rewrite", None);
+    job.must_answer("evidence_changed");
+    let again = json!([proof("a", "a works", "moved.txt:1", "observed")]);
+    job.reground(json!({"select": "b", "evidence": again}))
+        .exits(4)
+        .says("evidence_unrelated");
+}
+
+/// Nothing was taken back where each line of a block stands somewhere.
+#[test]
+fn a_block_that_was_moved_apart_stands_whole() {
+    let job = block_done();
+    job.repo.write("one.txt", format!("{}\n", BLOCK[0]));
+    job.repo
+        .write("two.txt", format!("{}\n{}\n", BLOCK[1], BLOCK[2]));
+    job.git(&["rm", "-q", "own.txt"]);
+    job.repo.commit("Move apart", None);
+    let due = job.repo.due();
+    job.stands();
+    assert_eq!(job.anchor("a"), "two.txt:2", "{due}");
+}
+
+/// What was moved before a slice is taken up again stays its own.
+#[test]
+fn a_part_that_was_moved_is_kept_when_the_slice_is_reopened() {
+    let job = block_done();
+    job.repo
+        .write("moved.txt", format!("{}\nsomebody wrote this\n", BLOCK[0]));
+    job.repo
+        .write("own.txt", format!("somebody wrote that\n{}\n", BLOCK[2]));
+    job.repo.commit("Move and rewrite", None);
+    // The commit that is reported is the slice's, whoever made it.
+    job.repo.write("other.txt", "somebody wrote another file\n");
+    job.repo.commit("Beside", None);
+    let head = job.repo.head();
+    let reopen = json!([{"slice_id": "a", "why": "look at it again", "at": head}]);
+    job.reground(json!({"reopen": reopen, "select": "a"})).ok();
+    job.judge();
+    for wrong in ["moved.txt:2", "own.txt:1"] {
+        job.accept(&[proof("a", "a works", wrong, "observed")])
+            .exits(4)
+            .says("evidence_unrelated");
+    }
+    job.accept(&[proof("a", "a works", "moved.txt:1", "observed")])
+        .ok();
+    job.stands();
+}
+
+/// Row 8: what the slice moved and somebody moves back is the basis's text again.
+#[test]
+fn a_move_that_is_taken_back_is_a_revert() {
+    let seven = "line 7 of the library";
+    let job = Job::begin(&["a works"]);
+    let moved = format!("line 15 of the library\n{seven}");
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &[(7, ""), (15, &moved)]));
+    job.judge();
+    job.accept(&[proof("a", "a works", "lib.txt:15", "observed")])
+        .ok();
+    job.git(&["revert", "--no-edit", "HEAD"]);
+    job.is_reopened();
+
+    let job = Job::begin(&["a works"]);
+    job.repo.write("apart.txt", format!("{seven}\n"));
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &[(7, "")]));
+    job.judge();
+    job.accept(&[proof("a", "a works", "apart.txt:1", "observed")])
+        .ok();
+    job.git(&["revert", "--no-edit", "HEAD"]);
+    job.is_reopened();
+}
