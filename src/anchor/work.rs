@@ -440,4 +440,16 @@ impl Sources<'_> {
         }
         Ok(Some(survival))
     }
+
+    /// The same of work that nobody accepted yet; none where its commits are not here.
+    ///
+    /// # Errors
+    /// As [`Sources::survival`].
+    pub fn claimed_survival(&self, question: &OwnQuestion) -> Result<Option<Survival>, Failure> {
+        let own = self.claimed_work(question, None)?;
+        let Some(head) = self.head.commit.as_ref().filter(|_| !own.head.is_empty()) else {
+            return Ok(None);
+        };
+        Ok(Some(Following::new(self.repo, &own, head)?.survival()?))
+    }
 }

@@ -113,10 +113,14 @@ pub fn role_prompts(
     }
     let brief = put_together(workspace, snapshot, dispatch, facts)?;
     let logged = snapshot;
-    let found;
+    let (found, slice);
     let (snapshot, lost) = match role {
         // Their report is of the one slice.
-        Role::Bootstrapper | Role::Implementer | Role::Reviewer => (snapshot, Vec::new()),
+        Role::Bootstrapper | Role::Reviewer => (snapshot, Vec::new()),
+        Role::Implementer => {
+            slice = machine::find_slice(snapshot, facts, dispatch)?;
+            (&slice, Vec::new())
+        }
         Role::Regrounder | Role::Auditor | Role::StopJudge => {
             found = find_state(workspace, snapshot, dispatch, facts)?;
             (&found.snapshot, found.findings.clone())

@@ -104,6 +104,7 @@ impl Repo {
             claimed: Vec::new(),
             merged: Vec::new(),
             losses: Vec::new(),
+            lacking: None,
         };
         let Some(id) = facts.id.clone() else {
             return Ok(facts);

@@ -50,6 +50,10 @@ pub struct FactSet {
     pub own: Option<OwnQuestion>,
     /// By slice: what became of the work that it was accepted with.
     pub survivals: BTreeMap<String, Accepted>,
+    /// The committed slice's work: what HEAD lacks of it.
+    pub committed: Option<OwnQuestion>,
+    /// What done slices rest on, where HEAD moved.
+    pub standing: Option<StandingQuestion>,
     /// Verify anchors by kept receipts alone: run no gate for them.
     pub existing_receipts_only: bool,
     /// Run the required gates at HEAD in a clean room.
@@ -62,6 +66,18 @@ pub struct FactSet {
     pub config: bool,
     /// What the anchors of the brief are worth.
     pub brief: Option<BriefQuestion>,
+}
+
+/// Ask what done slices rest on, where HEAD is not the commit that was seen. No gate is run for it;
+/// the answers stand among [`Facts::survivals`] and [`Facts::anchors`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StandingQuestion {
+    /// Where nothing is asked.
+    pub seen: String,
+    /// By slice: the work that it was accepted with.
+    pub survivals: BTreeMap<String, Accepted>,
+    /// Its proof.
+    pub anchors: BTreeSet<AnchorQuestion>,
 }
 
 /// Ask about the brief: no gate is run for it.
@@ -89,6 +105,8 @@ pub struct CommitQuestion {
     pub slice_id: String,
     /// Commits that it claims already.
     pub claimed: BTreeSet<String>,
+    /// The transition that accepted the slice before; see [`OwnQuestion::earlier`].
+    pub earlier: Option<u64>,
 }
 
 /// Ask for gates.
@@ -284,6 +302,9 @@ pub struct CommitFacts {
     /// What the slice takes away from the tests, by its diff from the basis.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
+    /// What HEAD lacks of it; none = nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacking: Option<Survival>,
 }
 
 /// One gate's run.
@@ -456,6 +477,9 @@ pub struct Facts {
     /// See [`FactSet::survivals`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub survivals: BTreeMap<String, Survival>,
+    /// See [`FactSet::committed`]; none = HEAD lacks nothing of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub committed: Option<Survival>,
     /// See [`FactSet::stop_verifier`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_verifier: Option<StopVerifierRun>,

@@ -19,7 +19,7 @@ pub use parts::findings_shown;
 pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_tags};
-use crate::machine::{Rule, owed};
+use crate::machine::{Rule, owed, was_reported};
 use crate::model::{Blocker, Role, SliceStatus, Snapshot};
 use crate::report;
 use parts::{must_fix, parts};
@@ -194,7 +194,10 @@ fn refused_keys(rule: &str, snapshot: &Snapshot) -> Vec<&'static str> {
     let owed = owed(snapshot);
     let is_rejected = owed.iter().any(|no| no.id.starts_with(Blocker::REVIEW));
     let due = [
-        ("reconcile", is(Rule::Reconcile) || is_rejected),
+        (
+            "reconcile",
+            is(Rule::Reconcile) || is_rejected || is(Rule::Recover) && was_reported(snapshot),
+        ),
         ("reopen", has_done),
         ("evidence", has_done || is(Rule::Reconcile)),
         ("conclude", is(Rule::Conclude)),

@@ -7,6 +7,7 @@ use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::{FactSet, Facts};
 use crate::machine::proof;
 use crate::machine::rule::{Dispatch, Rule};
+use crate::machine::taken::take_vanished_away;
 use crate::machine::work::Work;
 use crate::model::{Reground, SliceStatus, Snapshot};
 
@@ -64,11 +65,24 @@ pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
     })
 }
 
-/// Puts right what rule 2 objects to.
+/// What an implementer's report begins from.
+///
+/// # Errors
+/// As [`find_state`].
+pub fn find_slice(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<Snapshot, Refusal> {
+    let mut work = Work::new(snapshot, facts, due.clone());
+    put_right(&mut work)?;
+    Ok(work.next)
+}
+
+/// Puts right what rule 2 objects to, and a commit that an implementer reports anew.
 pub(super) fn put_right(work: &mut Work) -> Result<(), Refusal> {
-    if work.due.rule == Rule::Recover {
-        work.displace = true;
-        heal(work)?;
+    match work.due.rule {
+        Rule::Recover => {
+            work.displace = true;
+            heal(work)
+        }
+        Rule::Implement => take_vanished_away(work),
+        _ => Ok(()),
     }
-    Ok(())
 }
