@@ -7,7 +7,7 @@ use super::dispatch::dispatch_now;
 use super::found::find_state;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::machine::{self, Dispatch, Facts, Head, VERIFY_STOP};
+use cook_core::machine::{self, Dispatch, Facts, Head, Selection, VERIFY_STOP};
 use cook_core::model::{Role, Snapshot};
 use cook_core::prompt::{self, PromptInput};
 use cook_core::report;
@@ -114,16 +114,20 @@ pub fn role_prompts(
     let brief = put_together(workspace, snapshot, dispatch, facts)?;
     let logged = snapshot;
     let (found, slice);
-    let (snapshot, lost) = match role {
+    let (snapshot, lost, selection) = match role {
         // Their report is of the one slice.
-        Role::Bootstrapper | Role::Reviewer => (snapshot, Vec::new()),
+        Role::Bootstrapper | Role::Reviewer => (snapshot, Vec::new(), Selection::default()),
         Role::Implementer => {
             slice = machine::find_slice(snapshot, facts, dispatch)?;
-            (&slice, Vec::new())
+            (&slice, Vec::new(), Selection::default())
         }
         Role::Regrounder | Role::Auditor | Role::StopJudge => {
             found = find_state(workspace, snapshot, dispatch, facts)?;
-            (&found.snapshot, found.findings.clone())
+            (
+                &found.snapshot,
+                found.findings.clone(),
+                found.selection.clone(),
+            )
         }
     };
     let input = PromptInput {
@@ -133,6 +137,7 @@ pub fn role_prompts(
         action: &dispatch.action,
         reason: &dispatch.reason,
         findings: &[&dispatch.findings[..], &lost].concat(),
+        selection: &selection,
         context: &context_text(workspace, (logged, snapshot), facts, role)?,
         brief: &brief.beside_prompt(role, &prompt::findings_shown(role, snapshot), DEFAULT_BYTES),
     };

@@ -106,7 +106,7 @@ codes! {
     StaleFacts "stale_facts" Refusal Error "the repository moved while the transition was computed", "run the command again";
     TreeChanged "tree_changed" Refusal Error "a read-only role's session left the worktree different", "put the named paths back, then record again";
     HeadMoved "head_moved" Refusal Error "HEAD moved since the role was dispatched", "run `cook next`";
-    DuplicateReport "duplicate_report" Refusal Error "this report is already recorded", "record each role's own report; judges need sessions of their own";
+    DuplicateReport "duplicate_report" Refusal Error "nothing tells this report from one that was taken before", "hand in each role's own report, with `--session` or the `--ticket` of `cook next --json`; each judge of a wave answers in a session of its own";
     NotByCook "not_by_cook" Refusal Error "cook may not re-ground this itself", "run `cook run`: the regrounder is asked";
     NoProgress "no_progress" Refusal Error "the same rule would answer again on the same facts", "reconcile, select a slice, change the plan, or stop with a question or a blocker";
     BlockersOpen "blockers_open" Refusal Error "release blockers or high-value gaps are named while no slice is open", "open or reopen a slice that takes them up, ask the user, or give the list empty: `\"release_blocker_ids\": []`, `\"high_value_gaps\": []`";
@@ -138,7 +138,7 @@ codes! {
     CommandMalformed "command_malformed" Refusal Error "a verification command has no words, or an open quote", "write it as words; list a command that needs a shell as `sh -c '…'`";
     SelectBlocked "select_blocked" Refusal Error "the selected slice waits for something", "select a slice that `cook ready` lists, or change its `blocked_on` or `status` in the plan";
     SelectClosed "select_closed" Refusal Error "the selected slice is done or cancelled", "name an open slice: `cook graph` shows which are open";
-    SelectDirty "select_dirty" Refusal Error "a slice is selected on a worktree that is not clean", "commit, stash or ignore the named paths";
+    SelectDirty "select_dirty" Refusal Error "a slice is selected on a worktree that is not clean", "the user commits, stashes or ignores the named paths; until then leave `select` out, and where the report changes nothing else stop with `\"policy\": {\"to\": \"blocked\", \"why\": \"uncommitted: …\", \"exit\": \"git status\"}`";
     NoCommitYet "no_commit_yet" Refusal Error "the repository has no commit yet", "run `cook init --commit`";
     ContractUncommittedRefusal "contract_uncommitted" Refusal NeedsReground "contract files are not committed", "run `cook init --commit`";
     UnreconciledCommit "unreconciled_commit" Refusal Error "a committed slice is not reconciled, and another is selected", "reconcile it first: accepted or reopened";

@@ -42,6 +42,9 @@ impl Drift {
     }
 }
 
+/// What any report makes of it, and what one may say besides.
+const GOES_BACK: &str = "any re-ground puts it back in progress, and rule 4 answers then; the report may also say what to do about it (`reconcile`, reopened, with `findings`), cancel the slice, or ask the user";
+
 /// The facts [`measure`] reads, whatever the policy.
 pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
     let mut set = FactSet {
@@ -340,7 +343,7 @@ fn taken_away(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(
     if drift.unreported.is_empty() {
         let what = gone::tell_taken_back(snapshot, facts, &others);
         if let Some(what) = what {
-            drift.cause(Code::SliceTakenBack, what);
+            drift.cause(Code::SliceTakenBack, format!("{what}; {GOES_BACK}"));
         }
         let part = gone::tell_part(snapshot, facts, &others);
         drift.findings.extend(part);
@@ -354,7 +357,7 @@ fn taken_away(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(
 }
 
 /// Commits since the mark that are not the active slice's.
-pub(super) fn others_since<'a>(snapshot: &Snapshot, facts: &'a Facts) -> Vec<&'a CommitSeen> {
+pub fn others_since<'a>(snapshot: &Snapshot, facts: &'a Facts) -> Vec<&'a CommitSeen> {
     let since = facts.since.as_ref();
     since.map_or_else(Vec::new, |since| list_foreign(snapshot, since))
 }

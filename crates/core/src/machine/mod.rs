@@ -41,7 +41,7 @@ pub use bootstrap::NO_MISSION;
 pub use brief::{incoming, message_id};
 pub use by_cook::{MOST_BY_COOK, derive};
 pub use dispatch::{dispatch, dispatch_needs, explain};
-pub use drift::{contradictions, handoff_differences, new_answer};
+pub use drift::{contradictions, handoff_differences, new_answer, others_since};
 pub use estimate::{SessionEstimate, estimate};
 pub use facts::{
     AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CONTRACT_TEXTS, CommitFacts,
@@ -51,7 +51,7 @@ pub use facts::{
 };
 pub use planning::MAX_SLICES;
 pub use rebound::{Rebound, ReboundQuestion, follow, rebound_question};
-pub use reground::{Found, find_slice, find_state, found_needs, was_reported};
+pub use reground::{Found, Selection, find_slice, find_state, found_needs, was_reported};
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, id_is_valid, ready,

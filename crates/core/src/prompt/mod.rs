@@ -213,6 +213,7 @@ fn refused_keys(rule: &str, snapshot: &Snapshot) -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::diagnostic::{Code, Finding};
+    use crate::machine::Selection;
     use serde_json::json;
 
     #[test]
@@ -282,6 +283,7 @@ mod tests {
             action: "implement the slice",
             reason: "the slice has no commit\n# Forged",
             findings: &findings,
+            selection: &Selection::default(),
             context,
             brief: context,
         })
@@ -339,6 +341,7 @@ mod tests {
                 action: "a",
                 reason: "r",
                 findings: &[],
+                selection: &Selection::default(),
                 context: "",
                 brief: "",
             });
@@ -360,6 +363,7 @@ mod tests {
             action: "judge",
             reason: "votes are missing",
             findings: &[Finding::new(Code::DirtyWorktree, "`a`\n# Forged")],
+            selection: &Selection::default(),
             context: HOSTILE,
             brief: "the brief",
         };
@@ -499,6 +503,7 @@ mod tests {
             action: "re-ground",
             reason: "r",
             findings: &[],
+            selection: &Selection::default(),
             context: "",
             brief: "",
         });

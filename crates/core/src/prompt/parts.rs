@@ -78,7 +78,10 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "The plan:",
-            section(&plan_text(snapshot, may_select(input.rule, snapshot))),
+            section(&plan_text(
+                snapshot,
+                may_select(input.rule, snapshot).then_some(input.selection),
+            )),
         ),
         ("The slice in work:", section(&active_text(snapshot))),
         (
@@ -221,7 +224,7 @@ fn auditor(input: &PromptInput) -> Vec<Part> {
     let snapshot = input.snapshot;
     let mut parts = committed(snapshot);
     parts.extend([
-        ("The plan:", section(&plan_text(snapshot, false))),
+        ("The plan:", section(&plan_text(snapshot, None))),
         ("Criteria the user amended:", list(amendments(snapshot))),
         (REMARKS, list(remarks(snapshot))),
     ]);

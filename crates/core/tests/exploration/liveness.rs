@@ -8,8 +8,8 @@ use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Rule, VERIFY_STOP};
 use cook_core::model::{
-    ActiveStatus, Actor, Conclude, Count, Decision, Event, Limits, PlanBlock, Policy, Reground,
-    Reopen, Resume, Role, SliceStatus, WaitingKind,
+    ActiveStatus, Actor, AnswerTo, Conclude, Count, Decision, Event, Limits, PlanBlock, Policy,
+    Reground, Reopen, Resume, Role, SliceStatus, WaitingKind,
 };
 
 const ONE: Bounds = CORE;
@@ -899,7 +899,12 @@ fn lost_proof_reopens_a_done_slice() {
     walk.take(walk.judged(false));
     walk.mood.stored = cook_core::machine::Verdict::Missing;
     assert_eq!(walk.rule(), Rule::Recover);
-    walk.take(walk.reground(|block| block.answers = answers(&walk.snapshot)));
+    let owed = cook_core::machine::owed(&walk.snapshot).into_iter();
+    let given = owed.map(|no| AnswerTo {
+        no: no.id,
+        reason: "the slice is taken up again".to_owned(),
+    });
+    walk.take(walk.reground(|block| block.answers = given.collect()));
     walk.mood.stored = cook_core::machine::Verdict::Verified;
     let slice = walk.snapshot.plan.slice("a").unwrap();
     assert_eq!(slice.status, SliceStatus::Planned);

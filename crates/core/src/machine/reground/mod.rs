@@ -21,7 +21,7 @@ use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot
 use crate::report::advice;
 use conclude::{answer_rejections, answer_review, conclude};
 use found::put_right;
-pub use found::{Found, find_slice, find_state, found_needs};
+pub use found::{Found, Selection, find_slice, find_state, found_needs};
 use policy::{apply_policy, ask_for_trust};
 pub use reconcile::was_reported;
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};

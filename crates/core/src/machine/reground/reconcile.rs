@@ -180,6 +180,7 @@ pub(super) fn accept(
     record.own = Some(own);
     if let Some(slice) = work.next.plan.slice_mut(id) {
         slice.status = SliceStatus::Done;
+        slice.stands_at = None;
         slice.must_fix_findings = Some(Vec::new());
     }
     work.next.active.status = ActiveStatus::Done;
