@@ -46,7 +46,7 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     let is_reader = dispatch.role.is_some_and(service::leaves_the_tree_alone);
     take(&workspace, args)?;
     answer(NextAnswer {
-        needs_ticket: is_reader && seen != head.commit.as_ref(),
+        needs_ticket: is_reader && seen != head.commit.as_ref() && !dispatch.waits_for_gates(),
         next: Dispatched::of(dispatch, snapshot.as_ref(), &head, ticket),
         exit_code: args.exit_code,
     })

@@ -6,8 +6,8 @@ use super::context::context_text;
 use super::dispatch::dispatch_now;
 use super::found::find_state;
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::machine::{self, Dispatch, Facts, Head, Selection, VERIFY_STOP};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::machine::{self, Dispatch, Facts, Found, Head, Selection, VERIFY_STOP};
 use cook_core::model::{Role, Snapshot};
 use cook_core::prompt::{self, PromptInput};
 use cook_core::report;
@@ -83,6 +83,16 @@ pub fn report_format(workspace: &Workspace, role: Role) -> Result<String, Failur
     })
 }
 
+/// What the log calls done and is not, where the reason does not say it.
+fn not_told(found: &Found, dispatch: &Dispatch) -> Vec<Finding> {
+    let is_told = |lost: &&Finding| {
+        let mut told = dispatch.findings.iter();
+        told.any(|told| (told.code, &told.place) == (lost.code, &lost.place))
+    };
+    let lost = found.findings.iter().filter(|lost| !is_told(lost));
+    lost.cloned().collect()
+}
+
 /// What the role that is due is given.
 ///
 /// # Errors
@@ -125,7 +135,7 @@ pub fn role_prompts(
             found = find_state(workspace, snapshot, dispatch, facts)?;
             (
                 &found.snapshot,
-                found.findings.clone(),
+                not_told(&found, dispatch),
                 found.selection.clone(),
             )
         }

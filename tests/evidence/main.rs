@@ -19,3 +19,4 @@ mod runs;
 mod states;
 #[path = "../support/mod.rs"]
 mod support;
+mod taken_back;

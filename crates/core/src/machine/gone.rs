@@ -127,8 +127,9 @@ pub(super) fn lost_done(
                 format!("what proves `{}` is gone: {}", gone.criterion, gone.anchor)
             }
         };
-        let what =
-            format!("slice `{id}` is done in the log, and {what}; a re-ground opens it again");
+        let what = format!(
+            "slice `{id}` is done in the log, and {what}; any re-ground opens it again, and one that changes it names it in `reopen`"
+        );
         Some(Finding::new(Code::CriterionLostProof, what).at(id.clone()))
     };
     done(snapshot).filter_map(lost).collect()
