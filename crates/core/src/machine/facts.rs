@@ -7,6 +7,7 @@
 //! that `verify` can judge it again.
 
 use super::rebound::{Rebound, ReboundQuestion};
+pub use super::worktree::{MAX_PATHS, Worktree};
 use crate::change::Loss;
 use crate::diagnostic::{Code, Finding, Refusal};
 pub use crate::model::Verdict;
@@ -199,39 +200,6 @@ pub struct Head {
     pub tree: Option<String>,
     /// Short branch name; none = detached.
     pub branch: Option<String>,
-}
-
-/// `git status`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Worktree {
-    /// Dirty paths, sorted; at most [`MAX_PATHS`], the rest counted.
-    pub dirty: Vec<String>,
-    /// How many more there are.
-    pub more: u64,
-    /// SHA-256 of the whole status output.
-    pub digest: String,
-}
-
-/// Paths kept of any list that a repository can make long.
-pub const MAX_PATHS: usize = 200;
-
-impl Worktree {
-    /// No entry in `git status`.
-    pub fn is_clean(&self) -> bool {
-        self.dirty.is_empty()
-    }
-
-    /// Some of the dirty paths, and how many there are beside them.
-    pub(super) fn first_dirty(&self) -> String {
-        const NAMED: usize = 5;
-        let named = self.dirty.iter().take(NAMED).cloned().collect::<Vec<_>>();
-        let rest = (self.dirty.len() - named.len()) as u64 + self.more;
-        match rest {
-            0 => named.join(", "),
-            _ => format!("{} and {rest} more", named.join(", ")),
-        }
-    }
 }
 
 /// A file under `.agent/` that differs from the log.

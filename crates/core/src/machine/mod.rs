@@ -34,6 +34,7 @@ mod unfixed;
 mod user;
 mod wave;
 mod work;
+mod worktree;
 
 pub use apply::{apply, needs};
 pub use assurance::{AUDIT_EVERY, AuditRule};
