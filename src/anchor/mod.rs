@@ -16,6 +16,7 @@ mod receipts;
 mod section;
 mod sources;
 mod stamp;
+mod survival;
 mod text;
 mod then;
 mod work;

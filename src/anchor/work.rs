@@ -4,7 +4,7 @@ use super::answer::{NO_COMMIT, Placed, answer};
 use super::sources::{Sources, Text, recall};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
-use cook_core::model::{Anchor, Own, OwnFile, OwnHunk, Survival, TextOutcome, Verdict};
+use cook_core::model::{Anchor, Own, OwnFile, OwnHunk, TextOutcome, Verdict};
 use cook_git::{ChangeKind, Following, Piece, Text as Lines, is_telling, stands_reshaped};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -422,25 +422,5 @@ impl Sources<'_> {
             },
         };
         Ok(answer)
-    }
-}
-
-impl Sources<'_> {
-    /// What became of the work that a transition accepted; whole where nobody wrote it down.
-    ///
-    /// # Errors
-    /// When the repository or the log cannot be read.
-    pub fn survival(&self, seq: u64, accepted: &str) -> Result<Option<Survival>, Failure> {
-        let (Some(own), Some(head)) = (self.accepted(seq)?, &self.head.commit) else {
-            return Ok(None);
-        };
-        let mut survival = Following::new(self.repo, &own, head)?.survival()?;
-        if own.head != accepted {
-            survival.on_head = match self.repo.resolve(accepted)? {
-                Some(accepted) => self.repo.is_ancestor(&accepted, head)?,
-                None => false,
-            };
-        }
-        Ok(Some(survival))
     }
 }

@@ -40,8 +40,13 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     let head = service::head_of(&facts)?;
     let current = tip.as_ref().zip(snapshot.as_ref());
     let ticket = service::ticket(&workspace, current, &head, dispatch.role)?;
+    let seen = snapshot
+        .as_ref()
+        .and_then(|it| it.ledger.head_seen.as_ref());
+    let is_reader = dispatch.role.is_some_and(service::leaves_the_tree_alone);
     take(&workspace, args)?;
     answer(NextAnswer {
+        needs_ticket: is_reader && seen != head.commit.as_ref() && !dispatch.waits_for_gates(),
         next: Dispatched::of(dispatch, snapshot.as_ref(), &head, ticket),
         exit_code: args.exit_code,
     })

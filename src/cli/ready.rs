@@ -3,12 +3,14 @@
 use super::context::{Answer, Context, answer};
 use crate::service;
 use crate::view::{ReadyAnswer, WaitingSlice};
+use cook_core::diagnostic::{Code, Finding};
 use cook_core::machine::{SliceGraph, waits_for};
 
 pub(super) fn ready(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
-    let plan = &service::found_plan(&workspace, &snapshot)?;
+    let found = service::found(&workspace, &snapshot)?;
+    let (plan, selection) = (&found.snapshot.plan, &found.selection);
     let waiting = plan
         .open_slices()
         .map(|slice| WaitingSlice {
@@ -17,8 +19,24 @@ pub(super) fn ready(context: &Context) -> Answer {
         })
         .filter(|slice| !slice.waits_for.is_empty())
         .collect();
+    let ready = SliceGraph::new(plan).ready(plan);
+    let rests_on = ready.iter().filter_map(|row| {
+        let on = selection.rests_on(plan.slice(&row.slice_id)?);
+        let unrun = on.iter().map(|(id, what)| format!("`{id}` ({what})"));
+        let unrun: Vec<String> = unrun.collect();
+        (!unrun.is_empty()).then(|| {
+            let what = format!(
+                "slice `{}` can be selected only if what it waits for still holds at HEAD, where it has not run: {}",
+                row.slice_id,
+                unrun.join(", ")
+            );
+            Finding::new(Code::ProofStale, what).at(row.slice_id.clone())
+        })
+    });
     answer(ReadyAnswer {
-        ready: SliceGraph::new(plan).ready(plan),
+        held: selection.held.clone(),
+        findings: rests_on.collect(),
+        ready,
         waiting,
     })
 }

@@ -254,7 +254,7 @@ fn check_head(workspace: &Workspace, role: Role) -> Result<(), Failure> {
     };
     Err(Refusal::new(Code::HeadMoved, what)
         .replace_hints([format!(
-            "look at them; `cook next --json` gives a ticket for this HEAD, and `cook record {} --ticket TICKET` takes the report",
+            "look at what came (`git log -p`): where the report speaks of this HEAD too, hand it in with the ticket that `cook next` prints, `cook record {} FILE --ticket TICKET`; otherwise give the role a new session with `cook next --prompt`",
             role.short()
         )])
         .into())

@@ -13,6 +13,7 @@ pub(super) fn status(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
     let (dispatch, facts) = service::dispatch_now(&workspace, Some(&snapshot))?;
+    let found = service::found_where_moved(&workspace, &snapshot, &dispatch, &facts)?;
     let displaced = workspace.store()?.rescue_list()?.len();
     let mut findings = dispatch.findings.clone();
     findings.extend(workspace.config_problem().cloned());
@@ -31,6 +32,7 @@ pub(super) fn status(context: &Context) -> Answer {
         head: service::head_of(&facts)?,
         scripted: service::list_scripted_commands(&workspace, &snapshot)?,
         snapshot,
+        found,
         dispatch,
         limits,
         displaced,

@@ -4,9 +4,13 @@ use super::world::World;
 use crate::anchor::{Anchor, Sources, basis_of};
 use cook_core::brief::{is_users, mentions};
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, BriefFacts, BriefQuestion, FactSet, Facts, Head};
+use cook_core::machine::{
+    AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion, FactSet, Facts, Head,
+    OwnQuestion,
+};
 use cook_core::model::{BriefLine, BriefStanding, Caches, PROMPT_ID, Rest, Survival, Verdict};
 use cook_store::receipt::words;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 impl World<'_> {
@@ -93,6 +97,9 @@ impl World<'_> {
             let own = self.sources(&head)?.claimed_work(question, None)?;
             facts.own = (!own.head.is_empty()).then_some(own);
         }
+        if let Some(question) = &wanted.committed {
+            facts.committed = self.lacking(question, &self.repo.head()?)?;
+        }
         if wanted.survivals.is_empty() {
             return Ok(());
         }
@@ -110,6 +117,57 @@ impl World<'_> {
             facts.survivals.insert(slice.clone(), survival);
         }
         Ok(())
+    }
+
+    /// What is asked of done slices where HEAD moved: no gate is run for it.
+    pub(super) fn with_standing<'f>(
+        &self,
+        wanted: &'f FactSet,
+    ) -> Result<Cow<'f, FactSet>, Failure> {
+        let Some(standing) = &wanted.standing else {
+            return Ok(Cow::Borrowed(wanted));
+        };
+        if self.repo.head()?.commit.as_ref() == Some(&standing.seen) {
+            return Ok(Cow::Borrowed(wanted));
+        }
+        let mut wanted = wanted.clone();
+        wanted.existing_receipts_only |= wanted.anchors.is_empty();
+        wanted.anchors.extend(standing.anchors.iter().cloned());
+        wanted.survivals.extend(standing.survivals.clone());
+        Ok(Cow::Owned(wanted))
+    }
+
+    /// What HEAD lacks of a slice's work; none = nothing.
+    fn lacking(&self, question: &OwnQuestion, head: &Head) -> Result<Option<Survival>, Failure> {
+        if head.commit.as_ref() == Some(&question.head) {
+            return Ok(None);
+        }
+        let found = self.sources(head)?.claimed_survival(question)?;
+        Ok(found.filter(|found| found.rest != Rest::Whole))
+    }
+
+    /// The same of a commit that is reported.
+    pub(super) fn lacking_of(
+        &self,
+        asked: &CommitQuestion,
+        commit: &CommitFacts,
+        head: &Head,
+    ) -> Result<Option<Survival>, Failure> {
+        let Some(id) = commit
+            .id
+            .as_ref()
+            .filter(|_| commit.on_head && commit.after_basis)
+        else {
+            return Ok(None);
+        };
+        let claimed = asked.claimed.iter().chain(&commit.claimed).chain([id]);
+        let question = OwnQuestion {
+            basis: asked.basis.clone(),
+            head: id.clone(),
+            claimed: claimed.cloned().collect(),
+            earlier: asked.earlier,
+        };
+        self.lacking(&question, head)
     }
 
     /// The brief's anchors, by what is kept: no gate is run for them.

@@ -12,6 +12,7 @@ use cook_git::{Entry, Repo};
 /// # Errors
 /// When something that was asked for cannot be told.
 pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
+    let wanted = &*world.with_standing(wanted)?;
     let mut facts = Facts::default();
     if let Some(question) = &wanted.gates {
         facts.gates = Some(world.gates(question)?);
@@ -87,6 +88,7 @@ impl World<'_> {
             let mut commit = self.repo.commit_facts(&head, question, protected)?;
             self.guard_settings(&mut commit)?;
             self.look_for_losses(question, &mut commit)?;
+            commit.lacking = self.lacking_of(question, &commit, &head)?;
             facts.commit = Some(commit);
         }
         if wanted.contract_committed {

@@ -48,6 +48,9 @@ pub fn wants_gates(wanted: &FactSet) -> bool {
         || wanted.room
         || !wanted.anchors.is_empty()
         || !wanted.survivals.is_empty()
+        || wanted.committed.is_some()
+        || wanted.standing.is_some()
+        || wanted.commit.is_some()
         || !wanted.trust.is_empty()
         || wanted.brief.is_some()
 }

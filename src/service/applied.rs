@@ -2,7 +2,7 @@
 
 use cook_core::diagnostic::Finding;
 use cook_core::machine::{self, Step};
-use cook_core::model::{Slice, SliceStatus};
+use cook_core::model::{ANSWER_NOTE, Slice, SliceStatus};
 use cook_store::store::Tip;
 
 /// What an event did.
@@ -50,14 +50,7 @@ impl Applied {
             }),
             named("changed", &|before, now| {
                 let same = |before: &Slice| {
-                    // Evidence and what cook sets are not the plan's.
-                    let planned = Slice {
-                        evidence: now.evidence.clone(),
-                        basis_commit: now.basis_commit.clone(),
-                        must_fix_findings: now.must_fix_findings.clone(),
-                        ..before.clone()
-                    };
-                    before.status != now.status || planned == *now
+                    before.status != now.status || as_planned(before) == as_planned(now)
                 };
                 before.is_some_and(|before| !same(before))
             }),
@@ -87,5 +80,21 @@ impl Applied {
         };
         let is_other = same(&now, &before) != same(&before, &now);
         is_other.then(|| format!("order is now {}", now.join(", ")))
+    }
+}
+
+/// A slice without what cook sets: evidence, where it began, what must be fixed, the user's answers.
+fn as_planned(slice: &Slice) -> Slice {
+    let list = |of: &Option<Vec<String>>| Some(of.clone().unwrap_or_default());
+    let mut notes = slice.locked_notes.clone().unwrap_or_default();
+    notes.retain(|note| !note.starts_with(ANSWER_NOTE));
+    Slice {
+        evidence: Vec::new(),
+        basis_commit: None,
+        must_fix_findings: None,
+        locked_notes: Some(notes),
+        implementation_surfaces: list(&slice.implementation_surfaces),
+        verification_commands: list(&slice.verification_commands),
+        ..slice.clone()
     }
 }

@@ -47,6 +47,15 @@ impl Candidate {
             is_old,
         }
     }
+
+    /// The anchor, and whether it shows anything of the work.
+    fn told(&self) -> String {
+        let anchor = &self.anchor;
+        match self.is_old {
+            true => format!("{anchor} [not new]"),
+            false => anchor.clone(),
+        }
+    }
 }
 
 /// Lists them, a criterion at a time; the others behind.
@@ -88,7 +97,7 @@ pub(super) fn list_candidates(
     }
     let _ = writeln!(
         text,
-        "what can prove the criteria (it holds at HEAD and is of the work; one anchor serves one criterion):"
+        "what can prove the criteria (it holds at HEAD and is of the work; one anchor serves one criterion, and one of them at least must be new since the basis):"
     );
     let mut criteria = slice.acceptance_criteria.iter().map(|one| words_of(one));
     let first = criteria.next().unwrap_or_default();
@@ -108,11 +117,12 @@ pub(super) fn list_candidates(
             let common = known.map(|one| (one.words.intersection(&wanted).count(), one));
             let fitting = common.filter(|(common, _)| *common > 0);
             let best = fitting.min_by_key(|(common, one)| (one.is_old, usize::MAX - common))?;
-            Some(best.1.anchor.as_str())
+            Some(best.1)
         };
         let kinds = [Kind::Test, Kind::Lines, Kind::Printed];
-        let fitting: Vec<&str> = kinds.into_iter().filter_map(best).collect();
-        shown.extend(fitting.iter().map(|anchor| (*anchor).to_owned()));
+        let fitting: Vec<&Candidate> = kinds.into_iter().filter_map(best).collect();
+        shown.extend(fitting.iter().map(|one| one.anchor.clone()));
+        let fitting: Vec<String> = fitting.into_iter().map(Candidate::told).collect();
         let fitting = match fitting.is_empty() {
             true => "none shares a word with it: see the others".to_owned(),
             false => fitting.join(" | "),
@@ -121,9 +131,9 @@ pub(super) fn list_candidates(
     }
     let (mut bytes, mut left) = (0, 0);
     for one in held.iter().filter(|one| !shown.contains(&one.anchor)) {
-        bytes += one.anchor.len() + 4;
+        bytes += one.told().len() + 3;
         match bytes <= OTHERS {
-            true => drop(writeln!(text, "  {}", one.anchor)),
+            true => drop(writeln!(text, "  {}", one.told())),
             false => left += 1,
         }
     }
@@ -277,11 +287,12 @@ fn keep_verified(
         return Ok(Vec::new());
     }
     let facts = workspace.measure(&wanted, Some(snapshot))?;
-    let holds = |one: &Candidate| {
-        let answer = question(one).and_then(|question| facts.anchors.get(&question.key()).cloned());
-        answer.is_some_and(|answer| answer.verdict == Verdict::Verified && answer.related)
-    };
-    Ok(candidates.into_iter().filter(holds).collect())
+    let hold = candidates.into_iter().filter_map(|mut one| {
+        let answer = facts.anchors.get(&question(&one)?.key())?;
+        one.is_old |= !answer.is_new;
+        (answer.verdict == Verdict::Verified && answer.related).then_some(one)
+    });
+    Ok(hold.collect())
 }
 
 fn words_of(text: &str) -> BTreeSet<String> {

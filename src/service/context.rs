@@ -11,7 +11,7 @@ use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_core::change::{Class, class_of};
 use cook_core::diagnostic::{Failure, counted, without_escapes};
-use cook_core::machine::{AnchorQuestion, FactSet, Facts};
+use cook_core::machine::{AnchorQuestion, FactSet, Facts, Head, others_since, short};
 use cook_core::model::{ActiveStatus, Evidence, Receipt, Role, SliceStatus, Snapshot, Verdict};
 use cook_git::{ChangeKind, Edit, unified_diff};
 use cook_store::receipt::Receipts;
@@ -20,6 +20,9 @@ use std::fmt::Write;
 
 /// Paths that are listed.
 const LISTED: usize = 200;
+/// Commits that are named with their author, and characters of what each says.
+const OTHERS: usize = 20;
+const SUBJECT: usize = 100;
 /// Last lines of a red gate's output.
 const OUTPUT: usize = 40;
 /// Bytes of one file's diff.
@@ -51,7 +54,6 @@ pub(super) fn context_text(
         None => Vec::new(),
     };
     if let (Some((basis, upto)), Some(id)) = (&span, &snapshot.active.slice_id) {
-        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
         let _ = write!(
             text,
             "slice {id} from its basis {} to {}: ",
@@ -60,12 +62,15 @@ pub(super) fn context_text(
         );
         list_paths(&mut text, &edits, &gates);
     }
+    if role == Role::Regrounder {
+        list_others(&mut text, workspace, logged, facts)?;
+    }
     add_slice_rows(&mut text, workspace, snapshot, facts, role)?;
     for run in &snapshot.evidence.runs {
-        add_run(&mut text, run);
+        add_run(&mut text, run, &head);
     }
     if matches!(role, Role::Regrounder | Role::Implementer) {
-        add_red_at_head(&mut text, workspace, snapshot, head.tree.as_deref(), role)?;
+        add_red_at_head(&mut text, workspace, snapshot, &head, role)?;
     }
     if role != Role::Implementer {
         list_criteria(&mut text, workspace, logged, role)?;
@@ -92,10 +97,47 @@ pub(super) fn context_text(
     Ok(text)
 }
 
-/// How a gate ended; of a red one with the last lines that it printed.
-fn add_run(text: &mut String, run: &Receipt) {
+/// Commits that are not the slice's and that no re-ground has seen, with who made them.
+fn list_others(
+    text: &mut String,
+    workspace: &Workspace,
+    logged: &Snapshot,
+    facts: &Facts,
+) -> Result<(), Failure> {
+    let others = others_since(logged, facts);
+    if others.is_empty() {
+        return Ok(());
+    }
+    let _ = writeln!(text, "commits of nobody's slice since the last re-ground:");
+    for commit in others.iter().rev().take(OTHERS) {
+        let (author, subject) = workspace.repo.heading(&commit.id)?;
+        let subject: String = subject.chars().take(SUBJECT).collect();
+        let _ = writeln!(text, "  {} by {author}: {subject}", short(&commit.id));
+    }
+    if others.len() > OTHERS {
+        let _ = writeln!(text, "  and {} before them", others.len() - OTHERS);
+    }
+    Ok(())
+}
+
+/// How a gate ended, and where; of a red one with the last lines that it printed.
+fn add_run(text: &mut String, run: &Receipt, head: &Head) {
     let how = if run.passed() { "passed" } else { "failed" };
-    let _ = writeln!(text, "gate `{}` {how} (receipt:{})", run.command, run.id);
+    let at = match (
+        &run.head_sha,
+        run.tree_oid.is_some() && run.tree_oid == head.tree,
+    ) {
+        (at, true) if *at == head.commit => "at HEAD".to_owned(),
+        (Some(at), true) => format!("at {}, which has HEAD's tree", short(at)),
+        (None, true) => "at HEAD's tree".to_owned(),
+        (Some(at), false) => format!("at {}, NOT at HEAD", short(at)),
+        (None, false) => "NOT at HEAD".to_owned(),
+    };
+    let _ = writeln!(
+        text,
+        "gate `{}` {how} {at} (receipt:{})",
+        run.command, run.id
+    );
     if !run.passed() {
         let tail = without_escapes(&run.tail);
         let lines: Vec<&str> = tail.lines().collect();
@@ -111,10 +153,10 @@ fn add_red_at_head(
     text: &mut String,
     workspace: &Workspace,
     snapshot: &Snapshot,
-    tree: Option<&str>,
+    head: &Head,
     role: Role,
 ) -> Result<(), Failure> {
-    let Some(tree) = tree else {
+    let Some(tree) = head.tree.as_deref() else {
         return Ok(());
     };
     let receipts = Receipts::of(&workspace.repo)?;
@@ -128,7 +170,7 @@ fn add_red_at_head(
             runs.any(|run| run.command == found.command && run.tree_oid == found.tree_oid)
         };
         if let Some(red) = found.filter(|found| !found.passed() && !is_shown(found)) {
-            add_run(text, &red);
+            add_run(text, &red, head);
         }
     }
     let verifier = match role {
@@ -136,7 +178,7 @@ fn add_red_at_head(
         _ => None,
     };
     if let Some(red) = verifier.filter(|found| !found.passed()) {
-        add_run(text, &red);
+        add_run(text, &red, head);
     }
     Ok(())
 }

@@ -53,7 +53,10 @@ pub fn dispatch_facts(
     let rebound = find_rebound(workspace, snapshot)?;
     let followed = snapshot.map(|snapshot| machine::follow(snapshot, rebound.as_ref()));
     let mut needs = machine::dispatch_needs(followed.as_deref());
-    needs.config &= workspace.config_problem().is_none();
+    if workspace.config_problem().is_some() {
+        needs.config = false;
+        needs.standing = None;
+    }
     let mut facts = workspace.measure(&needs, followed.as_deref())?;
     facts.rebound = rebound;
     Ok(facts)

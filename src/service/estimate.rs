@@ -6,7 +6,7 @@ use super::dispatch::{dispatch_now, head_of};
 use super::workspace::Workspace;
 use cook_agents::prompt_tokens;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{self, Facts, Rule};
+use cook_core::machine::{self, Facts, Rule, Selection};
 use cook_core::model::{Assurance, Role, Snapshot};
 use cook_core::prompt::{self, PromptInput};
 use cook_store::session::CallRecord;
@@ -121,6 +121,7 @@ fn prompt_size(
         action: "",
         reason: "",
         findings: &[],
+        selection: &Selection::default(),
         context: &context,
         brief: "",
     });

@@ -30,7 +30,36 @@ pub(super) fn find_state(
 /// # Errors
 /// Unreadable state, or git that does not answer.
 pub fn found_plan(workspace: &Workspace, snapshot: &Snapshot) -> Result<Plan, Failure> {
+    Ok(found(workspace, snapshot)?.snapshot.plan)
+}
+
+/// The same with what stands against a selection beside the plan.
+///
+/// # Errors
+/// As [`found_plan`].
+pub fn found(workspace: &Workspace, snapshot: &Snapshot) -> Result<Found, Failure> {
     let (due, facts) = dispatch_now(workspace, Some(snapshot))?;
     let snapshot = &*machine::follow(snapshot, facts.rebound.as_ref());
-    Ok(find_state(workspace, snapshot, &due, &facts)?.snapshot.plan)
+    find_state(workspace, snapshot, &due, &facts)
+}
+
+/// The plan that a report finds, where HEAD moved since somebody looked at it.
+///
+/// # Errors
+/// As [`found_plan`].
+pub fn found_where_moved(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    due: &Dispatch,
+    facts: &Facts,
+) -> Result<Option<Plan>, Failure> {
+    let head = facts.head.as_ref().and_then(|head| head.commit.as_ref());
+    // Where the settings cannot be read, nothing is held against them.
+    if head == snapshot.ledger.mark.as_ref() || workspace.config_problem().is_some() {
+        return Ok(None);
+    }
+    let snapshot = &*machine::follow(snapshot, facts.rebound.as_ref());
+    Ok(Some(
+        find_state(workspace, snapshot, due, facts)?.snapshot.plan,
+    ))
 }

@@ -39,7 +39,7 @@ pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run_stop_verifier};
 pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};
-pub(crate) use found::found_plan;
+pub(crate) use found::{found, found_plan, found_where_moved};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub use judging::Judging;
 pub(crate) use prompting::{

@@ -6,8 +6,8 @@ use super::context::context_text;
 use super::dispatch::dispatch_now;
 use super::found::find_state;
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::machine::{self, Dispatch, Facts, Head, VERIFY_STOP};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::machine::{self, Dispatch, Facts, Found, Head, Selection, VERIFY_STOP};
 use cook_core::model::{Role, Snapshot};
 use cook_core::prompt::{self, PromptInput};
 use cook_core::report;
@@ -83,6 +83,16 @@ pub fn report_format(workspace: &Workspace, role: Role) -> Result<String, Failur
     })
 }
 
+/// What the log calls done and is not, where the reason does not say it.
+fn not_told(found: &Found, dispatch: &Dispatch) -> Vec<Finding> {
+    let is_told = |lost: &&Finding| {
+        let mut told = dispatch.findings.iter();
+        told.any(|told| (told.code, &told.place) == (lost.code, &lost.place))
+    };
+    let lost = found.findings.iter().filter(|lost| !is_told(lost));
+    lost.cloned().collect()
+}
+
 /// What the role that is due is given.
 ///
 /// # Errors
@@ -113,13 +123,21 @@ pub fn role_prompts(
     }
     let brief = put_together(workspace, snapshot, dispatch, facts)?;
     let logged = snapshot;
-    let found;
-    let (snapshot, lost) = match role {
+    let (found, slice);
+    let (snapshot, lost, selection) = match role {
         // Their report is of the one slice.
-        Role::Bootstrapper | Role::Implementer | Role::Reviewer => (snapshot, Vec::new()),
+        Role::Bootstrapper | Role::Reviewer => (snapshot, Vec::new(), Selection::default()),
+        Role::Implementer => {
+            slice = machine::find_slice(snapshot, facts, dispatch)?;
+            (&slice, Vec::new(), Selection::default())
+        }
         Role::Regrounder | Role::Auditor | Role::StopJudge => {
             found = find_state(workspace, snapshot, dispatch, facts)?;
-            (&found.snapshot, found.findings.clone())
+            (
+                &found.snapshot,
+                not_told(&found, dispatch),
+                found.selection.clone(),
+            )
         }
     };
     let input = PromptInput {
@@ -129,6 +147,7 @@ pub fn role_prompts(
         action: &dispatch.action,
         reason: &dispatch.reason,
         findings: &[&dispatch.findings[..], &lost].concat(),
+        selection: &selection,
         context: &context_text(workspace, (logged, snapshot), facts, role)?,
         brief: &brief.beside_prompt(role, &prompt::findings_shown(role, snapshot), DEFAULT_BYTES),
     };

@@ -314,6 +314,7 @@ impl Workspace {
             || set.gates.is_some()
             || !set.anchors.is_empty()
             || set.commit.is_some()
+            || set.standing.is_some()
             || set.brief.is_some()
             || set.stop_verifier.is_some()
             || set.room;

@@ -15,6 +15,9 @@ pub struct NextAnswer {
     /// `--exit-code`.
     #[serde(skip)]
     pub exit_code: bool,
+    /// HEAD moved, and the role that is due may not have seen it.
+    #[serde(skip)]
+    pub needs_ticket: bool,
 }
 
 /// Votes that count at this HEAD, and how many are needed.
@@ -142,7 +145,10 @@ impl Show for NextAnswer {
             page.row("votes", &format!("{have} of {need} in wave {}", next.wave));
         }
         if let Some(command) = command_for(&next.dispatch) {
-            page.row("how", &command);
+            // Without it a report is refused that nothing ties to this HEAD.
+            let ticket = next.ticket.as_ref().filter(|_| self.needs_ticket);
+            let ticket = ticket.map_or_else(String::new, |ticket| format!(" --ticket {ticket}"));
+            page.row("how", &format!("{command}{ticket}"));
         }
     }
 

@@ -1,7 +1,7 @@
 //! `cook ready`, `cook graph`, `cook criteria`: what could be worked on, what waits for what, and what must hold.
 
 use super::{Page, Show, Tone};
-use cook_core::diagnostic::{Lines, clean};
+use cook_core::diagnostic::{Finding, Lines, clean};
 use cook_core::machine::ReadyRow;
 use cook_core::model::SliceStatus;
 use serde::Serialize;
@@ -15,6 +15,10 @@ pub struct ReadyAnswer {
     pub ready: Vec<ReadyRow>,
     /// The other open slices.
     pub waiting: Vec<WaitingSlice>,
+    /// Why none of them can be selected now; null = they can.
+    pub held: Option<String>,
+    /// What is not known of some of them.
+    pub findings: Vec<Finding>,
 }
 
 /// The criteria of the plan.
@@ -89,6 +93,12 @@ impl Show for ReadyAnswer {
     fn human(&self, page: &mut Page) {
         if self.ready.is_empty() {
             page.line("no slice can be selected now");
+        } else if let Some(why) = &self.held {
+            let why = clean(why, Lines::Fold);
+            page.toned_line(
+                Tone::Warn,
+                &format!("nothing can be selected now: {why}; once the user has settled that:"),
+            );
         }
         for (index, row) in self.ready.iter().enumerate() {
             page.toned(Tone::Strong, &format!("{}. {}", index + 1, row.slice_id));
@@ -110,6 +120,9 @@ impl Show for ReadyAnswer {
                 &format!("   {} waits for {waits}", slice.slice_id),
             );
         }
+    }
+    fn findings(&self) -> &[Finding] {
+        &self.findings
     }
 }
 

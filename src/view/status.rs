@@ -5,7 +5,7 @@ use super::{Page, Show, Tone};
 use cook_core::diagnostic::{Finding, counted};
 use cook_core::machine::{Dispatch, Head, Rule, current_audit, current_review, votes_at};
 use cook_core::model::{
-    Amendment, Assurance, Blocker, Evidence, Limits, Phase, Policy, Role, Slice, SliceStatus,
+    Amendment, Assurance, Blocker, Evidence, Limits, Phase, Plan, Policy, Role, Slice, SliceStatus,
     Snapshot, Waiting,
 };
 use serde::{Serialize, Serializer};
@@ -152,6 +152,9 @@ struct SliceRow<'a> {
     status: SliceStatus,
     criteria: usize,
     proven: usize,
+    /// It is done in the log, and HEAD does not hold its work or proof any more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    gone: bool,
     attempts: u64,
     /// Why it is blocked, as the plan says.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,6 +164,7 @@ struct SliceRow<'a> {
 impl SliceRow<'_> {
     fn line(&self, page: &mut Page) {
         let tone = match self.status {
+            SliceStatus::Done if self.gone => Tone::Warn,
             SliceStatus::Done => Tone::Good,
             SliceStatus::Selected | SliceStatus::InProgress => Tone::Strong,
             SliceStatus::Blocked => Tone::Warn,
@@ -175,8 +179,12 @@ impl SliceRow<'_> {
         let why = self
             .blocked
             .map_or_else(String::new, |why| format!(": {why}"));
+        let gone = match self.gone {
+            true => ": HEAD does not hold its work or proof any more",
+            false => "",
+        };
         page.line(&format!(
-            "{} — {} ({} of {} criteria proven{spent}){why}",
+            "{} — {} ({} of {} criteria proven{spent}){why}{gone}",
             self.slice_id, self.goal, self.proven, self.criteria
         ));
     }
@@ -225,6 +233,8 @@ pub struct StatusAnswer {
     pub unfinished: Vec<Role>,
     /// The documents.
     pub snapshot: Snapshot,
+    /// The plan as HEAD bears it out, where HEAD moved.
+    pub found: Option<Plan>,
     /// HEAD.
     pub head: Head,
     /// Who is due.
@@ -266,12 +276,17 @@ impl StatusAnswer {
     fn slice_row<'a>(&'a self, slice: &'a Slice) -> SliceRow<'a> {
         let attempts = self.snapshot.counters.attempts.get(&slice.slice_id);
         let known = self.snapshot.ledger.slices.get(&slice.slice_id);
+        let found = self.found.as_ref();
+        let found = found.and_then(|plan| plan.slice(&slice.slice_id));
+        let is_gone =
+            slice.status == SliceStatus::Done && found.is_some_and(|found| found.status.is_open());
         SliceRow {
             slice_id: &slice.slice_id,
             goal: &slice.goal,
             status: slice.status,
             criteria: slice.acceptance_criteria.len(),
-            proven: proven(slice),
+            proven: if is_gone { 0 } else { proven(slice) },
+            gone: is_gone,
             attempts: attempts.map_or(0, |count| count.0),
             blocked: known.and_then(|known| known.blocked.as_deref()),
         }

@@ -206,6 +206,7 @@ fn slice(d: &mut Draw) -> Slice {
         verification_commands: d.maybe(Draw::texts),
         locked_notes: d.maybe(Draw::texts),
         must_fix_findings: d.maybe(Draw::texts),
+        stands_at: d.maybe(Draw::text),
         basis_commit: d.maybe(Draw::text),
         remaining_contract_ids_before: d.maybe(Draw::texts),
         release_blocker_count_before: d.maybe(Draw::count),

@@ -21,3 +21,4 @@ mod runs;
 mod states;
 #[path = "../support/mod.rs"]
 mod support;
+mod taken_back;

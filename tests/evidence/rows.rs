@@ -275,7 +275,19 @@ const BESIDE: [(&str, &[&str]); 4] = [
             "nothing_waits_for_a_cancelled_slice",
             "what_is_listed_for_selection_can_be_selected",
             "a_prompt_speaks_of_the_history_that_is_there",
-            "a_judge_is_not_told_that_lost_work_is_done",
+            "lost_work_is_told_once_and_goes_to_no_judge",
+        ],
+    ),
+    (
+        "what reaches whom when work is taken back, or held up",
+        &[
+            "a_revert_before_the_reconciliation_is_told_and_sends_the_slice_back",
+            "a_committed_slice_that_is_amended_is_told_of_in_one_way",
+            "no_judge_is_asked_once_accepted_work_is_taken_back",
+            "judges_stay_due_where_somebody_else_takes_nothing_away",
+            "a_slice_that_a_shared_red_gate_opens_holds_nobody_up_and_is_taken_up_as_it_stands",
+            "a_dirty_worktree_is_said_to_hold_selections_up_and_by_whom_it_ends",
+            "a_record_names_as_changed_only_what_its_plan_changes",
         ],
     ),
     (
@@ -295,7 +307,7 @@ const BESIDE: [(&str, &[&str]); 4] = [
     ),
 ];
 
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
     include_str!("chance.rs"),
@@ -309,6 +321,7 @@ const SOURCES: [&str; 13] = [
     include_str!("rebound.rs"),
     include_str!("runs.rs"),
     include_str!("states.rs"),
+    include_str!("taken_back.rs"),
 ];
 
 #[test]

@@ -167,18 +167,24 @@ fn a_prompt_speaks_of_the_history_that_is_there() {
     job.select("b");
 }
 
-/// What is done by the log alone is not told to judges as done.
+/// What is done by the log alone is told as lost, once, and no judge is asked about it.
 #[test]
-fn a_judge_is_not_told_that_lost_work_is_done() {
+fn lost_work_is_told_once_and_goes_to_no_judge() {
     let job = Job::done();
     let cancel = json!([{"slice_id": "b", "reason": "nobody needs it"}]);
     job.reground(json!({"plan": {"plan_basis": "x", "cancel": cancel}}))
         .ok();
     job.git(&["revert", "--no-edit", "HEAD"]);
     job.repo.cook(&["verify", "stop"]);
-    assert_eq!(job.repo.due()["role"], "completion-stop-judge");
+    assert_eq!(job.repo.due()["role"], "completion-regrounder");
     let prompt = job.repo.cook(&["next", "--prompt"]).ok().out;
-    assert!(!prompt.contains("`a` (done"), "{prompt}");
-    assert!(prompt.contains("the log calls slice `a` done"), "{prompt}");
+    assert!(!prompt.contains("\na (done"), "{prompt}");
+    let lost = "slice `a` is done in the log";
+    assert_eq!(prompt.matches(lost).count(), 1, "{prompt}");
+    assert!(!prompt.contains("the log calls slice"), "{prompt}");
+    assert!(
+        prompt.contains("can be selected, first in order of work first: a\n"),
+        "{prompt}"
+    );
     assert!(prompt.contains("missing (lib.txt:5)"), "{prompt}");
 }

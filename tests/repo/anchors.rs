@@ -573,6 +573,7 @@ fn measure_answers_exactly_what_is_asked() {
             since: None,
             slice_id: "s-1".to_owned(),
             claimed: BTreeSet::new(),
+            earlier: None,
         }),
         gates: Some(GateQuestion {
             commit: head.clone(),

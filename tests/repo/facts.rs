@@ -436,6 +436,7 @@ fn commit_facts_of(scratch: &Scratch) -> cook_core::machine::CommitFacts {
         basis,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
+        earlier: None,
     };
     repo.commit_facts(
         &head,
@@ -464,6 +465,7 @@ fn a_reported_commit() {
             since: since.map(str::to_owned),
             slice_id: "s-1".to_owned(),
             claimed: BTreeSet::new(),
+            earlier: None,
         };
         repo.commit_facts(&head, &question, &[]).unwrap()
     };
@@ -497,6 +499,7 @@ fn a_reported_commit() {
         since: None,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
+        earlier: None,
     };
     let facts = repo.commit_facts(&moved, &question, &[]).unwrap();
     assert!(facts.id.is_some() && !facts.on_head && facts.after_basis);
@@ -528,6 +531,7 @@ fn contract_files_are_protected_and_looked_for() {
         since: None,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
+        earlier: None,
     };
     let facts = repo.commit_facts(&head, &question, &[]).unwrap();
     assert_eq!(facts.protected.len(), CONTRACT_FILES.len());

@@ -229,6 +229,7 @@ pub fn slice(id: &str) -> Slice {
         verification_commands: None,
         locked_notes: None,
         must_fix_findings: None,
+        stands_at: None,
         basis_commit: None,
         remaining_contract_ids_before: None,
         release_blocker_count_before: None,

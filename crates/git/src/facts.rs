@@ -73,6 +73,19 @@ impl Repo {
         })
     }
 
+    /// Who wrote a commit, and the first line of its message, as they stand.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn heading(&self, commit: &str) -> Result<(String, String), Failure> {
+        let listed = self.ask(|history| history.list(None, commit, 1))?;
+        let heading = listed.into_iter().next().map(|commit| {
+            let subject = commit.message.lines().next().unwrap_or_default().to_owned();
+            (commit.author, subject)
+        });
+        Ok(heading.unwrap_or_default())
+    }
+
     /// True when `commit` (full or abbreviated) is on HEAD.
     ///
     /// # Errors
@@ -104,6 +117,7 @@ impl Repo {
             claimed: Vec::new(),
             merged: Vec::new(),
             losses: Vec::new(),
+            lacking: None,
         };
         let Some(id) = facts.id.clone() else {
             return Ok(facts);

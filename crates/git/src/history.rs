@@ -9,6 +9,8 @@ use cook_core::model::TreeEntry;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) id: String,
+    /// Who wrote it, as the commit has it.
+    pub(super) author: String,
     pub(super) message: String,
 }
 

@@ -218,6 +218,7 @@ impl History for Libgit {
                 let commit = self.commit_of(id)?;
                 Ok(Listed {
                     id: id.to_string(),
+                    author: String::from_utf8_lossy(commit.author().name_bytes()).into_owned(),
                     message: String::from_utf8_lossy(commit.message_bytes()).into_owned(),
                 })
             })

@@ -304,7 +304,7 @@ impl History for Program {
 
     fn list(&self, from: Option<&str>, to: &str, limit: usize) -> Result<Vec<Listed>, RepoError> {
         let mut call = Self::history(&["log", "-z", "--topo-order", "--no-show-signature"])
-            .arg("--format=%H%n%B")
+            .arg("--format=%H%n%an%n%B")
             .arg(format!("--max-count={limit}"))
             .arg(to);
         if let Some(from) = from {
@@ -315,9 +315,11 @@ impl History for Program {
             .iter()
             .map(|entry| {
                 let text = String::from_utf8_lossy(entry);
-                let (id, message) = text.split_once('\n').unwrap_or((&text, ""));
+                let (id, rest) = text.split_once('\n').unwrap_or((&text, ""));
+                let (author, message) = rest.split_once('\n').unwrap_or((rest, ""));
                 Listed {
                     id: id.to_owned(),
+                    author: author.to_owned(),
                     message: message.to_owned(),
                 }
             })

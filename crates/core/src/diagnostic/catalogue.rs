@@ -106,7 +106,7 @@ codes! {
     StaleFacts "stale_facts" Refusal Error "the repository moved while the transition was computed", "run the command again";
     TreeChanged "tree_changed" Refusal Error "a read-only role's session left the worktree different", "put the named paths back, then record again";
     HeadMoved "head_moved" Refusal Error "HEAD moved since the role was dispatched", "run `cook next`";
-    DuplicateReport "duplicate_report" Refusal Error "this report is already recorded", "record each role's own report; judges need sessions of their own";
+    DuplicateReport "duplicate_report" Refusal Error "nothing tells this report from one that was taken before", "hand in each role's own report, with `--session` or the `--ticket` of `cook next --json`; each judge of a wave answers in a session of its own";
     NotByCook "not_by_cook" Refusal Error "cook may not re-ground this itself", "run `cook run`: the regrounder is asked";
     NoProgress "no_progress" Refusal Error "the same rule would answer again on the same facts", "reconcile, select a slice, change the plan, or stop with a question or a blocker";
     BlockersOpen "blockers_open" Refusal Error "release blockers or high-value gaps are named while no slice is open", "open or reopen a slice that takes them up, ask the user, or give the list empty: `\"release_blocker_ids\": []`, `\"high_value_gaps\": []`";
@@ -138,7 +138,7 @@ codes! {
     CommandMalformed "command_malformed" Refusal Error "a verification command has no words, or an open quote", "write it as words; list a command that needs a shell as `sh -c '…'`";
     SelectBlocked "select_blocked" Refusal Error "the selected slice waits for something", "select a slice that `cook ready` lists, or change its `blocked_on` or `status` in the plan";
     SelectClosed "select_closed" Refusal Error "the selected slice is done or cancelled", "name an open slice: `cook graph` shows which are open";
-    SelectDirty "select_dirty" Refusal Error "a slice is selected on a worktree that is not clean", "commit, stash or ignore the named paths";
+    SelectDirty "select_dirty" Refusal Error "a slice is selected on a worktree that is not clean", "the user commits, stashes or ignores the named paths; until then leave `select` out, and where the report changes nothing else stop with `\"policy\": {\"to\": \"blocked\", \"why\": \"uncommitted: …\", \"exit\": \"git status\"}`";
     NoCommitYet "no_commit_yet" Refusal Error "the repository has no commit yet", "run `cook init --commit`";
     ContractUncommittedRefusal "contract_uncommitted" Refusal NeedsReground "contract files are not committed", "run `cook init --commit`";
     UnreconciledCommit "unreconciled_commit" Refusal Error "a committed slice is not reconciled, and another is selected", "reconcile it first: accepted or reopened";
@@ -164,6 +164,7 @@ codes! {
     AuthorityBreached "authority_breached" Refusal Error "a session did what its role may not", "`cook rescue list` shows what was put back";
     CommitNotAfterBasis "commit_not_after_basis" Refusal Error "the reported commit does not descend from the slice's basis", "report a commit that comes after `basis_commit` in `.agent/active-slice.json`";
     CommitEmpty "commit_empty" Refusal Error "the slice's commits change no tracked file", "commit the change itself, or report `none` and say what the plan must change";
+    CommitTakenBack "commit_taken_back" Refusal Error "the reported commit is on HEAD, and its work was taken out again", "commit the work again, or report `none` and say in `Residual risks discovered` who took it out: the plan must change then";
     ProtectedPath "protected_path" Refusal Error "the slice's commits change a protected path", "name the path in the slice's `implementation_surfaces`, or leave it alone";
     WrongCommit "wrong_commit" Refusal Error "the report names another commit than the one it must speak of", "run `cook next --json`";
     CommitAlreadyReported "commit_already_reported" Refusal Error "this commit is already reported", "run `cook next`";
@@ -221,6 +222,7 @@ codes! {
     BasisUnresolved "basis_unresolved" Finding NeedsReground "`basis_commit` is not a commit of this repository", "fetch the commit, or run `cook next`: the re-ground selects the slice again";
     BasisNotAncestor "basis_not_ancestor" Finding NeedsReground "`basis_commit` is not an ancestor of HEAD", "switch to the branch that holds it, or run `cook next`: the re-ground goes on from the merge base";
     SliceHeadVanished "slice_head_vanished" Finding NeedsReground "the committed slice's commit is not on HEAD", "switch to the branch that holds it, or run `cook next`: the re-ground reopens the slice";
+    SliceTakenBack "slice_taken_back" Finding NeedsReground "nothing of the committed slice's work is at HEAD any more", "run `cook next`: any re-ground puts the slice back in progress, and may say more with `reconcile` (reopened), cancel it, or ask the user";
     ForeignCommits "foreign_commits" Finding Note "commits that belong to no slice came since the last re-ground", "look at them with `git log`; a commit of a slice carries the trailer `Cook-Slice: ID`";
     ForeignTouchesSlice "foreign_touches_slice" Finding NeedsReground "a commit that is not the slice's changes what the slice works on", "look at it with `git show`, then run `cook next`: the re-ground judges the slice again";
     HistoryRewritten "history_rewritten" Finding NeedsReground "HEAD no longer contains a commit that the log has seen", "look at `git reflog`, then run `cook next`: the re-ground judges every slice again";
@@ -235,7 +237,7 @@ codes! {
     CriterionLostProof "criterion_lost_proof" Finding Error "a done slice's criterion lost its proof", "the next re-ground reopens it or anchors it again";
     ProofNotNew "proof_not_new" Finding Warning "a proof held at the slice's basis already", "look whether the slice did what the criterion says; a test that fails at the basis shows it";
     Rebound "rebound" Finding Note "a done slice's commit is not on HEAD any more, and its work is", "nothing: the work is followed by its text";
-    ReboundInPart "rebound_in_part" Finding Warning "a part of a done slice's work is not at HEAD", "look at the named places, and reopen the slice where its goal no longer holds";
+    ReboundInPart "rebound_in_part" Finding Warning "a part of a slice's work is not at HEAD", "look at the named places, and reopen the slice where its goal no longer holds";
     ProofStale "proof_stale" Finding NeedsReground "a done slice's proof is of another state of the repository", "run `cook gate --clean`, or let the next re-ground anchor it again";
     StopVerifierFailed "stop_verifier_failed" Finding Error "`bash .agent/verify_completion_stop.sh` does not pass", "run it and mend what it names";
     EvidenceImported "evidence_imported" Finding NeedsReground "a done slice's evidence is plain text of an older layout", "anchor the criterion again in `evidence` of the next re-ground";

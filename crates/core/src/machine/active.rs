@@ -77,6 +77,7 @@ impl Work<'_> {
         }
         self.must_fix(id, must);
         if let Some(slice) = self.next.plan.slice_mut(id) {
+            slice.stands_at = None;
             slice.status = if active {
                 SliceStatus::InProgress
             } else {

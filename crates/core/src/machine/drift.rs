@@ -3,7 +3,7 @@
 
 use super::facts::{CommitSeen, FactSet, Facts, Range};
 use super::text::short;
-use super::wave;
+use super::{gone, wave};
 use crate::diagnostic::{Code, Finding, Refusal, counted};
 use crate::model::{
     ActiveStatus, Ledger, Slice, SliceLedger, SliceStatus, Snapshot, UserAnswer, surface_matches,
@@ -42,6 +42,9 @@ impl Drift {
     }
 }
 
+/// What any report makes of it, and what one may say besides.
+const GOES_BACK: &str = "any re-ground puts it back in progress, and rule 4 answers then; the report may also say what to do about it (`reconcile`, reopened, with `findings`), cancel the slice, or ask the user";
+
 /// The facts [`measure`] reads, whatever the policy.
 pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
     let mut set = FactSet {
@@ -61,6 +64,10 @@ pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
             set.on_head.insert(head);
         }
     }
+    set.committed = gone::committed_question(snapshot);
+    set.standing = mark(snapshot)
+        .filter(|_| end_is_near(snapshot))
+        .map(|seen| gone::standing_question(snapshot, seen));
     let holds = snapshot.ledger.slices.values();
     set.on_head
         .extend(holds.filter_map(|slice| slice.holds.clone()));
@@ -117,6 +124,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         let strict = facts.config.as_ref().is_some_and(|config| config.strict);
         foreign(snapshot, facts.since()?, strict, &mut drift);
     }
+    taken_away(snapshot, facts, &mut drift)?;
     let head = facts.head()?;
     let room = wave::room_at(snapshot, head).filter(|_| end_is_near(snapshot));
     if let Some(room) = room.filter(|room| !room.red.is_empty()) {
@@ -327,6 +335,35 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Work that HEAD lost since somebody looked at it: nobody judges what is not there.
+fn taken_away(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(), Refusal> {
+    let since = match mark(snapshot) {
+        Some(_) => Some(facts.since()?),
+        None => None,
+    };
+    let others = since.map_or_else(Vec::new, |since| list_foreign(snapshot, since));
+    if drift.unreported.is_empty() {
+        let what = gone::tell_taken_back(snapshot, facts, &others);
+        if let Some(what) = what {
+            drift.cause(Code::SliceTakenBack, format!("{what}; {GOES_BACK}"));
+        }
+        let part = gone::tell_part(snapshot, facts, &others);
+        drift.findings.extend(part);
+    }
+    if end_is_near(snapshot) && since.is_some_and(|since| !is_accounted_for(snapshot, since)) {
+        for finding in gone::lost_done(snapshot, facts, &others) {
+            drift.add(finding);
+        }
+    }
+    Ok(())
+}
+
+/// Commits since the mark that are not the active slice's.
+pub fn others_since<'a>(snapshot: &Snapshot, facts: &'a Facts) -> Vec<&'a CommitSeen> {
+    let since = facts.since.as_ref();
+    since.map_or_else(Vec::new, |since| list_foreign(snapshot, since))
 }
 
 /// Own commits that no report names.

@@ -7,6 +7,7 @@
 //! that `verify` can judge it again.
 
 use super::rebound::{Rebound, ReboundQuestion};
+pub use super::worktree::{MAX_PATHS, Worktree};
 use crate::change::Loss;
 use crate::diagnostic::{Code, Finding, Refusal};
 pub use crate::model::Verdict;
@@ -50,6 +51,10 @@ pub struct FactSet {
     pub own: Option<OwnQuestion>,
     /// By slice: what became of the work that it was accepted with.
     pub survivals: BTreeMap<String, Accepted>,
+    /// The committed slice's work: what HEAD lacks of it.
+    pub committed: Option<OwnQuestion>,
+    /// What done slices rest on, where HEAD moved.
+    pub standing: Option<StandingQuestion>,
     /// Verify anchors by kept receipts alone: run no gate for them.
     pub existing_receipts_only: bool,
     /// Run the required gates at HEAD in a clean room.
@@ -62,6 +67,18 @@ pub struct FactSet {
     pub config: bool,
     /// What the anchors of the brief are worth.
     pub brief: Option<BriefQuestion>,
+}
+
+/// Ask what done slices rest on, where HEAD is not the commit that was seen. No gate is run for it;
+/// the answers stand among [`Facts::survivals`] and [`Facts::anchors`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StandingQuestion {
+    /// Where nothing is asked.
+    pub seen: String,
+    /// By slice: the work that it was accepted with.
+    pub survivals: BTreeMap<String, Accepted>,
+    /// Its proof.
+    pub anchors: BTreeSet<AnchorQuestion>,
 }
 
 /// Ask about the brief: no gate is run for it.
@@ -89,6 +106,8 @@ pub struct CommitQuestion {
     pub slice_id: String,
     /// Commits that it claims already.
     pub claimed: BTreeSet<String>,
+    /// The transition that accepted the slice before; see [`OwnQuestion::earlier`].
+    pub earlier: Option<u64>,
 }
 
 /// Ask for gates.
@@ -183,39 +202,6 @@ pub struct Head {
     pub branch: Option<String>,
 }
 
-/// `git status`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Worktree {
-    /// Dirty paths, sorted; at most [`MAX_PATHS`], the rest counted.
-    pub dirty: Vec<String>,
-    /// How many more there are.
-    pub more: u64,
-    /// SHA-256 of the whole status output.
-    pub digest: String,
-}
-
-/// Paths kept of any list that a repository can make long.
-pub const MAX_PATHS: usize = 200;
-
-impl Worktree {
-    /// No entry in `git status`.
-    pub fn is_clean(&self) -> bool {
-        self.dirty.is_empty()
-    }
-
-    /// Some of the dirty paths, and how many there are beside them.
-    pub(super) fn first_dirty(&self) -> String {
-        const NAMED: usize = 5;
-        let named = self.dirty.iter().take(NAMED).cloned().collect::<Vec<_>>();
-        let rest = (self.dirty.len() - named.len()) as u64 + self.more;
-        match rest {
-            0 => named.join(", "),
-            _ => format!("{} and {rest} more", named.join(", ")),
-        }
-    }
-}
-
 /// A file under `.agent/` that differs from the log.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -284,6 +270,9 @@ pub struct CommitFacts {
     /// What the slice takes away from the tests, by its diff from the basis.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
+    /// What HEAD lacks of it; none = nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacking: Option<Survival>,
 }
 
 /// One gate's run.
@@ -456,6 +445,9 @@ pub struct Facts {
     /// See [`FactSet::survivals`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub survivals: BTreeMap<String, Survival>,
+    /// See [`FactSet::committed`]; none = HEAD lacks nothing of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub committed: Option<Survival>,
     /// See [`FactSet::stop_verifier`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_verifier: Option<StopVerifierRun>,

@@ -181,6 +181,7 @@ fn after(next: &Snapshot, facts: &Facts, displace: bool, marks: bool) -> Result<
             && let Some(id) = &commit.id
         {
             facts.on_head.insert(id.clone(), commit.on_head);
+            facts.committed.clone_from(&commit.lacking);
         }
     }
     Ok(facts)

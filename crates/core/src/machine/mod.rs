@@ -17,6 +17,7 @@ mod drift;
 mod estimate;
 mod facts;
 mod finish;
+mod gone;
 mod planning;
 mod proof;
 mod rebound;
@@ -25,6 +26,7 @@ mod reground;
 mod reports;
 mod rule;
 mod slices;
+mod taken;
 mod text;
 mod ticket;
 mod trust;
@@ -32,6 +34,7 @@ mod unfixed;
 mod user;
 mod wave;
 mod work;
+mod worktree;
 
 pub use apply::{apply, needs};
 pub use assurance::{AUDIT_EVERY, AuditRule};
@@ -39,17 +42,17 @@ pub use bootstrap::NO_MISSION;
 pub use brief::{incoming, message_id};
 pub use by_cook::{MOST_BY_COOK, derive};
 pub use dispatch::{dispatch, dispatch_needs, explain};
-pub use drift::{contradictions, handoff_differences, new_answer};
+pub use drift::{contradictions, handoff_differences, new_answer, others_since};
 pub use estimate::{SessionEstimate, estimate};
 pub use facts::{
     AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CONTRACT_TEXTS, CommitFacts,
     CommitQuestion, CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head,
-    MAX_COMMITS, MAX_PATHS, OutsideEdit, OwnQuestion, Range, StopVerifierRun, Verdict, WorkOf,
-    Worktree, stale_stop_verifier, take_in_command,
+    MAX_COMMITS, MAX_PATHS, OutsideEdit, OwnQuestion, Range, StandingQuestion, StopVerifierRun,
+    Verdict, WorkOf, Worktree, stale_stop_verifier, take_in_command,
 };
 pub use planning::MAX_SLICES;
 pub use rebound::{Rebound, ReboundQuestion, follow, rebound_question};
-pub use reground::{Found, find_state, found_needs};
+pub use reground::{Found, Selection, find_slice, find_state, found_needs, was_reported};
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, id_is_valid, ready,

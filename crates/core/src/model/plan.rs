@@ -103,6 +103,14 @@ pub struct Slice {
         skip_serializing_if = "Option::is_none"
     )]
     pub must_fix_findings: Option<Vec<String>>,
+    /// The commit whose work stands whole at HEAD, where the slice was opened again only for a run
+    /// that is red; set by cook. Slices that wait for its work go on.
+    #[serde(
+        default,
+        with = "OptionalText",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub stands_at: Option<String>,
     /// HEAD when it was selected; set by cook.
     #[serde(
         default,

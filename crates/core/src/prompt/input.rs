@@ -2,6 +2,7 @@
 
 use super::quote::MAX_PART_CHARS;
 use crate::diagnostic::Finding;
+use crate::machine::Selection;
 use crate::model::{Role, Snapshot};
 
 /// What a prompt is made from.
@@ -19,6 +20,8 @@ pub struct PromptInput<'a> {
     pub reason: &'a str,
     /// What cook found in the repository.
     pub findings: &'a [Finding],
+    /// What the repository says against a selection.
+    pub selection: &'a Selection,
     /// Diffs, receipts, verdicts: whatever the caller adds. Shown in one fence.
     pub context: &'a str,
     /// The continuation brief, as `cook brief` prints it. Shown in one fence.

@@ -19,7 +19,7 @@ pub use parts::findings_shown;
 pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_tags};
-use crate::machine::{Rule, audit_to_answer, owed};
+use crate::machine::{Rule, audit_to_answer, owed, was_reported};
 use crate::model::{Blocker, Role, SliceStatus, Snapshot};
 use crate::report;
 use parts::{must_fix, parts};
@@ -195,7 +195,10 @@ fn refused_keys(rule: &str, snapshot: &Snapshot) -> Vec<&'static str> {
     let is_rejected = owed.iter().any(|no| no.id.starts_with(Blocker::REVIEW));
     let audit = audit_to_answer(snapshot).is_some();
     let due = [
-        ("reconcile", is(Rule::Reconcile) || is_rejected),
+        (
+            "reconcile",
+            is(Rule::Reconcile) || is_rejected || is(Rule::Recover) && was_reported(snapshot),
+        ),
         ("reopen", has_done),
         ("evidence", has_done || is(Rule::Reconcile)),
         ("conclude", is(Rule::Conclude)),
@@ -214,6 +217,7 @@ fn refused_keys(rule: &str, snapshot: &Snapshot) -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::diagnostic::{Code, Finding};
+    use crate::machine::Selection;
     use serde_json::json;
 
     #[test]
@@ -283,6 +287,7 @@ mod tests {
             action: "implement the slice",
             reason: "the slice has no commit\n# Forged",
             findings: &findings,
+            selection: &Selection::default(),
             context,
             brief: context,
         })
@@ -340,6 +345,7 @@ mod tests {
                 action: "a",
                 reason: "r",
                 findings: &[],
+                selection: &Selection::default(),
                 context: "",
                 brief: "",
             });
@@ -361,6 +367,7 @@ mod tests {
             action: "judge",
             reason: "votes are missing",
             findings: &[Finding::new(Code::DirtyWorktree, "`a`\n# Forged")],
+            selection: &Selection::default(),
             context: HOSTILE,
             brief: "the brief",
         };
@@ -500,6 +507,7 @@ mod tests {
             action: "re-ground",
             reason: "r",
             findings: &[],
+            selection: &Selection::default(),
             context: "",
             brief: "",
         });

@@ -81,7 +81,10 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "The plan:",
-            section(&plan_text(snapshot, may_select(input.rule, snapshot))),
+            section(&plan_text(
+                snapshot,
+                may_select(input.rule, snapshot).then_some(input.selection),
+            )),
         ),
         ("The slice in work:", section(&active_text(snapshot))),
         (
@@ -236,7 +239,7 @@ fn auditor(input: &PromptInput) -> Vec<Part> {
             OPEN_AUDIT,
             section(&audit_text(snapshot.ledger.open_audit.as_ref(), None)),
         ),
-        ("The plan:", section(&plan_text(snapshot, false))),
+        ("The plan:", section(&plan_text(snapshot, None))),
         ("Criteria the user amended:", list(amendments(snapshot))),
         (REMARKS, list(remarks(snapshot))),
     ]);

@@ -2,7 +2,7 @@
 
 use super::fit::fit;
 use crate::diagnostic::{Lines, clean, counted};
-use crate::machine::{Rule, SliceGraph, waits_for};
+use crate::machine::{Rule, Selection, SliceGraph, waits_for};
 use crate::model::{
     ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, SliceLedger, SliceStatus, Snapshot,
 };
@@ -14,13 +14,16 @@ const HANDOFF: &str = "`.agent/active-slice.json` holds all";
 /// What a re-ground does with the ticks of a plan that was taken in.
 const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the reason `already satisfied` and `evidence` for every criterion, or leave it to be done\n";
 
+/// Of a slice that was opened again for a run alone: who waits for it goes on, and it is not built anew.
+const STANDS: &str = "only a run is red, and all of its work is at HEAD (what mends the run may be another slice's, which is selected first; once it passes, `reopen` with `at` takes this one up as it stands) by commit";
+
 /// A committed slice is reviewed and reconciled before another is selected.
 pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
     rule == Rule::Reconcile.id() || snapshot.active.status != ActiveStatus::Committed
 }
 
 /// Open slices whole, closed ones in a line, and what can be selected.
-pub(super) fn plan_text(snapshot: &Snapshot, may_select: bool) -> String {
+pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<&Selection>) -> String {
     let plan = &snapshot.plan;
     let in_work = snapshot.slice_in_work();
     let is_answer_new = snapshot.ledger.answered.is_some();
@@ -65,14 +68,44 @@ pub(super) fn plan_text(snapshot: &Snapshot, may_select: bool) -> String {
     let ready = ready.map(|row| row.slice_id);
     // The one in work stands in a part of its own.
     let ready: Vec<String> = ready.filter(|id| Some(id.as_str()) != in_work).collect();
-    if may_select && !ready.is_empty() {
-        let _ = writeln!(
-            text,
-            "can be selected, first in order of work first: {}",
-            ready.join(", ")
-        );
+    if let Some(selection) = selection.filter(|_| !ready.is_empty()) {
+        list_ready(&mut text, snapshot, selection, ready);
     }
     text
+}
+
+/// What a report may select, and of what it may not why and until when.
+fn list_ready(text: &mut String, snapshot: &Snapshot, selection: &Selection, ready: Vec<String>) {
+    let first = "first in order of work first";
+    if let Some(why) = &selection.held {
+        let _ = writeln!(
+            text,
+            "nothing can be selected now ({}); once that is settled, {first}: {}",
+            fold(why),
+            ready.join(", ")
+        );
+        return;
+    }
+    let rests_on = |id: &String| {
+        let slice = snapshot.plan.slice(id);
+        slice.map_or_else(Vec::new, |slice| selection.rests_on(slice))
+    };
+    let (known, unknown): (Vec<String>, Vec<String>) =
+        ready.into_iter().partition(|id| rests_on(id).is_empty());
+    if !known.is_empty() {
+        let _ = writeln!(text, "can be selected, {first}: {}", known.join(", "));
+    }
+    for id in &unknown {
+        let on = rests_on(id).into_iter();
+        let on: Vec<String> = on
+            .map(|(other, what)| format!("`{other}` ({})", fold(what)))
+            .collect();
+        let _ = writeln!(
+            text,
+            "can be selected only if this passes at HEAD, where it has not run (your report runs it, `cook gate --clean` before): {id}, which rests on {}",
+            on.join(", ")
+        );
+    }
 }
 
 fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
@@ -112,6 +145,7 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
         "claimed done, not proven, by",
         tick.unwrap_or_default(),
     );
+    row(text, STANDS, slice.stands_at.as_deref().unwrap_or_default());
     let reason = ledger.and_then(|slice| slice.blocked.as_deref());
     row(text, "blocked because", reason.unwrap_or_default());
     row(
@@ -141,6 +175,11 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
     if let Some(spent) = attempts.filter(|spent| spent.0 > 0) {
         let _ = writeln!(text, "  attempts spent: {}", spent.0);
     }
+    let stands_at = snapshot
+        .plan
+        .slice(id)
+        .and_then(|it| it.stands_at.as_deref());
+    row(&mut text, STANDS, stands_at.unwrap_or_default());
     let ledger = snapshot.ledger.slices.get(id);
     row(
         &mut text,

@@ -657,7 +657,8 @@ fn kept(seen: &Seen, was: &Slice, now: &Slice) -> Check {
     let active = &seen.before.active;
     let head = seen.before.ledger.slices.get(id);
     let head = head.and_then(|ledger| ledger.head.as_ref());
-    let there = head.and_then(|head| seen.facts.on_head.get(head)) == Some(&true);
+    let there = head.and_then(|head| seen.facts.on_head.get(head)) == Some(&true)
+        && seen.facts.committed.is_none();
     let committed = active.status == ActiveStatus::Committed
         && active.slice_id.as_ref() == Some(id)
         && was.status == SliceStatus::InProgress;
@@ -688,7 +689,10 @@ fn reconciled(seen: &Seen, block: &Reground) -> Check {
     let ledger = seen.before.ledger.slices.get(id);
     let review = ledger.and_then(|ledger| ledger.review.as_ref());
     let rejected = reopens && is_committed && review.is_some_and(|review| review.rejects());
-    require(waits || again || rejected, || {
+    // The repository moved, and what was committed goes back.
+    let shaken = reopens && seen.due.rule == Rule::Recover && active.slice_id.as_ref() == Some(id);
+    let shaken = shaken && ledger.is_some_and(|ledger| ledger.reported.is_some());
+    require(waits || again || rejected || shaken, || {
         format!("{id} is reconciled and did not wait for it")
     })?;
     let says_what = reconcile

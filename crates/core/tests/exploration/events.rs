@@ -41,6 +41,8 @@ pub struct Bounds {
     pub stops: bool,
     /// How often history is rewritten on the way: amended, rewound, rebased, replaced.
     pub rewrites: usize,
+    /// How often somebody takes back what was committed.
+    pub reverts: usize,
     /// Starts from state of older layouts too.
     pub imports: bool,
     /// Slices name a command that must be trusted.
@@ -559,8 +561,9 @@ fn rejections(all: &mut Blocks, rule: Rule) {
     let ledger = all.snapshot.ledger.slices.get(&name);
     let review = ledger.and_then(|ledger| ledger.review.as_ref());
     let is_rejected = review.is_some_and(|review| review.rejects());
-    if rule == Rule::Recover && active.status == ActiveStatus::Committed && is_rejected {
-        all.add(format!("reopen rejected {name}"), |block| {
+    let is_committed = rule == Rule::Recover && active.status == ActiveStatus::Committed;
+    if is_committed && (is_rejected || all.bounds.reverts > 0) {
+        all.add(format!("reopen committed {name}"), |block| {
             block
                 .answers
                 .retain(|answer| !answer.no.starts_with("review-"));
@@ -1426,6 +1429,13 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
                 true
             });
         }
+    }
+    // Who takes it up again commits once more.
+    if world.reverts() < bounds.reverts && world.commits.len() + 1 < bounds.commits {
+        with("revert", &|next| {
+            next.revert();
+            true
+        });
     }
     if world.rewrites < bounds.rewrites {
         with("rewind", &World::rewind);

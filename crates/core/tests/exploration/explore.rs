@@ -7,6 +7,7 @@ use super::fingerprint::fingerprint;
 use super::imports::imports;
 use super::invariants;
 use super::prompts::Prompts;
+use super::standing;
 use super::world::{Budget, Contract, Dirt, Mood, World};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
@@ -279,6 +280,10 @@ impl Explorer<'_> {
         for (label, next) in repository(&snapshot, &world, self.bounds) {
             let to = self.visit(Rc::clone(&snapshot), next, at, label.into());
             self.edges.push((at, to, Cause::Repository));
+        }
+        let good = due(&snapshot, &world, &Mood::GOOD, &self.budget);
+        if let Err(breach) = standing::nobody_judges_what_is_gone(&snapshot, &world, &good) {
+            panic!("{breach}\n{}", self.path(at));
         }
         let offers = self.offers(at, &snapshot, &world);
         let mut prompts = std::mem::take(&mut self.prompts);

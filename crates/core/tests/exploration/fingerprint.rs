@@ -175,7 +175,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     let earlier_audit = in_work.map_or(&None, |slice| &slice.earlier_audit);
     (
         steps_left,
-        world.rewrites,
+        (world.rewrites, world.reverts()),
         unborn,
         snapshot.undone.seqs.is_empty(),
         [&snapshot.ledger.open_audit, earlier_audit].map(|note| note.as_ref().map(|it| it.rejects)),
@@ -221,8 +221,13 @@ fn weighed(snapshot: &Snapshot) -> Option<[bool; 4]> {
 fn place_accepted(snapshot: &mut Snapshot, world: &World) {
     let chain = world.chain(world.head);
     let place = |commit: &mut String| {
-        let on = commit_of(commit).is_some_and(|index| chain.contains(&index));
-        *commit = if on { "on HEAD" } else { "left" }.to_owned();
+        let index = commit_of(commit);
+        *commit = match index.filter(|index| chain.contains(index)) {
+            Some(index) if world.is_reverted(index) => "taken back",
+            Some(_) => "on HEAD",
+            None => "left",
+        }
+        .to_owned();
     };
     for slice in snapshot.ledger.slices.values_mut() {
         if let Some(accepted) = &mut slice.accepted {

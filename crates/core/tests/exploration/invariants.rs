@@ -88,6 +88,7 @@ pub fn transition(seen: &Seen) -> Check {
     done_only_by_judges(seen)?;
     slices_only_by_acceptance(seen)?;
     work_stands(seen)?;
+    super::standing::gone_work_goes_back(seen)?;
     selected_only_clean(seen)?;
     criteria_stay(seen)?;
     noes_stay(seen)?;

@@ -983,9 +983,13 @@ fn lost_proof_reopens_a_done_slice() {
     walk.take(Event::Verified);
     walk.take(walk.judged(false));
     walk.mood.stored = cook_core::machine::Verdict::Missing;
-    walk.take(walk.reground(|block| {
-        block.conclude = Some(Conclude::GoOn { reason: None });
-    }));
+    assert_eq!(walk.rule(), Rule::Recover);
+    let owed = cook_core::machine::owed(&walk.snapshot).into_iter();
+    let given = owed.map(|no| AnswerTo {
+        no: no.id,
+        reason: "the slice is taken up again".to_owned(),
+    });
+    walk.take(walk.reground(|block| block.answers = given.collect()));
     walk.mood.stored = cook_core::machine::Verdict::Verified;
     let slice = walk.snapshot.plan.slice("a").unwrap();
     assert_eq!(slice.status, SliceStatus::Planned);
@@ -1698,5 +1702,87 @@ fn a_vote_is_told_from_another_by_session_then_ticket_then_text() {
     walk.refused(vote(&walk, None, None, "same words"), Code::DuplicateReport);
     walk.take(vote(&walk, Some("s2"), Some("t2"), "same words"));
     assert!(answers(&walk.snapshot, &walk.world, walk.rule()).is_empty());
+    walk.drive();
+}
+
+#[test]
+fn a_commit_that_is_taken_back_before_it_is_reconciled_goes_back_to_work() {
+    for reports in 0..3 {
+        let mut walk = Walk::new(ONE);
+        walk.plan_and_select();
+        walk.own_commit();
+        walk.take(walk.implemented());
+        if reports > 0 {
+            walk.take(walk.reviewed(true));
+        }
+        if reports > 1 {
+            walk.take(walk.audited());
+        }
+        let implemented = walk.world.head.unwrap();
+        walk.world.revert();
+        let due = walk.due();
+        assert_eq!(due.rule, Rule::Recover, "{due:?}");
+        let told = "nothing of its work is there any more: not src/lib.rs:1; changed there by 0202";
+        assert!(due.reason.contains(told), "{}", due.reason);
+        let step = match reports {
+            // What the report says besides is taken too.
+            1 => walk.take(walk.reopened("a")),
+            _ => walk.take(walk.reground(|_| {})),
+        };
+        assert_eq!(step.next.rule, Rule::Implement, "{:?}", step.next);
+        assert_eq!(walk.status(), ActiveStatus::InProgress);
+        let must = &walk
+            .snapshot
+            .active
+            .handoff
+            .as_ref()
+            .unwrap()
+            .must_fix_findings;
+        assert!(
+            must.iter()
+                .any(|text| text.contains("nothing of its work is there")),
+            "{must:?}"
+        );
+        // The commit is there, and its work is not.
+        assert_eq!(walk.world.head, Some(implemented + 1));
+        walk.world.head = Some(implemented);
+        let again = walk.implemented();
+        walk.world.head = Some(implemented + 1);
+        walk.refused(again, Code::CommitTakenBack);
+        walk.drive();
+    }
+}
+
+#[test]
+fn a_wave_ends_when_what_was_accepted_is_taken_back() {
+    for votes in 0..2 {
+        let mut walk = Walk::new(Bounds { judges: 3, ..ONE });
+        walk.reach_wave();
+        for _ in 0..votes {
+            walk.take(walk.judged(true));
+        }
+        walk.world.revert();
+        let due = walk.due();
+        assert_eq!(due.rule, Rule::Recover, "{due:?}");
+        assert!(
+            due.reason.contains("slice `a` is done in the log"),
+            "{}",
+            due.reason
+        );
+        walk.refused(walk.judged(true), Code::NotYourTurn);
+        let step = walk.take(walk.reground(|_| {}));
+        assert_eq!(step.next.rule, Rule::Select, "{:?}", step.next);
+        assert!(walk.snapshot.ledger.wave.votes.is_empty());
+        walk.drive();
+    }
+}
+
+#[test]
+fn a_foreign_commit_that_takes_nothing_away_leaves_the_judges_due() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.foreign_commit(Touch::Elsewhere);
+    assert_eq!(walk.rule(), Rule::Judge);
+    walk.take(Event::Verified);
     walk.drive();
 }

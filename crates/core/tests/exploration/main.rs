@@ -17,6 +17,7 @@ mod invariants;
 mod liveness;
 mod prompts;
 mod replay;
+mod standing;
 mod walk;
 mod world;
 
@@ -43,6 +44,7 @@ const CORE: Bounds = Bounds {
     user_commands: false,
     stops: true,
     rewrites: 0,
+    reverts: 0,
     imports: false,
     commands: false,
     undo: 0,
@@ -57,6 +59,14 @@ const WORKFLOWS: &[Bounds] = &[
         start: &[1],
         stops: false,
         rewrites: 1,
+        ..CORE
+    },
+    Bounds {
+        name: "work that is taken back",
+        start: &[1],
+        commits: 4,
+        stops: false,
+        reverts: 1,
         ..CORE
     },
     Bounds {

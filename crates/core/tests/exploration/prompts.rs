@@ -7,7 +7,7 @@
 use super::events::Offer;
 use super::explore::{due, try_event};
 use super::world::{Budget, Mood, World};
-use cook_core::machine::{Dispatch, Rule};
+use cook_core::machine::{Dispatch, Rule, Selection};
 use cook_core::model::{Actor, Role, Snapshot};
 use cook_core::prompt::{PromptInput, render};
 use serde_json::{Value, json};
@@ -219,6 +219,7 @@ pub fn prompt_of(snapshot: &Snapshot, due: &Dispatch, role: Role) -> String {
         action: &due.action,
         reason: &due.reason,
         findings: &due.findings,
+        selection: &Selection::default(),
         context: "",
         brief: "",
     })

@@ -26,12 +26,14 @@ pub enum Touch {
     Contract,
     /// Nothing.
     Nothing,
+    /// What the commits before it wrote there is taken back.
+    Revert,
 }
 
 impl Touch {
     fn path(self) -> Option<&'static str> {
         match self {
-            Touch::Surface => Some("src/lib.rs"),
+            Touch::Surface | Touch::Revert => Some("src/lib.rs"),
             Touch::Elsewhere => Some("notes.txt"),
             Touch::Contract => Some(CONTRACT_FILES[0]),
             Touch::Nothing => None,
@@ -193,6 +195,40 @@ impl World {
         self.head = self.commits[head].parent;
         let new = self.commit(None, self.commits[head].touch);
         self.same.insert(new, head);
+    }
+
+    /// `git revert` of all that was written before.
+    pub fn revert(&mut self) {
+        self.commit(None, Touch::Revert);
+    }
+
+    /// How often work was taken back.
+    pub fn reverts(&self) -> usize {
+        let reverts = self.commits.iter();
+        reverts
+            .filter(|commit| commit.touch == Touch::Revert)
+            .count()
+    }
+
+    /// The commit is on HEAD, and a later one took back what it wrote.
+    pub fn is_reverted(&self, commit: usize) -> bool {
+        let chain = self.chain(self.head);
+        let place = chain.iter().position(|at| *at == commit);
+        place.is_some_and(|place| {
+            let mut later = chain[place + 1..].iter();
+            later.any(|at| self.commits[*at].touch == Touch::Revert)
+        })
+    }
+
+    /// What HEAD lacks of a commit's work.
+    fn lacking(&self, commit: &str) -> Option<Survival> {
+        let is_reverted = self.find(commit).is_some_and(|at| self.is_reverted(at));
+        is_reverted.then(|| Survival {
+            rest: Rest::None,
+            on_head: true,
+            lost: vec!["src/lib.rs:1".to_owned()],
+            rewritten: Vec::new(),
+        })
     }
 
     fn tree(&self, commit: usize) -> String {
@@ -367,6 +403,7 @@ impl World {
                 claimed: Vec::new(),
                 merged: Vec::new(),
                 losses: Vec::new(),
+                lacking: None,
             };
         };
         let since = question.since.as_deref().and_then(|text| self.find(text));
@@ -393,6 +430,7 @@ impl World {
             .collect(),
             merged: Vec::new(),
             losses: Vec::new(),
+            lacking: self.lacking(&id(index)),
         }
     }
 
@@ -492,6 +530,9 @@ impl World {
 
     /// What became of a done slice's work: as of its stored proof.
     fn survival(&self, accepted: &Accepted, mood: &Mood) -> Survival {
+        if let Some(lacking) = self.lacking(&accepted.head) {
+            return lacking;
+        }
         let found = self.find(&accepted.head);
         let on_head = found.is_some_and(|index| self.is_ancestor(self.head, index));
         let place = vec!["src/lib.rs:1".to_owned()];
@@ -521,6 +562,9 @@ impl World {
         budget: &Budget,
         workflow_branch: Option<&str>,
     ) -> Facts {
+        let standing = set.standing.as_ref();
+        let standing = standing.filter(|asked| self.head.map(id).as_ref() != Some(&asked.seen));
+        let standing = standing.cloned().unwrap_or_default();
         Facts {
             now: "2030-01-01T00:00:00Z".to_owned(),
             head: set.head.then(|| self.head(mood, workflow_branch)),
@@ -574,6 +618,7 @@ impl World {
             anchors: set
                 .anchors
                 .iter()
+                .chain(&standing.anchors)
                 .map(|question| (question.key(), Self::anchor(question, mood)))
                 .collect(),
             own: set.own.as_ref().map(|question| Own {
@@ -584,8 +629,13 @@ impl World {
             survivals: set
                 .survivals
                 .iter()
+                .chain(&standing.survivals)
                 .map(|(slice, accepted)| (slice.clone(), self.survival(accepted, mood)))
                 .collect(),
+            committed: set
+                .committed
+                .as_ref()
+                .and_then(|question| self.lacking(&question.head)),
             // Its workflows have no brief; what changes one is tested by itself.
             brief: set.brief.as_ref().map(|_| Default::default()),
             room: self.head.filter(|_| set.room).map(|head| RoomCheck {

@@ -1,7 +1,8 @@
 //! Which anchors must be looked at, and which claim speaks for which criterion.
 
 use crate::machine::drift;
-use crate::machine::facts::{AnchorQuestion, FactSet, OwnQuestion, WorkOf};
+use crate::machine::facts::{AnchorQuestion, FactSet, WorkOf};
+use crate::machine::gone::own_question;
 use crate::model::{
     Basis, Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, SliceStatus,
     Snapshot,
@@ -158,17 +159,6 @@ fn accepted(block: &Reground) -> Option<&str> {
         .as_ref()
         .filter(|reconcile| reconcile.decision == Decision::Accepted)
         .map(|reconcile| reconcile.slice_id.as_str())
-}
-
-/// What tells the work of a slice that is to be accepted.
-fn own_question(snapshot: &Snapshot, id: &str) -> Option<OwnQuestion> {
-    let ledger = snapshot.ledger.slices.get(id)?;
-    Some(OwnQuestion {
-        basis: snapshot.plan.slice(id)?.basis_commit.clone()?,
-        head: ledger.head.clone()?,
-        claimed: ledger.claimed.iter().cloned().collect(),
-        earlier: ledger.earlier.map(|seq| seq.0),
-    })
 }
 
 /// What must be measured of the slices' work: that of the one to accept, and what became of that of

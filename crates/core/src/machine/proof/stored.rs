@@ -37,6 +37,9 @@ pub(in crate::machine) fn revalidate_done(
                     .push(Finding::new(Code::CriterionLostProof, what.clone()).at(id.clone()));
             }
             work.reopen(&id, lost.gone, submission);
+            if let Some(slice) = work.next.plan.slice_mut(&id) {
+                slice.stands_at = lost.stands_at;
+            }
             reopened.push(id);
             continue;
         }
@@ -99,6 +102,8 @@ struct Lost {
     gone: Vec<String>,
     /// Rewritten, or kept in part: to be answered in this report.
     owed: Vec<Owed>,
+    /// Its commit, where all of its work is at HEAD and nothing but runs is gone.
+    stands_at: Option<String>,
 }
 
 /// Looks at one done slice again; anchors that moved are followed.
@@ -113,6 +118,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
     };
     let mut evidence = slice.evidence.clone();
     let mut has_text = false;
+    let mut red_runs = 0;
     for entry in &mut evidence {
         let criterion = match &*entry {
             Evidence::Record(record) => record.criterion.clone(),
@@ -137,7 +143,10 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                     record.head_sha = work.facts.head()?.commit.clone().unwrap_or_default();
                 }
             }
-            Verdict::Missing => lost.gone.push(describe(&question, answer)),
+            Verdict::Missing => {
+                red_runs += usize::from(answer.receipt.is_some());
+                lost.gone.push(describe(&question, answer));
+            }
             // At the end nothing rests on what cannot be told.
             verdict if verdict == Verdict::Changed || stops(block) => {
                 let near = match (&answer.now, record.basis) {
@@ -188,6 +197,12 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
     }
     if let Some(survival) = survival {
         survive(work, block, id, &survival, has_text, &mut lost)?;
+        let is_whole = survival.rest == Rest::Whole && survival.on_head;
+        let ledger = work.before.ledger.slices.get(id);
+        let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
+        lost.stands_at = accepted
+            .filter(|_| is_whole && red_runs == lost.gone.len())
+            .map(|accepted| accepted.head.clone());
     }
     Ok(lost)
 }

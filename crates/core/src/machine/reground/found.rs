@@ -3,12 +3,15 @@
 //! shown, so that what is listed for selection is what may be selected.
 
 use super::recover::heal;
+use super::select::find_unsettled;
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::machine::facts::{FactSet, Facts};
+use crate::machine::facts::{AnchorQuestion, FactSet, Facts, Verdict};
 use crate::machine::proof;
 use crate::machine::rule::{Dispatch, Rule};
+use crate::machine::taken::take_vanished_away;
 use crate::machine::work::Work;
-use crate::model::{Reground, SliceStatus, Snapshot};
+use crate::model::{Evidence, Reground, Slice, SliceStatus, Snapshot};
+use std::collections::BTreeMap;
 
 /// The state as a report finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +20,28 @@ pub struct Found {
     pub snapshot: Snapshot,
     /// What the log calls done and the repository does not hold.
     pub findings: Vec<Finding>,
+    /// What stands against a selection beside the plan.
+    pub selection: Selection,
+}
+
+/// What the repository says against selections. A plan alone does not tell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// Why nothing can be selected now.
+    pub held: Option<String>,
+    /// Done slices that rest on a run which nobody made at HEAD, with what is run.
+    pub unrun: BTreeMap<String, String>,
+}
+
+impl Selection {
+    /// The done slices that this one waits for whose proof is not known at HEAD.
+    pub fn rests_on<'a>(&'a self, slice: &'a Slice) -> Vec<(&'a str, &'a str)> {
+        let waits = slice.blocked_on.iter();
+        let unrun = waits.filter_map(|id| self.unrun.get_key_value(id));
+        unrun
+            .map(|(id, what)| (id.as_str(), what.as_str()))
+            .collect()
+    }
 }
 
 /// What must be measured beside the facts of `dispatch`. No gate is run for it.
@@ -58,17 +83,55 @@ pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
             Finding::new(Code::CriterionLostProof, what).at(id.clone())
         })
         .collect();
+    let held = find_unsettled(facts).map(|refusal| refusal.message.clone());
+    let unrun = find_unrun(&work);
     Ok(Found {
         snapshot: work.next,
         findings: lost,
+        selection: Selection { held, unrun },
     })
 }
 
-/// Puts right what rule 2 objects to.
-pub(super) fn put_right(work: &mut Work) -> Result<(), Refusal> {
-    if work.due.rule == Rule::Recover {
-        work.displace = true;
-        heal(work)?;
+/// Slices that stay done by what is kept, and rest on a run that the report will make.
+fn find_unrun(work: &Work) -> BTreeMap<String, String> {
+    let mut unrun = BTreeMap::new();
+    let slices = work.next.plan.candidate_slices.iter();
+    for slice in slices.filter(|slice| slice.status == SliceStatus::Done) {
+        let records = slice.evidence.iter().filter_map(Evidence::record);
+        let stale = records.filter(|record| {
+            let before = work.before.plan.slice(&slice.slice_id);
+            let key = before
+                .map(|before| AnchorQuestion::stored(work.before, before, record).key())
+                .unwrap_or_default();
+            let answer = work.facts.anchors.get(&key);
+            answer.is_some_and(|answer| answer.verdict == Verdict::Stale)
+        });
+        let anchors: Vec<&str> = stale.map(|record| record.anchor.as_str()).collect();
+        if !anchors.is_empty() {
+            unrun.insert(slice.slice_id.clone(), anchors.join(", "));
+        }
     }
-    Ok(())
+    unrun
+}
+
+/// What an implementer's report begins from.
+///
+/// # Errors
+/// As [`find_state`].
+pub fn find_slice(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<Snapshot, Refusal> {
+    let mut work = Work::new(snapshot, facts, due.clone());
+    put_right(&mut work)?;
+    Ok(work.next)
+}
+
+/// Puts right what rule 2 objects to, and a commit that an implementer reports anew.
+pub(super) fn put_right(work: &mut Work) -> Result<(), Refusal> {
+    match work.due.rule {
+        Rule::Recover => {
+            work.displace = true;
+            heal(work)
+        }
+        Rule::Implement => take_vanished_away(work),
+        _ => Ok(()),
+    }
 }

@@ -21,8 +21,9 @@ use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot
 use crate::report::advice;
 use conclude::{answer_audit, answer_rejections, answer_review, conclude};
 use found::put_right;
-pub use found::{Found, find_state, found_needs};
+pub use found::{Found, Selection, find_slice, find_state, found_needs};
 use policy::{apply_policy, ask_for_trust};
+pub use reconcile::was_reported;
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
 use select::apply_select;
 
@@ -48,6 +49,8 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
         set.ranges.insert(basis);
     }
     set.trust = named_commands(snapshot, block);
+    // All of it is asked above.
+    set.standing = None;
     set.brief = brief::reground_question(snapshot, block.brief.as_ref());
 }
 

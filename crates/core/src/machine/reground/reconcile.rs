@@ -9,7 +9,7 @@ use crate::machine::work::Work;
 use crate::machine::{planning, proof, slices, unfixed};
 use crate::model::{
     Accepted, ActiveStatus, ByCook, Decision, Policy, Reconcile, Reground, ReviewNote,
-    SliceRecordType, SliceStatus, Submission, Waiting, WaitingKind, surface_matches,
+    SliceRecordType, SliceStatus, Snapshot, Submission, Waiting, WaitingKind, surface_matches,
 };
 use crate::report::is_named;
 
@@ -24,9 +24,11 @@ pub(super) fn apply_reconcile(
     let is_active = work.active_id().as_deref() == Some(id);
     let is_due = work.due.rule == Rule::Reconcile && is_active;
     let is_rejected = is_active && slices::rejection(&work.next).is_some();
+    // What was committed may be sent back before it is reviewed, when the repository moved.
+    let is_shaken = work.due.rule == Rule::Recover && is_active && was_reported(&work.next);
     match reconcile.decision {
         Decision::Accepted if is_due => Ok(Vec::new()),
-        Decision::Reopened if is_due || is_rejected || status == SliceStatus::Done => {
+        Decision::Reopened if is_due || is_rejected || is_shaken || status == SliceStatus::Done => {
             let findings = findings_to_fix(work, id, &reconcile.findings)?;
             work.reopen(id, findings, submission);
             Ok(vec![id.clone()])
@@ -39,6 +41,18 @@ pub(super) fn apply_reconcile(
             ),
         )),
     }
+}
+
+/// The slice in work is committed, or was and is in progress again.
+pub fn was_reported(snapshot: &Snapshot) -> bool {
+    let ledger = snapshot
+        .slice_in_work()
+        .and_then(|id| snapshot.ledger.slices.get(id));
+    ledger.is_some_and(|ledger| ledger.reported.is_some())
+        && matches!(
+            snapshot.active.status,
+            ActiveStatus::Committed | ActiveStatus::InProgress
+        )
 }
 
 /// Takes up again what the block names. A commit on HEAD that holds the work can be reported as it is.
@@ -165,6 +179,7 @@ pub(super) fn accept(
     record.own = Some(own);
     if let Some(slice) = work.next.plan.slice_mut(id) {
         slice.status = SliceStatus::Done;
+        slice.stands_at = None;
         slice.must_fix_findings = Some(Vec::new());
     }
     work.next.active.status = ActiveStatus::Done;

@@ -1,8 +1,7 @@
 //! Putting right what rule 2 found in the documents.
 
 use crate::diagnostic::Refusal;
-use crate::machine::slices;
-use crate::machine::unfixed::{self, set_audit_aside};
+use crate::machine::taken::{has_vanished, take_commit_away, tell_taken_back};
 use crate::machine::work::Work;
 use crate::model::{ActiveStatus, SliceStatus};
 
@@ -30,22 +29,11 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
     } else {
         range.merge_base.clone().unwrap_or(head)
     };
-    let vanished = match work
-        .before
-        .ledger
-        .slices
-        .get(&id)
-        .and_then(|slice| slice.head.clone())
-    {
-        Some(slice_head) if work.next.active.status == ActiveStatus::Committed => {
-            !work.facts.on_head(&slice_head)?
-        }
-        _ => work.next.active.status == ActiveStatus::Committed,
-    };
+    let taken_back = tell_taken_back(work);
+    let is_gone = taken_back.is_some() || has_vanished(work)?;
     work.ledger(&id).basis = Some(basis.clone());
-    if vanished {
-        take_commit_away(work, &id);
-        work.next.active.status = ActiveStatus::InProgress;
+    if is_gone {
+        take_commit_away(work, &id, taken_back);
     }
     let wanted = match work.next.active.status {
         ActiveStatus::Selected => SliceStatus::Selected,
@@ -69,21 +57,6 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
     }
     work.sync_handoff();
     Ok(())
-}
-
-/// The commit of a committed slice is not on HEAD any more: what it fixed is to be fixed again, and
-/// a review's no stays. A commit that was not rejected may be reported again once it is back.
-fn take_commit_away(work: &mut Work, id: &str) {
-    let mut must = work.ledger(id).fixed.clone();
-    let is_rejected = slices::rejection(&work.next).is_some();
-    unfixed::add_new(&mut must, work.take_review(id));
-    let ledger = work.ledger(id);
-    let head = ledger.head.take();
-    ledger.last_head = head.filter(|_| is_rejected || must.is_empty());
-    set_audit_aside(ledger);
-    ledger.head_tree = None;
-    ledger.receipts.clear();
-    work.must_fix(id, must);
 }
 
 /// At most the active slice is selected in the plan.

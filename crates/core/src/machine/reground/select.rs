@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Finding, Refusal, listed_are};
 use crate::machine::active::active_from;
-use crate::machine::facts::{Range, stale_stop_verifier};
+use crate::machine::facts::{Facts, Range, stale_stop_verifier};
 use crate::machine::slices::{SliceGraph, require_selectable, waits_for};
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
@@ -59,21 +59,27 @@ fn say_lost(work: &Work, slice: &Slice, refusal: Refusal) -> Refusal {
 
 /// What the repository says against a selection.
 fn require_settled(work: &Work) -> Result<(), Refusal> {
-    let uncommitted = work.facts.contract_uncommitted()?;
+    work.facts.contract_uncommitted()?;
+    work.facts.worktree()?;
+    find_unsettled(work.facts).map_or(Ok(()), Err)
+}
+
+/// The same, as far as it was measured.
+pub(super) fn find_unsettled(facts: &Facts) -> Option<Refusal> {
+    let uncommitted = facts.contract_uncommitted.as_deref().unwrap_or_default();
     if !uncommitted.is_empty() {
-        return Err(Refusal::new(
+        return Some(Refusal::new(
             Code::ContractUncommittedRefusal,
             format!("not committed: {}", uncommitted.join(", ")),
         ));
     }
-    let worktree = work.facts.worktree()?;
-    if !worktree.is_clean() {
-        return Err(Refusal::new(
+    let worktree = facts.worktree.as_ref()?;
+    (!worktree.is_clean()).then(|| {
+        Refusal::new(
             Code::SelectDirty,
             format!("the worktree is not clean: {}", worktree.first_dirty()),
-        ));
-    }
-    Ok(())
+        )
+    })
 }
 
 /// The basis of an earlier selection, while the slice has own commits since it.

@@ -5,6 +5,7 @@ use crate::diagnostic::{Code, Finding, Refusal, without_escapes};
 use crate::machine::drift;
 use crate::machine::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
 use crate::machine::records::attach;
+use crate::machine::taken::take_vanished_away;
 use crate::machine::text::quoted;
 use crate::machine::trust::handoff_commands;
 use crate::machine::unfixed::{add_new, set_audit_aside};
@@ -33,17 +34,16 @@ pub(in crate::machine) fn implement_needs(
     }) else {
         return;
     };
+    let ledger = snapshot.ledger.slices.get(slice_id);
     set.commit = Some(CommitQuestion {
         commit: commit.to_owned(),
         basis: handoff.basis_commit.clone(),
         since: began_at,
         slice_id: slice_id.to_owned(),
-        claimed: snapshot
-            .ledger
-            .slices
-            .get(slice_id)
-            .map(|ledger| ledger.claimed.iter().cloned().collect())
-            .unwrap_or_default(),
+        claimed: ledger.map_or_else(Default::default, |ledger| {
+            ledger.claimed.iter().cloned().collect()
+        }),
+        earlier: ledger.and_then(|ledger| ledger.earlier).map(|seq| seq.0),
     });
     set.gates = Some(GateQuestion {
         commit: commit.to_owned(),
@@ -62,6 +62,7 @@ pub(in crate::machine) fn implement(
 ) -> Result<(), Refusal> {
     require_active(work, slice_id)?;
     let commit = commit_of(work, slice_id)?;
+    take_vanished_away(work)?;
     let names = work.facts.untrusted(&handoff_commands(work.before))?;
     if !names.is_empty() {
         let trust = |name: &String| format!("run `cook trust {}`", quoted(name));

@@ -66,9 +66,9 @@ pub(super) fn require_new_words(work: &mut Work, submission: &Submission) -> Res
     if taken.contains(&words) {
         return Err(Refusal::new(
             Code::DuplicateReport,
-            "these words were handed in before",
+            "a report in these very words was taken before, and this one comes with neither session nor ticket",
         )
-        .hint("hand the report in with the ticket of `cook next --json`: `cook record ROLE --ticket TICKET`"));
+        .replace_hints(["when it is a report of its own, hand it in with the ticket of `cook next --json`: `cook record ROLE FILE --ticket TICKET`"]));
     }
     taken.push(words);
     let over = taken.len().saturating_sub(MAX_DIGESTS);
@@ -110,7 +110,16 @@ fn require_new_judge(work: &Work, submission: &Submission) -> Result<(), Refusal
         None => Ok(()),
         Some(vote) => Err(Refusal::new(
             Code::DuplicateReport,
-            format!("this judgment is already recorded as number {}", vote.seq.0),
+            format!(
+                "vote {} of this wave came {}; each judge answers for itself",
+                vote.seq.0,
+                match (&submission.session, &submission.ticket) {
+                    (Some(mine), _) if vote.session.as_ref() == Some(mine) =>
+                        "from the same session",
+                    (_, Some(mine)) if vote.ticket.as_ref() == Some(mine) => "with the same ticket",
+                    _ => "in the same words",
+                }
+            ),
         )),
     }
 }

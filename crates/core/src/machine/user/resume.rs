@@ -4,6 +4,7 @@ use super::mission::set_mission;
 use super::refusal;
 use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::machine::facts::FactSet;
+use crate::machine::gone::own_question_at;
 use crate::machine::text::quoted;
 use crate::machine::trust::open_commands;
 use crate::machine::unfixed::{add_new, set_audit_aside};
@@ -21,7 +22,12 @@ pub(in crate::machine) fn resume_needs(snapshot: &Snapshot, resume: &Resume, set
     set.trust = open_commands(snapshot);
     set.contract |= resume.settings;
     if resume.review_again {
-        set.on_head.extend(reviewed_head(snapshot));
+        let id = snapshot.active.slice_id.as_deref().unwrap_or_default();
+        let head = reviewed_head(snapshot);
+        let question = head.as_deref();
+        let question = question.and_then(|head| own_question_at(snapshot, id, head));
+        set.committed = question.or(set.committed.take());
+        set.on_head.extend(head);
     }
 }
 

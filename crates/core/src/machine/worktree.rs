@@ -1,0 +1,36 @@
+//! What `git status` says.
+
+use serde::{Deserialize, Serialize};
+
+/// `git status`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Worktree {
+    /// Dirty paths, sorted; at most [`MAX_PATHS`], the rest counted.
+    pub dirty: Vec<String>,
+    /// How many more there are.
+    pub more: u64,
+    /// SHA-256 of the whole status output.
+    pub digest: String,
+}
+
+/// Paths kept of any list that a repository can make long.
+pub const MAX_PATHS: usize = 200;
+
+impl Worktree {
+    /// No entry in `git status`.
+    pub fn is_clean(&self) -> bool {
+        self.dirty.is_empty()
+    }
+
+    /// Some of the dirty paths, and how many there are beside them.
+    pub(super) fn first_dirty(&self) -> String {
+        const NAMED: usize = 5;
+        let named = self.dirty.iter().take(NAMED).cloned().collect::<Vec<_>>();
+        let rest = (self.dirty.len() - named.len()) as u64 + self.more;
+        match rest {
+            0 => named.join(", "),
+            _ => format!("{} and {rest} more", named.join(", ")),
+        }
+    }
+}
