@@ -208,7 +208,7 @@ const ROWS: [Row; 18] = [
 ];
 
 /// What else was found to lead to a false end, or to none.
-const BESIDE: [(&str, &[&str]); 4] = [
+const BESIDE: [(&str, &[&str]); 5] = [
     (
         "the contract",
         &[
