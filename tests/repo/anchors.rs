@@ -583,6 +583,8 @@ fn measure_answers_exactly_what_is_asked() {
         anchors: BTreeSet::new(),
         rebound: None,
         own: None,
+        committed: None,
+        standing: None,
         survivals: BTreeMap::new(),
         stop_verifier: Some(Caches::Kept),
         room: true,
