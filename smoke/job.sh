@@ -273,7 +273,7 @@ third_slice() {
   reground none none none manual <<JSON | take regrounder
 {
   "plan": {"plan_basis": "the judges' first wave", "candidate_slices": [$words_slice, $top_slice, $manual_slice]},
-  "conclude": {"decision": "go_on"}, "select": "manual"
+  "conclude": {"decision": "go_on", "reason": "manual takes it up: the README will show both calls"}, "select": "manual"
 }
 JSON
   write_manual

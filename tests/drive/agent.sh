@@ -197,7 +197,7 @@ JSON
   regrounder-5)
     reground none none none manual <<JSON
 {"plan": {"plan_basis": "the judges' first wave", "candidate_slices": [$words_slice, $top_slice, $manual_slice]},
- "conclude": {"decision": "go_on"}, "select": "manual"}
+ "conclude": {"decision": "go_on", "reason": "manual takes it up: the README will show both calls"}, "select": "manual"}
 JSON
     ;;
   implementer-4)

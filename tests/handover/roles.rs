@@ -76,7 +76,7 @@ impl Roles {
                     false => {
                         block["plan"] =
                             json!({"plan_basis": "the votes", "add": [slice("s9", &wanted, &[])]});
-                        json!({"decision": "go_on"})
+                        json!({"decision": "go_on", "reason": format!("s9 takes it up: {}", wanted.join(", "))})
                     }
                 };
             }

@@ -330,7 +330,7 @@ fn concluded(selected: &mut String) -> Value {
         (false, _) => json!({"conclude": {"decision": "stop"}}),
         (true, false) => {
             *selected = "b".to_owned();
-            json!({"plan": with_b(), "conclude": {"decision": "go_on"}, "select": "b"})
+            json!({"plan": with_b(), "conclude": {"decision": "go_on", "reason": "b takes it up"}, "select": "b"})
         }
         (true, true) => json!({"conclude": {"decision": "go_on", "reason": "b is there now"}}),
     }

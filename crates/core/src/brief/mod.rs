@@ -14,6 +14,7 @@ mod going_on;
 mod identity;
 mod material;
 mod mention;
+mod past;
 mod read;
 mod reconcile;
 mod render;

@@ -128,12 +128,8 @@ pub struct Reopen {
 
 /// The end of a stop wave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    tag = "decision",
-    rename_all = "snake_case",
-    deny_unknown_fields,
-    expecting = "an object with `decision`"
-)]
+#[serde(tag = "decision", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(expecting = "an object with `decision`")]
 pub enum Conclude {
     /// The project is done.
     Stop,
@@ -147,12 +143,8 @@ pub enum Conclude {
 
 /// A regrounder may stop the work and say what for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    tag = "to",
-    rename_all = "snake_case",
-    deny_unknown_fields,
-    expecting = "an object with `to`"
-)]
+#[serde(tag = "to", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(expecting = "an object with `to`")]
 pub enum PolicyChange {
     /// Ask the user one exact question.
     AwaitUserInput {

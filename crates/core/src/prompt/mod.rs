@@ -8,6 +8,7 @@
 mod echo;
 mod fit;
 mod input;
+mod lists;
 mod parts;
 mod quote;
 mod reports;

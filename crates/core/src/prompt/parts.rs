@@ -4,15 +4,15 @@
 
 use super::fit::fit;
 use super::input::PromptInput;
+use super::lists::{amendments, answers, finding, line, list, remarks, section, slices};
 use super::quote::Quoted;
 use super::reports::{
     HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_besides,
     standing_review, vote,
 };
 use super::slices::{active_text, claimed_besides, may_select, plan_text};
-use crate::diagnostic::Finding;
 use crate::machine::{Rule, audit_to_answer, current_review, new_answer, owed};
-use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
+use crate::model::{Role, SliceLedger, Snapshot};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
 type Part = (&'static str, Option<Quoted>);
@@ -372,77 +372,4 @@ fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
 
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
     snapshot.ledger.slices.get(snapshot.slice_in_work()?)
-}
-
-fn line(text: Option<&str>) -> Option<Quoted> {
-    let text = text.filter(|text| !text.trim().is_empty())?;
-    Some(Quoted::line(text))
-}
-
-fn section(text: &str) -> Option<Quoted> {
-    (!text.trim().is_empty()).then(|| Quoted::section(text))
-}
-
-fn list(items: Vec<String>) -> Option<Quoted> {
-    (!items.is_empty()).then(|| Quoted::list(items))
-}
-
-fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
-    let concerns = |answer: &UserAnswer| match answer.slices.is_empty() {
-        true => String::new(),
-        false => format!(" (of {})", answer.slices.join(", ")),
-    };
-    let items = answers.iter().map(|answer| {
-        let text = format!("{}{}", answer.note(), concerns(answer));
-        (text, format!("cook show {}", answer.seq.0))
-    });
-    (!answers.is_empty()).then(|| Quoted::items(items))
-}
-
-fn slices(snapshot: &Snapshot) -> Vec<String> {
-    let slices = snapshot.plan.candidate_slices.iter();
-    slices
-        .map(|slice| {
-            let known = snapshot.ledger.slices.get(&slice.slice_id);
-            let head = known.and_then(|slice| slice.head.as_ref().or(slice.last_head.as_ref()));
-            format!(
-                "`{}` ({}{}): {}",
-                slice.slice_id,
-                slice.status.id(),
-                head.map_or_else(String::new, |head| format!(", commit {head}")),
-                slice.goal
-            )
-        })
-        .collect()
-}
-
-fn amendments(snapshot: &Snapshot) -> Vec<String> {
-    let amendments = snapshot.ledger.amendments.iter();
-    amendments
-        .map(|amendment| {
-            format!(
-                "`{}`: was \"{}\", is \"{}\", because {}",
-                amendment.slice_id, amendment.old, amendment.new, amendment.reason
-            )
-        })
-        .collect()
-}
-
-fn remarks(snapshot: &Snapshot) -> Vec<String> {
-    let remarks = snapshot.ledger.remarks.iter();
-    let remarks: Vec<String> = remarks
-        .map(|remark| {
-            format!(
-                "`{}` (slice `{}`): {}",
-                remark.code, remark.slice_id, remark.what
-            )
-        })
-        .collect();
-    fit(&remarks, "`cook log` and `cook show N` name them")
-}
-
-fn finding(finding: &Finding) -> String {
-    let place = finding.place.as_deref();
-    let place = place.map_or_else(String::new, |place| format!(" ({place})"));
-    format!("`{}`: {}{place}", finding.code, finding.message)
 }

@@ -131,26 +131,13 @@ fn reviewer(report: &Report) -> Verdicts {
     }
 }
 
-/// Positive = nothing is open, the worktree is clean, and plan and state are called true. Then the
-/// reasons why the project is not done are not findings: there is nothing left to name.
+/// Positive = no open contract, no blocker, no gap. Then the reasons why the project
+/// is not done are not findings: there is nothing left to name.
 fn auditor(report: &Report) -> Verdicts {
     let open_key = "open_top_level_contract_ids";
-    let untrue: Vec<String> = [
-        contrary(report, "stale_or_conflicting_canonical_state", false),
-        contrary(
-            report,
-            "plan_truthfully_captures_remaining_slice_backlog",
-            true,
-        ),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
     let positive = is_none(report.field(open_key))
         && report.count("blocker_count") == Some(0)
-        && report.count("high_value_gap_count") == Some(0)
-        && report.yes("tracked_and_unignored_worktree_is_clean") == Some(true)
-        && untrue.is_empty();
+        && report.count("high_value_gap_count") == Some(0);
     let mut findings = match positive {
         true => Vec::new(),
         false => report.items("why_the_project_is_still_not_done"),
@@ -162,15 +149,8 @@ fn auditor(report: &Report) -> Verdicts {
         ..verdicts(report, positive, findings)
     };
     verdicts.findings.extend(rules::counts(&verdicts));
-    verdicts.concerns.extend(untrue);
+    verdicts.concerns.extend(rules::untrue(&report.record));
     verdicts
-}
-
-/// What a report says to a question whose answer is otherwise when all is well.
-fn contrary(report: &Report, key: &str, well: bool) -> Option<String> {
-    let answer = report.yes(key)?;
-    let text = clean(report.field(key), Lines::Fold);
-    (answer != well).then(|| format!("{key}: {text}"))
 }
 
 fn stop_judge(report: &Report) -> Verdicts {
@@ -182,6 +162,8 @@ fn stop_judge(report: &Report) -> Verdicts {
         ..verdicts(report, positive, reasons)
     };
     let docs = "docs_config_runbooks_match_shipped_behavior";
-    verdicts.concerns.extend(contrary(report, docs, true));
+    verdicts
+        .concerns
+        .extend(rules::contrary(&report.record, docs, true));
     verdicts
 }

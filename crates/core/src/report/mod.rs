@@ -31,7 +31,7 @@ pub use offer::OFFER_FORMAT;
 pub use parse::{MAX_BYTES, parse};
 pub use raw::MAX_FIELD_CHARS;
 pub use render::{Checked, describe_check, format, format_without, render, repair_prompt};
-pub use rules::{advice, counts, fixes, items_of, return_reason};
+pub use rules::{advice, counts, fixes, items_of, return_reason, untrue};
 pub use schema::schema;
 pub use summary::summarize;
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};

@@ -46,6 +46,23 @@ pub fn items_of(record: &ReportRecord, key: &str) -> Vec<String> {
     items(field(record, key))
 }
 
+/// What an audit calls untrue of plan and state.
+pub fn untrue(record: &ReportRecord) -> Vec<String> {
+    let plan = "plan_truthfully_captures_remaining_slice_backlog";
+    let state = contrary(record, "stale_or_conflicting_canonical_state", false);
+    state
+        .into_iter()
+        .chain(contrary(record, plan, true))
+        .collect()
+}
+
+/// What a report says to a question whose answer is otherwise when all is well.
+pub(super) fn contrary(record: &ReportRecord, key: &str, well: bool) -> Option<String> {
+    let answer = yes_no(field(record, key))?;
+    let text = clean(field(record, key), Lines::Fold);
+    (answer != well).then(|| format!("{key}: {text}"))
+}
+
 /// What a verdict counts and leaves open, one text each.
 pub fn counts(verdicts: &Verdicts) -> Vec<String> {
     let mut texts = Vec::new();

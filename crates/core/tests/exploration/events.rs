@@ -97,6 +97,14 @@ pub fn verdicts(positive: bool) -> Verdicts {
     }
 }
 
+/// What an audit says.
+pub fn audit(positive: bool) -> Verdicts {
+    Verdicts {
+        blocker_count: Count(u64::from(!positive)),
+        ..verdicts(positive)
+    }
+}
+
 pub fn slice_plan(name: &str, blocked_on: &[&str], bounds: &Bounds) -> PlannedSlice {
     PlannedSlice {
         slice_id: name.to_owned(),
@@ -857,7 +865,7 @@ pub fn reports(snapshot: &Snapshot, world: &World, rule: Rule, bounds: &Bounds) 
         Role::Auditor => {
             for positive in [true, false] {
                 let event = Event::Audited {
-                    verdicts: verdicts(positive),
+                    verdicts: audit(positive),
                     submission: submission(snapshot, role),
                 };
                 offers.push(offer("audit", event, Actor::Role, Mood::GOOD));

@@ -811,7 +811,7 @@ fn what_the_last_audit_leaves_open_is_answered_before_the_end() {
     let mut walk = Walk::new(TWO);
     walk.plan_and_select();
     let audited = |walk: &Walk| Event::Audited {
-        verdicts: super::events::verdicts(false),
+        verdicts: super::events::audit(false),
         submission: submission(&walk.snapshot, Role::Auditor),
     };
     let commit = |walk: &mut Walk| {

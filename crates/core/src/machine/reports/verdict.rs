@@ -11,6 +11,7 @@ use crate::model::{
     ActiveStatus, AuditNote, AuditorVerdict, Count, ReviewNote, SliceRecordType, Submission,
     Verdicts,
 };
+use crate::report::untrue;
 
 /// A review of the current key.
 pub(in crate::machine) fn review(
@@ -50,6 +51,7 @@ pub(in crate::machine) fn audit(
     require_same_tree(work, submission)?;
     let (id, head, criteria) = committed_key(work)?;
     let seq = work.seq();
+    let rejects = finds_disorder(work, &id, verdicts, submission);
     set_audit_aside(work.ledger(&id));
     work.ledger(&id).audit = Some(AuditNote {
         commit: head.clone(),
@@ -57,7 +59,7 @@ pub(in crate::machine) fn audit(
         findings: verdicts.findings.clone(),
         concerns: verdicts.concerns.clone(),
         next_slice: verdicts.follow_up.clone(),
-        rejects: !verdicts.positive || !verdicts.fails.is_empty(),
+        rejects,
         report_sha256: submission.report_sha256.clone(),
         seq,
     });
@@ -67,6 +69,18 @@ pub(in crate::machine) fn audit(
     work.next.ledger.assured.unaudited = Count(0);
     work.next.state.last_auditor_verdict = Some(auditor_verdict(!verdicts.positive));
     Ok(())
+}
+
+/// Something is open beside the slice's own contracts, which are open until it is accepted; or a
+/// dimension fails, the worktree is not clean, plan or state is untrue.
+fn finds_disorder(work: &Work, id: &str, verdicts: &Verdicts, submission: &Submission) -> bool {
+    let slice = work.next.plan.slice(id);
+    let is_own = |contract: &String| slice.is_some_and(|it| it.contract_ids.contains(contract));
+    verdicts.blocker_count.0 + verdicts.high_value_gap_count.0 > 0
+        || !verdicts.open_contract_ids.iter().all(is_own)
+        || !verdicts.fails.is_empty()
+        || submission.worktree_clean == Some(false)
+        || !untrue(&submission.report).is_empty()
 }
 
 fn committed_key(work: &mut Work) -> Result<(String, String, String), Refusal> {

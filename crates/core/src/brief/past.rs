@@ -1,0 +1,109 @@
+//! What was said and learned under this mission, as the brief tells it.
+
+use super::going_on::fill_said;
+use super::material::{Material, Origin};
+use super::render::Weight;
+use super::slots::{Slots, short};
+use crate::model::{Basis, BriefLine, Slot};
+use std::collections::BTreeMap;
+
+/// What statements of the user's may take of the brief before older ones give way, in bytes.
+const MAX_SAID: usize = 2048;
+
+/// What the user said by the way: whoever works next is told, whether or not somebody noted it.
+pub(super) fn fill_statements(material: &Material, slots: &mut Slots) {
+    let mut room = MAX_SAID;
+    let weigh = |text: &str| {
+        let is_kept = text.len() <= room;
+        room = room.saturating_sub(text.len());
+        match is_kept {
+            true => Weight::Kept,
+            false => Weight::Established(String::new()),
+        }
+    };
+    let newest = material.said.iter().rev();
+    let weights: Vec<Weight> = newest.map(|said| said.text.as_str()).map(weigh).collect();
+    for (said, weight) in material.said.iter().zip(weights.into_iter().rev()) {
+        let line = BriefLine::Established {
+            claim: format!("The user said: {}", said.text),
+            evidence: format!("user@{}", said.id),
+            basis: Basis::User,
+            reopen: "when the user says otherwise".to_owned(),
+        };
+        slots.add_from(Origin::Said, line, weight);
+    }
+}
+
+pub(super) fn fill_learned(material: &Material, slots: &mut Slots) {
+    let mut lessons: Vec<(u64, BriefLine, Origin)> = Vec::new();
+    for record in material.reopened {
+        let findings = record.findings.clone().unwrap_or_default();
+        let why = findings.join("; ");
+        let seq = record.seq.map_or(0, |seq| seq.0);
+        lessons.push((
+            seq,
+            BriefLine::Learned {
+                lesson: format!("Slice `{}` was reopened: {why}", record.slice_id),
+                source: format!(
+                    "transition #{seq}, reopened at commit:{}",
+                    short(&record.commit_sha)
+                ),
+            },
+            Origin::Findings(findings),
+        ));
+    }
+    // What failed in the same way again is told once, with how often.
+    let mut failed: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for attempt in material.attempts {
+        let slice = match &attempt.slice_id {
+            Some(id) => format!("An attempt at slice `{id}`"),
+            None => "An attempt".to_owned(),
+        };
+        let lesson = format!("{slice} failed ({}): {}", attempt.class, attempt.line);
+        failed.entry(lesson).or_default().push(attempt.seq);
+    }
+    for (lesson, seqs) in failed {
+        let last = seqs.last().copied().unwrap_or_default();
+        let source = match seqs.len() {
+            1 => format!("transition #{last}"),
+            times => format!("transition #{last}, the last of {times}"),
+        };
+        let line = BriefLine::Learned { lesson, source };
+        lessons.push((last, line, Origin::State));
+    }
+    lessons.sort_by_key(|(seq, ..)| *seq);
+    for (seq, line, origin) in lessons {
+        slots.add_from(origin, line, Weight::Learned(seq));
+    }
+    for answered in &material.snapshot.ledger.answered_rejections {
+        let line = BriefLine::Learned {
+            lesson: format!(
+                "{} said no: {}; the answer was: {}",
+                match answered.no.by() {
+                    "a judge" => "A judge",
+                    "an audit" => "An audit",
+                    _ => "A review",
+                },
+                answered.no.what.join("; "),
+                answered.answer
+            ),
+            source: format!("`{}`", answered.no.id),
+        };
+        let origin = Origin::Rejection(answered.no.id.clone());
+        slots.add_from(origin, line, Weight::Learned(u64::MAX));
+    }
+    for amendment in &material.snapshot.ledger.amendments {
+        let line = BriefLine::Learned {
+            lesson: format!(
+                "A criterion of slice `{}` proved false and was amended: it said \"{}\" and says \"{}\", because {}",
+                amendment.slice_id, amendment.old, amendment.new, amendment.reason
+            ),
+            source: "the user, by `cook criteria amend`".to_owned(),
+        };
+        slots.add_from(Origin::Amendment, line, Weight::Learned(u64::MAX));
+    }
+    if let Some(last) = &material.checkpoint {
+        fill_said(last, slots);
+    }
+    slots.keep_newest(Slot::Learned);
+}

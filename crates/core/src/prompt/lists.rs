@@ -1,0 +1,79 @@
+//! What stands in a part of a prompt: a line, a section, a list.
+
+use super::fit::fit;
+use super::quote::Quoted;
+use crate::diagnostic::Finding;
+use crate::model::{Snapshot, UserAnswer};
+
+pub(super) fn line(text: Option<&str>) -> Option<Quoted> {
+    let text = text.filter(|text| !text.trim().is_empty())?;
+    Some(Quoted::line(text))
+}
+
+pub(super) fn section(text: &str) -> Option<Quoted> {
+    (!text.trim().is_empty()).then(|| Quoted::section(text))
+}
+
+pub(super) fn list(items: Vec<String>) -> Option<Quoted> {
+    (!items.is_empty()).then(|| Quoted::list(items))
+}
+
+pub(super) fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
+    let concerns = |answer: &UserAnswer| match answer.slices.is_empty() {
+        true => String::new(),
+        false => format!(" (of {})", answer.slices.join(", ")),
+    };
+    let items = answers.iter().map(|answer| {
+        let text = format!("{}{}", answer.note(), concerns(answer));
+        (text, format!("cook show {}", answer.seq.0))
+    });
+    (!answers.is_empty()).then(|| Quoted::items(items))
+}
+
+pub(super) fn slices(snapshot: &Snapshot) -> Vec<String> {
+    let slices = snapshot.plan.candidate_slices.iter();
+    slices
+        .map(|slice| {
+            let known = snapshot.ledger.slices.get(&slice.slice_id);
+            let head = known.and_then(|slice| slice.head.as_ref().or(slice.last_head.as_ref()));
+            format!(
+                "`{}` ({}{}): {}",
+                slice.slice_id,
+                slice.status.id(),
+                head.map_or_else(String::new, |head| format!(", commit {head}")),
+                slice.goal
+            )
+        })
+        .collect()
+}
+
+pub(super) fn amendments(snapshot: &Snapshot) -> Vec<String> {
+    let amendments = snapshot.ledger.amendments.iter();
+    amendments
+        .map(|amendment| {
+            format!(
+                "`{}`: was \"{}\", is \"{}\", because {}",
+                amendment.slice_id, amendment.old, amendment.new, amendment.reason
+            )
+        })
+        .collect()
+}
+
+pub(super) fn remarks(snapshot: &Snapshot) -> Vec<String> {
+    let remarks = snapshot.ledger.remarks.iter();
+    let remarks: Vec<String> = remarks
+        .map(|remark| {
+            format!(
+                "`{}` (slice `{}`): {}",
+                remark.code, remark.slice_id, remark.what
+            )
+        })
+        .collect();
+    fit(&remarks, "`cook log` and `cook show N` name them")
+}
+
+pub(super) fn finding(finding: &Finding) -> String {
+    let place = finding.place.as_deref();
+    let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+    format!("`{}`: {}{place}", finding.code, finding.message)
+}
