@@ -50,12 +50,12 @@ X
     rubric
     cat <<'X'
 Why the project is still not done: see the ids
-Open top-level contract IDs: C-b
+Open top-level contract IDs: none
 Blocker count: 0
 High-value gap count: 0
 Tracked and unignored worktree is clean: yes
 Worktree blockers: none
-Next mandatory slice: b
+Next mandatory slice: none
 Stale or conflicting canonical state: no
 Plan truthfully captures remaining slice backlog: yes
 X
