@@ -172,13 +172,15 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     let in_work = snapshot
         .slice_in_work()
         .and_then(|id| snapshot.ledger.slices.get(id));
-    let earlier_audit = in_work.map_or(&None, |slice| &slice.earlier_audit);
+    // The one that was set aside last takes the other's place once the slice is closed.
+    let earlier_audit = in_work.and_then(|slice| slice.earlier_audit.as_ref());
+    let open_audit = earlier_audit.or(snapshot.ledger.open_audit.as_ref());
     (
         steps_left,
         (world.rewrites, world.reverts()),
         unborn,
         snapshot.undone.seqs.is_empty(),
-        [&snapshot.ledger.open_audit, earlier_audit].map(|note| note.as_ref().map(|it| it.rejects)),
+        open_audit.is_some_and(|note| note.rejects),
         weighed,
     )
         .hash(&mut digest.hasher);
