@@ -79,11 +79,7 @@ pub(super) fn fill_learned(material: &Material, slots: &mut Slots) {
         let line = BriefLine::Learned {
             lesson: format!(
                 "{} said no: {}; the answer was: {}",
-                match answered.no.by() {
-                    "a judge" => "A judge",
-                    "an audit" => "An audit",
-                    _ => "A review",
-                },
+                answered.no.by().replacen('a', "A", 1),
                 answered.no.what.join("; "),
                 answered.answer
             ),

@@ -135,7 +135,7 @@ pub enum Conclude {
     Stop,
     /// It is not: new or reopened slices, or a reason for another wave.
     GoOn {
-        /// Why the judges should be heard again without new slices.
+        /// What becomes of each no, and why the judges should be heard again where no slice is new.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },

@@ -7,6 +7,7 @@ mod once;
 mod policy;
 mod reconcile;
 mod recover;
+mod rejections;
 mod select;
 
 use crate::diagnostic::{Code, Finding, Refusal};
@@ -19,12 +20,13 @@ use crate::machine::work::Work;
 use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
 use crate::report::advice;
-use conclude::{answer_audit, answer_rejections, answer_review, conclude};
+use conclude::conclude;
 use found::put_right;
 pub use found::{Found, Selection, find_slice, find_state, found_needs};
 use policy::{apply_policy, ask_for_trust};
 pub use reconcile::was_reported;
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
+use rejections::{answer_audit, answer_rejections, answer_review};
 use select::apply_select;
 
 /// What must be measured beside the facts of `dispatch`.

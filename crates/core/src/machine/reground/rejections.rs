@@ -1,0 +1,146 @@
+//! What a report answers to those who said no: judges, a review, the last audit.
+
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::machine::rule::Rule;
+use crate::machine::work::Work;
+use crate::machine::{drift, slices, unfixed, wave};
+use crate::model::{AnsweredRejection, Blocker, Reground};
+use crate::report::is_named;
+
+/// Outside rule 9 every `no` of a judge that is owed must be answered.
+pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
+    require_known(work, block)?;
+    if work.due.rule == Rule::Conclude {
+        return Ok(false);
+    }
+    wave::void(&mut work.next);
+    let owed = work.next.ledger.unanswered.clone();
+    let open: Vec<Finding> = owed
+        .iter()
+        .filter(|no| answer_to(block, no).is_none())
+        .map(|no| {
+            Finding::new(
+                Code::NoUnanswered,
+                format!("{} is not answered: {}", no.id, no.what.join("; ")),
+            )
+            .at(no.id.clone())
+        })
+        .collect();
+    if let (Some(first), Some(no)) = (open.first(), owed.first()) {
+        let message = first.message.clone();
+        return Err(Refusal::new(Code::NoUnanswered, message)
+            .with(open)
+            .replace_hints([answer_shape(no)]));
+    }
+    for no in &owed {
+        keep_answer(work, block, no);
+    }
+    work.next.ledger.unanswered.clear();
+    Ok(!owed.is_empty())
+}
+
+/// A review's `no` to a committed slice whose criteria, or what the user said, are others now: the
+/// slice is reopened, or the report says why it need not be, and the next reviewer is told.
+pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
+    let Some(review) = slices::void_rejection(&work.next) else {
+        return Ok(false);
+    };
+    let no = wave::review_blocker(review);
+    if answer_to(block, &no).is_none() {
+        let what = format!("{} is not answered: {}", no.id, no.what.join("; "));
+        return Err(Refusal::new(Code::NoUnanswered, what).replace_hints([
+            "reopen the slice: `\"reconcile\": {\"slice_id\": …, \"decision\": \"reopened\"}`"
+                .to_owned(),
+            answer_shape(&no),
+        ]));
+    }
+    keep_answer(work, block, &no);
+    let id = work.active_id().unwrap_or_default();
+    let mut fixed = work.ledger(&id).fixed.clone();
+    unfixed::add_new(&mut fixed, work.take_review(&id));
+    work.ledger(&id).fixed = fixed;
+    Ok(true)
+}
+
+/// What the last audit leaves open is answered where the report says so, and before the end.
+pub(super) fn answer_audit(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
+    let mut given = block.answers.iter().map(|answer| &answer.no);
+    let given = given.find(|no| no.starts_with(Blocker::AUDIT));
+    let open = wave::open_audit(&work.next);
+    if let Some(id) = given
+        && open.as_ref().is_none_or(|no| no.id != *id)
+    {
+        let what =
+            format!("`answers` names `{id}`, and its slice is neither accepted nor reopened");
+        return Err(Refusal::new(Code::AnswerUnknown, what)
+            .replace_hints(["answer it where the slice is reconciled"]));
+    }
+    let Some(no) = open else { return Ok(()) };
+    if answer_to(block, &no).is_some() {
+        keep_answer(work, block, &no);
+        work.next.ledger.open_audit = None;
+        return Ok(());
+    }
+    if block.policy.is_some() || !drift::end_is_near(&work.next) {
+        return Ok(());
+    }
+    let what = format!(
+        "no slice stays open, and {} is not answered: {}",
+        no.id,
+        no.what.join("; ")
+    );
+    Err(Refusal::new(Code::NoUnanswered, what).replace_hints([answer_shape(&no)]))
+}
+
+/// What the report answers to a no; a reason that says nothing is no answer.
+pub(super) fn answer_to<'a>(block: &'a Reground, no: &Blocker) -> Option<&'a str> {
+    let mut answers = block.answers.iter();
+    let given = answers.find(|given| given.no == no.id && is_named(&given.reason))?;
+    Some(&given.reason)
+}
+
+pub(super) fn answer_shape(no: &Blocker) -> String {
+    format!(
+        "add `\"answers\": [{{\"no\": \"{}\", \"reason\": …}}]`: the slice that takes it up, or why it no longer holds",
+        no.id
+    )
+}
+
+fn keep_answer(work: &mut Work, block: &Reground, no: &Blocker) {
+    let answer = answer_to(block, no).unwrap_or_default().to_owned();
+    let answered = &mut work.next.ledger.answered_rejections;
+    answered.push(AnsweredRejection {
+        no: no.clone(),
+        answer,
+    });
+}
+
+/// An answer to a no that nobody said would be lost.
+fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
+    let mut known: Vec<String> = wave::owed(work.before)
+        .into_iter()
+        .map(|no| no.id)
+        .collect();
+    known.extend(slices::rejection(work.before).map(|review| wave::review_blocker(review).id));
+    known.extend(wave::audit_to_answer(work.before).map(|no| no.id));
+    known.dedup();
+    // A slice that stays done with a part of its work gone is answered for in the same list.
+    let is_part = |no: &str| {
+        let id = no.strip_prefix("part-");
+        id.is_some_and(|id| work.before.plan.slice(id).is_some())
+    };
+    let mut answers = block.answers.iter();
+    let Some(unknown) = answers.find(|answer| !known.contains(&answer.no) && !is_part(&answer.no))
+    else {
+        return Ok(());
+    };
+    let which = match known.is_empty() {
+        true => "none waits for an answer".to_owned(),
+        false => format!("those that wait are {}", known.join(", ")),
+    };
+    Err(Refusal::new(
+        Code::AnswerUnknown,
+        format!("`answers` names `{}`, and {which}", unknown.no),
+    )
+    .replace_hints(["name a rejection that the prompt lists, or leave `answers` out"]))
+}
