@@ -274,9 +274,11 @@ fn typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Failure> 
 fn is_about<P>(statement: &Statement<P>, about: &About, place: &str) -> Result<(), Failure> {
     let subjects = || statement.subject.iter().flat_map(|subject| &subject.digest);
     let of = |kind: &'static str| subjects().filter(move |(known, _)| *known == kind);
-    if of("gitCommit").next().is_none() {
-        let what = format!("{place} is about no commit");
-        return Err(wrong(Code::AttestationOtherCommit, what));
+    for (kind, what) in [("gitCommit", "commit"), ("gitTree", "tree")] {
+        if of(kind).next().is_none() {
+            let what = format!("{place} is about no {what}");
+            return Err(wrong(Code::AttestationOtherCommit, what));
+        }
     }
     let commits = of("gitCommit").map(|(_, id)| ("commit", id, Some(&about.commit)));
     let trees = of("gitTree").map(|(_, id)| ("tree", id, about.tree.as_ref()));

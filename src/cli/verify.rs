@@ -126,7 +126,7 @@ fn write_down(workspace: &Workspace) -> Result<(), Failure> {
     let (_, Some(snapshot)) = workspace.current()? else {
         return Ok(());
     };
-    let (dispatch, _) = service::dispatch_now(workspace, Some(&snapshot))?;
+    let (dispatch, _) = service::dispatch_told(workspace, Some(&snapshot))?;
     let is_red = |finding: &Finding| finding.code == Code::RoomRed;
     let waits = dispatch.waits_for_gates() || dispatch.findings.iter().any(is_red);
     if waits && workspace.trust()?.is_trusted(STOP_VERIFIER) && !workspace.from_apart {

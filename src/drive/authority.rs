@@ -7,7 +7,7 @@
 use super::aside::{
     files, ignored, list_differences, move_away, move_repositories, rescue_name, unwritable,
 };
-use crate::service::Workspace;
+use crate::service::{self, Workspace};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::OutsideEdit;
 use cook_core::model::Role;
@@ -44,6 +44,9 @@ struct Note {
     asked: bool,
     /// The log's tip when the session began.
     tip: Option<String>,
+    /// The newest transition then that had moved the work.
+    #[serde(default)]
+    settled: Option<String>,
     /// Files of `.agent/` that differed from the log already.
     edits: Vec<OutsideEdit>,
     /// It works in a place of its own: what changes in the worktree is the user's.
@@ -74,6 +77,8 @@ pub struct Violation {
     pub before: Vec<String>,
     /// Somebody moved the log: nothing that the session reports fits it.
     pub log_moved: bool,
+    /// Nothing but the user's words and changes of the brief moved it.
+    pub user_spoke: bool,
 }
 
 impl Violation {
@@ -104,6 +109,7 @@ impl Watch {
             asked: false,
             apart,
             tip: tip(workspace)?,
+            settled: settled(workspace)?,
             edits: outside_edits(workspace)?,
             locks: workspace.repo.locks()?,
         };
@@ -125,6 +131,7 @@ impl Watch {
             asked: true,
             apart: false,
             tip: tip(workspace)?,
+            settled: settled(workspace)?,
             edits: outside_edits(workspace)?,
             locks: workspace.repo.locks()?,
         };
@@ -214,15 +221,7 @@ impl Watch {
     ) -> Result<Violation, Failure> {
         let repo = &workspace.repo;
         let mut breach = Violation::default();
-        if tip(workspace)? != self.note.tip {
-            match (&self.note.tip, &workspace.store) {
-                (Some(begun), Some(store)) if store.lock(LOCK_WAIT)?.forward(begun)? => breach
-                    .what
-                    .push("the log was set back, which went on from there again".to_owned()),
-                // Whoever came after it may have used cook.
-                _ => breach.log_moved = !self.left,
-            }
-        }
+        self.settle_log(workspace, &mut breach)?;
         // Steering files are put back by the first look, and what they hid is seen by the second.
         let mut all = leads;
         all.extend(self.baseline.differences(repo)?);
@@ -279,6 +278,39 @@ impl Watch {
             self.settle_view(store, &documents, &mut breach)?;
         }
         Ok(breach)
+    }
+
+    /// A log that was set back, or that goes on with what no event brings about, stands where it stood
+    /// again; one that somebody moved stays.
+    fn settle_log(&self, workspace: &Workspace, breach: &mut Violation) -> Result<(), Failure> {
+        let now = tip(workspace)?;
+        if now == self.note.tip {
+            return Ok(());
+        }
+        let (Some(begun), Some(store)) = (&self.note.tip, &workspace.store) else {
+            breach.log_moved = !self.left;
+            return Ok(());
+        };
+        if store.lock(LOCK_WAIT)?.forward(begun)? {
+            let what = "the log was set back, which went on from there again";
+            breach.what.push(what.to_owned());
+            return Ok(());
+        }
+        let follows = service::follows(workspace, begun)?;
+        if follows && let Some(what) = service::find_made_up(workspace, begun)? {
+            store.lock(LOCK_WAIT)?.back(begun)?;
+            let made_up = now.unwrap_or_default();
+            breach.what.push(format!(
+                "the log went on with what its events do not produce, commit {made_up} there, and was set back: {what}"
+            ));
+            return Ok(());
+        }
+        // Whoever came after it may have used cook. A change of the brief leaves the work where it stands.
+        if !self.left && settled(workspace)? != self.note.settled {
+            breach.log_moved = true;
+            breach.user_spoke = only_words(store, begun)?;
+        }
+        Ok(())
     }
 
     fn whose(&self) -> String {
@@ -449,6 +481,29 @@ const NOTE: &str = "session.json";
 fn tip(workspace: &Workspace) -> Result<Option<String>, Failure> {
     let tip = workspace.store.as_ref().map(Store::current).transpose()?;
     Ok(tip.flatten().map(|(Tip { commit, .. }, _)| commit))
+}
+
+/// The newest transition that moved the work.
+fn settled(workspace: &Workspace) -> Result<Option<String>, Failure> {
+    let current = workspace.store.as_ref().map(Store::current).transpose()?;
+    let settled = current
+        .flatten()
+        .map(|(tip, snapshot)| workspace.settled(&tip, &snapshot));
+    Ok(settled.transpose()?.map(|tip| tip.commit))
+}
+
+/// Since that transition the user said something, and nothing else happened but changes of the brief.
+fn only_words(store: &Store, since: &str) -> Result<bool, Failure> {
+    for meta in store.entries()? {
+        let meta = meta?;
+        if meta.commit == since {
+            return Ok(true);
+        }
+        if !matches!(meta.event.as_str(), "said" | "briefed") {
+            return Ok(false);
+        }
+    }
+    Ok(false)
 }
 
 fn outside_edits(workspace: &Workspace) -> Result<Vec<OutsideEdit>, Failure> {

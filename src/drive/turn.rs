@@ -210,6 +210,12 @@ impl Driver<'_> {
             if let Some(step) = self.stopped_meanwhile(role)? {
                 return Ok(vec![RoleOutcome::Step(step)]);
             }
+            if breach.user_spoke {
+                let why = "the user said something meanwhile: whoever judges hears it first; its report is in `cook session log`";
+                self.observer
+                    .observe(&RunEvent::CameToNothing { role, why });
+                return Ok(vec![RoleOutcome::Step(Step::Moved)]);
+            }
             return Ok(vec![self.refuse_violation(role, &breach)?]);
         } else if !breach.is_none() {
             self.tally.one_by_one |= askings.len() > 1;

@@ -7,7 +7,7 @@ use crate::anchor::Sources;
 use crate::measure::gate_commands;
 use cook_core::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
-    Said, Weight, mentions,
+    Weight, mentions,
 };
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{
@@ -127,7 +127,6 @@ pub fn put_together(
         proofs: &proofs,
         reopened: &past.reopened,
         attempts: &past.attempts,
-        said: &past.said,
         commits: &commits,
         protected: &protected,
         tree,
@@ -293,7 +292,6 @@ fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, St
 struct Past {
     reopened: Vec<SliceRecord>,
     attempts: Vec<Attempt>,
-    said: Vec<Said>,
 }
 
 impl Past {
@@ -312,13 +310,6 @@ impl Past {
                     since = meta.seq;
                     break;
                 }
-                "said" => {
-                    let entry = store.entry(&meta.commit)?;
-                    if let Event::Said { text, .. } = entry.event {
-                        let id = machine::message_id(meta.seq);
-                        past.said.push(Said { id, text });
-                    }
-                }
                 "implemented" | "returned" | "refused" => {
                     let entry = store.entry(&meta.commit)?;
                     past.attempts
@@ -328,7 +319,6 @@ impl Past {
             }
         }
         past.attempts.reverse();
-        past.said.reverse();
         for line in store.history_lines(History::Slice)? {
             let line = line?;
             // Most records are of other kinds and long; the word stands in every reopened one.

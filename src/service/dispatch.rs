@@ -1,5 +1,6 @@
 //! Who is due, by what the repository is now.
 
+use super::derived::require_true_end;
 use super::elsewhere::elsewhere;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
@@ -11,6 +12,20 @@ use cook_core::model::{RoomCheck, Snapshot};
 /// # Errors
 /// Unreadable state, or git that does not answer.
 pub fn dispatch_now(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+) -> Result<(Dispatch, Facts), Failure> {
+    if let Some(snapshot) = snapshot {
+        require_true_end(workspace, snapshot)?;
+    }
+    dispatch_told(workspace, snapshot)
+}
+
+/// The same, where the log is held against its events anyway.
+///
+/// # Errors
+/// As [`dispatch_now`].
+pub fn dispatch_told(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
 ) -> Result<(Dispatch, Facts), Failure> {

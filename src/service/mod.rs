@@ -10,6 +10,7 @@ mod cited;
 mod context;
 mod continued;
 mod contract;
+mod derived;
 mod dispatch;
 mod elsewhere;
 mod estimate;
@@ -36,7 +37,10 @@ pub(crate) use carriage::{
     Public, branch, check_secrets, check_unseen, look_into, push_known, remote,
 };
 pub(crate) use continued::{follow_brief, write_brief};
-pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run_stop_verifier};
+pub(crate) use derived::{find_made_up, follows, run_again};
+pub(crate) use dispatch::{
+    check_room, dispatch_facts, dispatch_now, dispatch_told, head_of, run_stop_verifier,
+};
 pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};
 pub(crate) use found::{found, found_plan, found_where_moved};

@@ -6,10 +6,8 @@ use super::outcome::Outcome;
 use super::{cited, contract, documents, proof};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
-use cook_core::machine;
 use cook_core::model::Snapshot;
-use cook_store::receipt::is_sealed;
-use cook_store::store::{Replayed, Store};
+use cook_store::store::Store;
 
 /// Contract, documents, histories, log, plan evidence.
 ///
@@ -120,15 +118,7 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let mut seq = 0;
     let report = workspace.store()?.replay(|before, event, facts, actor| {
         seq += 1;
-        if let Some(other) = facts
-            .receipts()
-            .into_iter()
-            .find(|receipt| !is_sealed(receipt))
-        {
-            return Err(format!("the receipt {} was changed", other.id));
-        }
-        let step =
-            machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
+        let produced = service::run_again(before, event, facts, actor)?;
         untrue.extend(independence.breach(seq, event).map(|what| {
             Finding::new(Code::JudgeNotIndependent, what).at(format!("transition {seq}"))
         }));
@@ -139,11 +129,7 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
             })),
             Err(failure) => failed = failed.take().or(Some(failure)),
         }
-        Ok(Replayed {
-            snapshot: step.snapshot,
-            records: step.records,
-            rule: step.rule.id().to_owned(),
-        })
+        Ok(produced)
     })?;
     if let Some(failure) = failed {
         return Err(failure);
@@ -168,7 +154,7 @@ fn standing(
     snapshot: &Snapshot,
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
-    let (dispatch, _) = service::dispatch_now(workspace, Some(snapshot))?;
+    let (dispatch, _) = service::dispatch_told(workspace, Some(snapshot))?;
     // Single files are reported by the checks that read them.
     outcome.findings.extend(
         dispatch

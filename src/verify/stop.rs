@@ -95,7 +95,7 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     }
     let head = workspace.repo.head()?;
     if snapshot.state.current_phase == Phase::Done && head.commit != snapshot.ledger.head_seen {
-        let (dispatch, _) = service::dispatch_now(workspace, Some(&snapshot))?;
+        let (dispatch, _) = service::dispatch_told(workspace, Some(&snapshot))?;
         let moved = |finding: &Finding| finding.code == Code::HeadMovedSinceDone;
         outcome
             .findings

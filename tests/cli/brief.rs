@@ -324,7 +324,7 @@ fn a_forbid_is_the_users_to_end_and_say_is_a_user_door() {
         .fails(4, "user_only");
     repo.cook(&["brief", "say", "yes"]).fails(4, "user_only");
     repo.cook(&as_user).exits(0);
-    assert!(!repo.cook(&["brief"]).out.contains("## Forbid"));
+    assert!(!repo.cook(&["brief"]).out.contains("Do not edit vendor/"));
     repo.cook(&["brief", "say", " ", "--as-user"])
         .fails(4, "brief_invalid");
 }
@@ -661,7 +661,6 @@ fn a_note_leaves_the_work_where_it_stands() {
         "completion-reviewer",
     )
     .exits(0);
-    say(&repo, "go on");
     let after = repo.cook(&["next", "--json"]).exits(0).json();
     assert_eq!(after["ticket"], ticket);
     let mut moved = repo.document("state.json");
@@ -674,6 +673,40 @@ fn a_note_leaves_the_work_where_it_stands() {
     )
     .exits(0);
     assert_eq!(repo.document("brief.json")["entries"][0]["by"], "reviewer");
+    repo.cook(&["verify", "control-plane"]).exits(0);
+}
+
+/// Whoever builds goes on, and the next reviewer holds the work against it. Who judged without it does so again.
+#[test]
+fn what_the_user_says_is_heard_before_anybody_judges() {
+    let ticket = |repo: &Repo| {
+        let next = repo.cook(&["next", "--json"]).exits(0).json();
+        next["ticket"].as_str().unwrap().to_owned()
+    };
+    let due = |repo: &Repo| {
+        let next = repo.cook(&["next", "--json"]).exits(0).json();
+        next["role"].as_str().unwrap().to_owned()
+    };
+    let repo = Repo::selected();
+    let before = ticket(&repo);
+    say(&repo, "mind the tabs");
+    assert_eq!(ticket(&repo), before);
+    let repo = Repo::committed();
+    let before = ticket(&repo);
+    say(&repo, "mind the tabs");
+    let late = ["reviewer", "--ticket", &before];
+    repo.record_with(&late, repo.review(true))
+        .fails(4, "stale_ticket");
+    repo.record("reviewer", repo.review(true)).exits(0);
+    assert_eq!(due(&repo), "completion-auditor");
+    say(&repo, "and the blanks");
+    assert_eq!(due(&repo), "completion-reviewer");
+    let repo = Repo::wave();
+    repo.record("stop-judge", repo.judge(true)).exits(0);
+    say(&repo, "do not ship before the lawyers agreed");
+    let next = repo.cook(&["next", "--json"]).exits(0).json();
+    assert_eq!(next["judgments"]["have"], 0, "{next}");
+    assert_eq!(due(&repo), "completion-stop-judge");
     repo.cook(&["verify", "control-plane"]).exits(0);
 }
 

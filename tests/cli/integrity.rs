@@ -289,3 +289,37 @@ fn strict_fails_on_a_worktree_that_is_not_clean_and_on_no_remark() {
     repo.cook(&["verify", "control-plane", "--strict"])
         .never_says("dirty_worktree");
 }
+
+/// Somebody wrote a transition by hand: its documents say done, and its event brought nothing of that about.
+#[test]
+fn an_end_that_is_made_up_is_no_end() {
+    const MADE_UP: &str = r#"
+        log=.git/cook/log.git; ref=$(git --git-dir=$log for-each-ref --format='%(refname)' refs/heads)
+        export GIT_INDEX_FILE="$HOME/log-index"
+        git --git-dir=$log read-tree "$ref"
+        blob=$(git --git-dir=$log cat-file blob "$ref:state.json" |
+          sed 's/"project_done": *false/"project_done": true/; s/"continuation_policy": *"[a-z_]*"/"continuation_policy": "done"/' |
+          git --git-dir=$log hash-object -w --stdin)
+        git --git-dir=$log update-index --cacheinfo "100644,$blob,state.json"
+        tree=$(git --git-dir=$log write-tree)
+        text=$(git --git-dir=$log log -1 --format=%B "$ref" | sed 's/^Cook-Seq: .*/Cook-Seq: 2/')
+        git --git-dir=$log update-ref "$ref" "$(echo "$text" | git --git-dir=$log commit-tree -p "$ref" "$tree")"
+    "#;
+    let repo = Repo::with_mission("Greet whoever asks");
+    let honest = repo.cook(&["next"]).ok().out;
+    let mut bash = repo.command("bash");
+    assert!(bash.args(["-ec", MADE_UP]).status().unwrap().success());
+    for command in [&["next"][..], &["status"], &["brief"], &["verify"]] {
+        let told = repo.cook(command);
+        assert_ne!(told.code, 0, "{command:?}");
+        let said = told.out + &told.err;
+        assert!(said.contains("log_not_derivable"), "{said}");
+    }
+    let told = repo.cook(&["next"]).exits(3).err;
+    let mut quoted = told.split('`');
+    let way = quoted.find(|word| word.starts_with("git --git-dir")).unwrap();
+    let mut bash = repo.command("bash");
+    assert!(bash.args(["-ec", way]).status().unwrap().success());
+    assert_eq!(repo.cook(&["next"]).ok().out, honest);
+    repo.cook(&["fsck"]).ok();
+}

@@ -379,7 +379,9 @@ impl Cuts<'_> {
     /// One cut: what arrived up to here, and some of what came after.
     fn cut(&self, rolling: &Path, index: usize, more: &[&Entry], outcome: &mut Outcome) {
         outcome.cuts += 1;
+        // A file of its own: what the loop device of the cut before still holds goes to the old one.
         let image = self.sandbox.join("cut.img");
+        let _ = std::fs::remove_file(&image);
         copy_sparse(rolling, &image);
         let file = File::options().write(true).open(&image).unwrap();
         for entry in more {
@@ -451,7 +453,8 @@ impl Cuts<'_> {
         if acked < DISCARDED {
             return;
         }
-        let kept = store(work).is_some_and(|store| {
+        let open = std::panic::catch_unwind(|| store(work)).ok().flatten();
+        let kept = open.is_some_and(|store| {
             store.rescue_list().is_ok_and(|list| {
                 list.iter().any(|copy| {
                     store

@@ -1,17 +1,22 @@
 //! One clean job of two slices under each profile: how many sessions it takes, and what of it is
 //! named and can be judged again.
 
-use crate::base::Job;
+use crate::base::{Job, MISSION};
 use std::path::PathBuf;
+
+/// The agent that plays every role.
+fn player() -> String {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let player = root.join("tests/drive/clean.sh");
+    format!(
+        "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\nwrites = [\"$STATE\", \"$SMOKE\"]\n\
+         [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n"
+    )
+}
 
 /// A job under a profile, whose judges are as many as the user asks for.
 fn job(assurance: &str, judges: u64) -> Job {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let player = root.join("tests/drive/clean.sh");
-    let job = Job::with(&format!(
-        "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\nwrites = [\"$STATE\", \"$SMOKE\"]\n\
-         [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n"
-    ));
+    let job = Job::with(&player());
     if assurance == "strict" {
         return job;
     }
@@ -21,6 +26,25 @@ fn job(assurance: &str, judges: u64) -> Job {
     job.repo
         .cook(&["init", "--assurance", assurance, "--as-user"])
         .exits(0);
+    ask_judges(&job, assurance, judges);
+    job
+}
+
+/// A job whose plan the user brings, none or one of its stories ticked.
+fn job_with_plan(assurance: &str, judges: u64, ticked: bool) -> Job {
+    let plan = serde_json::json!({"project": MISSION, "userStories": [
+        {"id": "words", "title": "count the words of a file", "passes": ticked, "acceptanceCriteria":
+            ["prints how many words a file has", "a file that is not there is an error"]},
+        {"id": "top", "title": "list the most frequent words", "passes": false, "acceptanceCriteria":
+            ["the most frequent word comes first", "ties come in the order of the alphabet"]},
+    ]});
+    let job = Job::with_plan(&player(), &plan.to_string(), assurance);
+    ask_judges(&job, assurance, judges);
+    job
+}
+
+/// The user asks for so many judges.
+fn ask_judges(job: &Job, assurance: &str, judges: u64) {
     let profile = job.repo.read(".agent/profile.json");
     assert!(profile.contains(&format!("\"assurance\": \"{assurance}\"")));
     let judged = profile.replace(
@@ -29,7 +53,6 @@ fn job(assurance: &str, judges: u64) -> Job {
     );
     job.repo.write(".agent/profile.json", judged);
     job.repo.cook(&["init", "--as-user", "--commit"]).exits(0);
-    job
 }
 
 fn estimated(job: &Job) -> u64 {
@@ -98,4 +121,35 @@ fn lite_takes_six_and_says_so_wherever_done_is_said() {
     let log = job.repo.cook(&["log"]).exits(0).out;
     assert_eq!(log.matches("regrounded_by_cook").count(), 4, "{log}");
     job.repo.cook(&["verify", "slice", "top"]).exits(0);
+}
+
+/// All sessions of a run, as many as were foreseen before it.
+fn foreseen_sessions(job: &Job) -> usize {
+    let foreseen = estimated(job);
+    job.repo.cook(&["run"]).exits(0);
+    job.is_done();
+    let calls = job.calls().len();
+    assert_eq!(foreseen as usize, calls, "{:?}", job.calls());
+    calls
+}
+
+#[test]
+fn a_plan_that_the_user_brought_is_selected_from_without_a_model() {
+    let job = job_with_plan("lite", 1, false);
+    assert_eq!(foreseen_sessions(&job), 5);
+    assert!(!job.calls().iter().any(|role| role == "regrounder"));
+    let verified = job.repo.cook(&["verify"]).exits(0).out;
+    assert!(verified.contains("lite"), "{verified}");
+    let job = job_with_plan("standard", 3, false);
+    assert_eq!(foreseen_sessions(&job), 8);
+}
+
+/// Somebody has to weigh whether it holds.
+#[test]
+fn a_plan_with_a_tick_is_weighed_by_a_model_first() {
+    let job = job_with_plan("lite", 1, true);
+    let next = job.repo.cook(&["next", "--json"]).json();
+    assert_eq!(next["role"], "completion-regrounder", "{next}");
+    job.repo.cook(&["run", "--steps", "1"]);
+    assert_eq!(job.calls(), ["regrounder"]);
 }

@@ -10,8 +10,11 @@ cat >"$STATE/prompt.$COOK_ROLE"
 printf '%s\n' "$COOK_ROLE" >>"$STATE/calls"
 turn="$(grep -cx "$COOK_ROLE" "$STATE/calls")"
 built="$(grep -cx implementer "$STATE/calls")"
-remaining="C-words, C-top"
-((built < 2)) || remaining=C-top
+# A plan that the user brought names its contracts as its stories.
+contract=C-
+[[ ! -e prd.json ]] || contract=
+remaining="${contract}words, ${contract}top"
+((built < 2)) || remaining="${contract}top"
 
 # proofs CRITERION ANCHOR CRITERION ANCHOR
 proofs() {
@@ -43,14 +46,14 @@ JSON
     write_words
     fix_words
     commit words "Count words" >/dev/null
-    implemented "C-words, C-top" words "count the words of a file"
+    implemented "$remaining" words "count the words of a file"
     proofs "prints how many words a file has" "test:counts the words of a file" \
       "a file that is not there is an error" "test:a missing file is an error"
     ;;
   implementer-*)
     write_top
     commit top "List the most frequent words" >/dev/null
-    implemented C-top top "list the most frequent words"
+    implemented "$remaining" top "list the most frequent words"
     proofs "the most frequent word comes first" "test:the most frequent word comes first" \
       "ties come in the order of the alphabet" "test:equally frequent words come in the order of the alphabet"
     ;;

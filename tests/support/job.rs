@@ -29,7 +29,7 @@ impl Job {
     pub fn within(tables: &str, variables: Vec<(String, String)>) -> Self {
         let job = Self::in_place(Repo::directory(), variables);
         std::fs::create_dir(&job.state).unwrap();
-        job.shell("source \"$SMOKE/job.sh\"; git init -q -b main; write_start; git add -A; git commit -qm begin");
+        job.begin();
         job.repo
             .cook(&["init", "--mission", MISSION, "--commit"])
             .exits(0);
@@ -40,10 +40,35 @@ impl Job {
         );
         job.repo.commit("Let a player play", None);
         job.repo.cook(&["init", "--as-user"]).exits(0);
+        job.trust_all();
+        job
+    }
+
+    /// The same with a plan that the user brings, under a profile that they choose.
+    pub fn with_plan(tables: &str, plan: &str, assurance: &str) -> Self {
+        let job = Self::in_place(Repo::directory(), Vec::new());
+        std::fs::create_dir(&job.state).unwrap();
+        job.repo.write("prd.json", plan);
+        job.repo
+            .write(".agent/cook.toml", format!("{}{tables}", measured(tables)));
+        job.begin();
+        let chosen = ["--from", "prd.json", "--assurance", assurance];
+        let mut words = vec!["init", "--as-user", "--commit"];
+        words.extend(chosen);
+        job.repo.cook(&words).exits(0);
+        job.trust_all();
+        job
+    }
+
+    fn begin(&self) {
+        self.shell("source \"$SMOKE/job.sh\"; git init -q -b main; write_start; git add -A; git commit -qm begin");
+    }
+
+    fn trust_all(&self) {
         // Each agent of the file is refused until it is trusted, and says how.
-        job.repo.write("draft.txt", "no session begins beside it");
+        self.repo.write("draft.txt", "no session begins beside it");
         loop {
-            let refused = job.repo.cook(&["run"]);
+            let refused = self.repo.cook(&["run"]);
             let Some(words) = refused.err.split("cook trust '").nth(1) else {
                 break;
             };
@@ -51,13 +76,12 @@ impl Job {
             if !words.starts_with("agent ") {
                 break;
             }
-            job.repo.cook(&["trust", &words, "--as-user"]).exits(0);
+            self.repo.cook(&["trust", &words, "--as-user"]).exits(0);
         }
-        std::fs::remove_file(job.repo.root.join("draft.txt")).unwrap();
-        job.repo
+        std::fs::remove_file(self.repo.root.join("draft.txt")).unwrap();
+        self.repo
             .cook(&["trust", "bash tests/run.sh", "--as-user"])
             .exits(0);
-        job
     }
 
     fn in_place(repo: Repo, variables: Vec<(String, String)>) -> Self {

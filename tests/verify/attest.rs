@@ -604,6 +604,11 @@ fn what_was_not_signed_as_it_stands_is_refused_by_its_name() {
             signed(&text.replacen("gitCommit", "gitTag", 1)),
             "attestation_other_commit",
         ),
+        (
+            "no tree",
+            signed(&text.replacen("gitTree", "gitBlob", 1)),
+            "attestation_other_commit",
+        ),
     ];
     for (name, lines, code) in cases {
         let read = attested.reads(&lines);

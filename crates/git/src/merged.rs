@@ -7,6 +7,7 @@ use super::program::{Call, Program, refusal};
 use super::{Entry, Repo, RepoError};
 use cook_core::diagnostic::{Code, Failure};
 use cook_os::disk::TemporaryDir;
+use cook_os::process::{LENT_VARIABLE, lent};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -198,7 +199,7 @@ impl Again {
         }
         for source in sources {
             let mut call = alone(Call::default()).env("GIT_DIR", self.dir.path());
-            call = call.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects);
+            call = call.env(LENT_VARIABLE, lent(&[&self.objects]));
             let with_attributes = source.is_some();
             call.arguments.extend(source.map(OsString::from));
             call = call.arg("merge-tree").arg("--write-tree");

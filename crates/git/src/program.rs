@@ -100,7 +100,7 @@ impl Program {
             stuck.is_some()
         });
         captured.map_err(|error| match (error, stuck) {
-            (ProcessError::Deadline { .. }, Some(path)) => RepoError::NotAFile(path),
+            (ProcessError::Deadline { .. }, Some(stuck)) => stuck,
             (ProcessError::NotFound(_), _) => RepoError::GitMissing,
             (other, _) => RepoError::Process(other),
         })

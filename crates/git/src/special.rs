@@ -222,8 +222,8 @@ fn blocks(_: FileType) -> bool {
     false
 }
 
-/// Looks below a worktree for what a git that does not answer may wait for, nearest first.
-pub(super) fn find(worktree: &Path) -> Option<PathBuf> {
+/// Looks below a worktree for what a git that does not answer may wait for, or read for long, nearest first.
+pub(super) fn find(worktree: &Path) -> Option<RepoError> {
     let started = Instant::now();
     let git_dir = git_dir_of(worktree);
     let common = git_dir.as_deref().map(common_dir_of);
@@ -249,10 +249,13 @@ pub(super) fn find(worktree: &Path) -> Option<PathBuf> {
                     .metadata()
                     .is_ok_and(|found| blocks(found.file_type()))
                 {
-                    return Some(entry.path());
+                    return Some(RepoError::NotAFile(entry.path()));
                 }
-            } else if blocks(kind) && READ_ABOVE.iter().any(|read| name == *read) {
-                return Some(entry.path());
+            } else if READ_ABOVE.iter().any(|read| name == *read)
+                && let Ok(found) = entry.metadata()
+                && let Err(error) = check_found(&entry.path(), &found, MAX_READ)
+            {
+                return Some(error);
             }
         }
     }

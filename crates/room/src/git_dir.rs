@@ -5,7 +5,7 @@ use crate::RoomError;
 use crate::git::plain_git;
 use crate::rooms::bytes_below;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
-use cook_os::process::{Captured, Short, capture};
+use cook_os::process::{Captured, LENT_VARIABLE, Short, capture, lent};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -162,7 +162,7 @@ fn check_all(top: &Path, shown: &Shown) -> Result<(), RoomError> {
 /// Whether git finds everything that these lead to and HEAD does not; else what it says.
 fn walk(top: &Path, shown: &Shown, ids: &[&str]) -> Result<Result<(), String>, RoomError> {
     let mut env = plain_git(shown.path);
-    env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", shown.here.into()));
+    env.push((LENT_VARIABLE, lent(&[shown.here])));
     let not = format!("^{}", shown.commit);
     let captured = list(top, env, &["--quiet"], [ids, &[&not]].concat().join("\n"))?;
     Ok(match captured.success() {
@@ -327,7 +327,7 @@ fn git(top: &Path, shown: &Shown, elsewhere: bool, arguments: &[&str]) -> Result
     let argv = ["git"].iter().chain(arguments).map(OsString::from);
     let mut env = plain_git(shown.path);
     if elsewhere {
-        env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", shown.here.into()));
+        env.push((LENT_VARIABLE, lent(&[shown.here])));
     }
     let captured = capture(&Short {
         argv: argv.collect(),

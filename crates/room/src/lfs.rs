@@ -8,8 +8,14 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a pointer, at most.
+/// A pointer has fewer bytes.
 const POINTER: usize = 1024;
+/// What git-lfs calls its format, now and before.
+const VERSIONS: [&str; 3] = [
+    "https://git-lfs.github.com/spec/v1",
+    "https://hawser.github.com/spec/v1",
+    "http://git-media.io/v/2",
+];
 
 /// Which large files a clone gets, by patterns; all where there are none.
 #[derive(Debug, Default)]
@@ -54,27 +60,19 @@ pub(crate) struct Pointer {
 }
 
 impl Pointer {
-    /// None when it is an ordinary file.
+    /// None when git-lfs takes it for an ordinary file: another version, other keys or another order of
+    /// them, an extension, or more bytes than a pointer has.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(bytes.get(..bytes.len().min(POINTER))?).ok()?;
-        let mut lines = text.lines();
-        lines
-            .next()?
-            .strip_prefix("version https://git-lfs.github.com/spec/")?;
-        let (mut digest, mut size) = (None, None);
-        for line in lines {
-            match line.split_once(' ')? {
-                ("oid", value) => digest = value.strip_prefix("sha256:"),
-                ("size", value) => size = value.parse().ok(),
-                _ => {}
-            }
-        }
-        let digest = digest.filter(|digest| {
-            digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
-        })?;
-        Some(Self {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let mut lines = text.lines().filter(|line| !line.is_empty());
+        let mut value = |key: &str| lines.next()?.strip_prefix(key)?.strip_prefix(' ');
+        let (version, digest) = (value("version")?, value("oid")?.strip_prefix("sha256:")?);
+        let size = value("size")?.parse().ok()?;
+        let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_pointer = bytes.len() < POINTER && VERSIONS.contains(&version) && is_digest;
+        (is_pointer && lines.next().is_none()).then(|| Self {
             digest: digest.to_owned(),
-            size: size?,
+            size,
         })
     }
 
@@ -134,7 +132,16 @@ mod tests {
         ] {
             assert_eq!(Pointer::parse(odd.as_bytes()), None, "{odd:?}");
         }
-        let odd = text.replace(digest, "../../../../etc/passwd");
-        assert_eq!(Pointer::parse(odd.as_bytes()), None);
+        let (oid, size) = (format!("oid sha256:{digest}\n"), "size 12345\n");
+        for odd in [
+            text.replace(digest, "../../../../etc/passwd"),
+            text.replace("spec/v1", "spec/v9"),
+            text.replace(&format!("{oid}{size}"), &format!("{size}{oid}")),
+            format!("{text}foo bar\n"),
+            text.replace("oid", "ext-0-foo sha256:0\noid"),
+            text.clone() + &"\n".repeat(1024),
+        ] {
+            assert_eq!(Pointer::parse(odd.as_bytes()), None, "{odd:?}");
+        }
     }
 }

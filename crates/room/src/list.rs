@@ -66,7 +66,7 @@ impl List {
                 continue;
             };
             let name = &bytes[name];
-            if !is_safe(name) {
+            if !is_safe(name) || is_link_in_place_of_settings(mode, name) {
                 let name = String::from_utf8_lossy(name).into_owned();
                 return Err(format!("tree {} holds the name {name:?}", dir.id));
             }
@@ -168,29 +168,46 @@ pub(crate) fn join(at: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 /// A name that stays in its directory and is not git's own, also where a file system folds case,
-/// ends of names or characters without width.
+/// ends of names or characters without width, or parts names at a backslash: git checks out no other.
 fn is_safe(name: &[u8]) -> bool {
     let unsafe_byte = |byte: &u8| matches!(byte, b'/' | 0) || cfg!(windows) && *byte == b'\\';
     if name.is_empty() || name == b"." || name == b".." || name.iter().any(unsafe_byte) {
         return false;
     }
     // What git's own names fold to begins so.
-    if name.is_ascii() && !matches!(name[0], b'.' | b'g' | b'G') {
+    if name.is_ascii() && !matches!(name[0], b'.' | b'g' | b'G') && !name.contains(&b'\\') {
         return true;
     }
+    let folded = fold(name);
+    let mut stems = folded.split('\\').map(stem);
+    stems.all(|stem| stem != ".git" && stem != "git~1")
+}
+
+/// git reads settings of submodules in a file alone.
+fn is_link_in_place_of_settings(mode: u32, name: &[u8]) -> bool {
+    let folded = fold(name);
+    let stem = stem(&folded);
+    let short = stem.strip_prefix("gitmod~");
+    mode & 0o170_000 == 0o120_000
+        && (stem == ".gitmodules" || short.is_some_and(|number| matches!(number, "1" | "2" | "3" | "4")))
+}
+
+fn fold(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name).to_lowercase();
-    let folded: String = text
-        .chars()
+    text.chars()
         .filter(|c| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'))
-        .collect();
-    let stem = folded.split(':').next().unwrap_or_default();
-    let stem = stem.trim_end_matches(['.', ' ']);
-    stem != ".git" && stem != "git~1"
+        .collect()
+}
+
+/// What a file system sees of a name that ends in blanks, dots or a stream's name.
+fn stem(name: &str) -> &str {
+    let stem = name.split(':').next().unwrap_or_default();
+    stem.trim_end_matches(['.', ' '])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_safe;
+    use super::{is_link_in_place_of_settings, is_safe};
 
     #[test]
     fn names_that_leave_their_directory_or_mean_git_are_refused() {
@@ -206,11 +223,17 @@ mod tests {
             "git~1",
             ".g\u{200c}it",
             ".git::$INDEX_ALLOCATION",
+            ".git\\x",
+            "GIT~1 .\\y",
+            "a\\.git",
         ] {
             assert!(!is_safe(name.as_bytes()), "{name:?}");
         }
         for name in ["...", ".gitignore", "git", ".github", "a b", "\u{fc}"] {
             assert!(is_safe(name.as_bytes()), "{name:?}");
         }
+        assert!(is_link_in_place_of_settings(0o120_000, b".GitModules."));
+        assert!(!is_link_in_place_of_settings(0o100_644, b".gitmodules"));
+        assert!(!is_link_in_place_of_settings(0o120_000, b".gitmodule"));
     }
 }

@@ -38,8 +38,11 @@ pub(crate) fn modules(
         };
         match key {
             "update" if value == b"none" => drop(left_out.insert(name.to_owned())),
-            "path" if is_safe(name) => drop(paths.insert(value, name.to_owned())),
-            "url" => drop(addresses.insert(name.to_owned(), value)),
+            // git takes no path and no address that reads as an option.
+            "path" if is_safe(name) && !value.starts_with(b"-") => {
+                paths.insert(value, name.to_owned());
+            }
+            "url" if !value.starts_with(b"-") => drop(addresses.insert(name.to_owned(), value)),
             _ => {}
         }
     }

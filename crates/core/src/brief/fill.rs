@@ -4,7 +4,7 @@
 use super::field::normalise;
 use super::going_on::fill_next;
 use super::material::{Filled, Material, Origin, PROTECTED, Proof};
-use super::past::{fill_learned, fill_statements};
+use super::past::fill_learned;
 use super::render::{Brief, Weight};
 use super::slots::{Slots, cut, short};
 use crate::diagnostic::{Severity, without_tags};
@@ -16,7 +16,6 @@ use crate::model::{
 pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {
     let mut slots = Slots::default();
     fill_forbid(material, &mut slots);
-    fill_statements(material, &mut slots);
     fill_established(material, &mut slots);
     fill_learned(material, &mut slots);
     fill_open(material, &mut slots);
@@ -125,7 +124,7 @@ fn fill_forbid(material: &Material, slots: &mut Slots) {
     for answer in answers.iter().filter(|answer| !noted(answer)) {
         let line = BriefLine::Forbid {
             rule: answer.note(),
-            source: format!("what the user answered in transition {}", answer.seq.0),
+            source: format!("what the user said in transition {}", answer.seq.0),
         };
         slots.add(line, Weight::Kept);
     }

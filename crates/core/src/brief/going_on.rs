@@ -1,7 +1,7 @@
 //! Where the work goes on: who is due, on what the worktree stands, and what the last checkpoint
 //! said of it.
 
-use super::material::{CHECKPOINT, Here, LastCheckpoint, Material};
+use super::material::{CHECKPOINT, Here, SAID_DONE, LastCheckpoint, Material};
 use super::render::Weight;
 use super::slots::{Slots, short};
 use crate::model::BriefLine;
@@ -74,7 +74,7 @@ fn stands_on(here: &Here) -> String {
 pub(super) fn fill_said(last: &LastCheckpoint, slots: &mut Slots) {
     let Some(done) = &last.done else { return };
     let line = BriefLine::Learned {
-        lesson: format!("Said to be done, and in no commit since: {done}"),
+        lesson: format!("{SAID_DONE} {done}"),
         source: format!("the last checkpoint, {}", last.at),
     };
     slots.add(line, Weight::Learned(u64::MAX));

@@ -39,15 +39,6 @@ pub struct Attempt {
     pub seq: u64,
 }
 
-/// A statement of the user's that was kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
-    /// The id under which it is quoted: `msg-<log sequence>`.
-    pub id: String,
-    /// What the user said.
-    pub text: String,
-}
-
 /// Who is due.
 #[derive(Debug, Clone)]
 pub struct Due {
@@ -104,8 +95,6 @@ pub struct Material<'a> {
     pub reopened: &'a [SliceRecord],
     /// Failed attempts, oldest first.
     pub attempts: &'a [Attempt],
-    /// What the user said under this mission, oldest first.
-    pub said: &'a [Said],
     /// Slices and their heads that are on HEAD.
     pub commits: &'a [(String, String)],
     /// Protected paths of `cook.toml`.
@@ -131,8 +120,6 @@ pub enum Origin {
     Rejection(String),
     /// A criterion that the user amended.
     Amendment,
-    /// A statement of the user's.
-    Said,
 }
 
 /// An entry of the whole brief.
@@ -157,21 +144,24 @@ impl Filled {
     }
 
     /// The role's prompt says it in a part of its own: criteria, gates, findings, who is due.
-    /// `shown` are the findings, and the ids of rejections, that it shows.
+    /// `shown` are the findings, and the ids of rejections, that it shows. A judge reads no checkpoint:
+    /// it may tell another judge's vote.
     pub fn stands_in_prompt(&self, role: Role, shown: &[String]) -> bool {
         self.is_own()
             && match &self.line {
-                BriefLine::Learned { .. } => match &self.origin {
+                BriefLine::Learned { lesson, .. } => match &self.origin {
                     Origin::Findings(findings) => {
                         !findings.is_empty() && findings.iter().all(|one| shown.contains(one))
                     }
                     Origin::Rejection(id) => role == Role::StopJudge || shown.contains(id),
                     Origin::Amendment => role != Role::Bootstrapper,
-                    Origin::State | Origin::Added | Origin::Said => false,
+                    Origin::State => role == Role::StopJudge && lesson.starts_with(SAID_DONE),
+                    Origin::Added => false,
                 },
-                BriefLine::Established { .. } => self.origin != Origin::Said,
                 BriefLine::Forbid { source, .. } => source != PROTECTED,
-                BriefLine::Next { outcome, .. } => !outcome.starts_with(CHECKPOINT),
+                BriefLine::Next { outcome, .. } => {
+                    role == Role::StopJudge || !outcome.starts_with(CHECKPOINT)
+                }
                 _ => true,
             }
     }
@@ -182,3 +172,5 @@ pub(super) const PROTECTED: &str = "`rules.protected` in .agent/cook.toml";
 
 /// How the outcome of a step begins that a checkpoint names.
 pub(super) const CHECKPOINT: &str = "The last checkpoint goes on with:";
+/// How it begins what the last checkpoint calls done.
+pub(super) const SAID_DONE: &str = "Said to be done, and in no commit since:";

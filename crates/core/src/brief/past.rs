@@ -1,38 +1,11 @@
-//! What was said and learned under this mission, as the brief tells it.
+//! What was learned under this mission, as the brief tells it.
 
 use super::going_on::fill_said;
 use super::material::{Material, Origin};
 use super::render::Weight;
 use super::slots::{Slots, short};
-use crate::model::{Basis, BriefLine, Slot};
+use crate::model::{BriefLine, Slot};
 use std::collections::BTreeMap;
-
-/// What statements of the user's may take of the brief before older ones give way, in bytes.
-const MAX_SAID: usize = 2048;
-
-/// What the user said by the way: whoever works next is told, whether or not somebody noted it.
-pub(super) fn fill_statements(material: &Material, slots: &mut Slots) {
-    let mut room = MAX_SAID;
-    let weigh = |text: &str| {
-        let is_kept = text.len() <= room;
-        room = room.saturating_sub(text.len());
-        match is_kept {
-            true => Weight::Kept,
-            false => Weight::Established(String::new()),
-        }
-    };
-    let newest = material.said.iter().rev();
-    let weights: Vec<Weight> = newest.map(|said| said.text.as_str()).map(weigh).collect();
-    for (said, weight) in material.said.iter().zip(weights.into_iter().rev()) {
-        let line = BriefLine::Established {
-            claim: format!("The user said: {}", said.text),
-            evidence: format!("user@{}", said.id),
-            basis: Basis::User,
-            reopen: "when the user says otherwise".to_owned(),
-        };
-        slots.add_from(Origin::Said, line, weight);
-    }
-}
 
 pub(super) fn fill_learned(material: &Material, slots: &mut Slots) {
     let mut lessons: Vec<(u64, BriefLine, Origin)> = Vec::new();

@@ -74,8 +74,8 @@ codes! {
     FieldMissing "field_missing" Report Error "a required field is missing", "add the field, with its label as `cook next --prompt` shows it";
     FieldEmpty "field_empty" Report Error "a required field is empty", "fill it in; where there is nothing to name, write `none`";
     FieldDuplicated "field_duplicated" Report Error "a field is given twice", "give the field once; put what you only quote into a fence";
-    FieldNotYesNo "field_not_yes_no" Report Error "a yes/no field begins with neither word", "begin the field with the whole word yes or no";
-    FieldNotCount "field_not_count" Report Error "a count is not a number of at least 0", "begin the field with a whole number, 0 for none";
+    FieldNotYesNo "field_not_yes_no" Report Error "a yes/no field begins with neither word, or takes back what it says", "begin the field with the whole word yes or no, with no condition and no other answer behind it";
+    FieldNotCount "field_not_count" Report Error "a count is not one number of at least 0", "begin the field with one whole number, 0 for none, and name what it counts elsewhere";
     FieldNotInSet "field_not_in_set" Report Error "a field holds none of its allowed words", "begin the field with a value that `cook next --prompt` lists for it; without a commit, say what must change or ask the user";
     FieldTooLong "field_too_long" Report Error "a field is longer than cook keeps", "keep a field under 20,000 characters";
     HeaderMissing "header_missing" Report Error "the answer holds no report that begins with its header", "begin with `MISSION ANCHOR: …` and put each field below it, with its label in the letters that `cook next --prompt` shows";
@@ -264,7 +264,7 @@ codes! {
     GateSurroundings "gate_surroundings" Finding Warning "a gate ran with something that a clone elsewhere may not have", "the message names what takes it: `cook trust --program`, `cook trust --tools` or `[clean_room] dir`";
     NotifyFailed "notify_failed" Finding Warning "the command of `[notify]` did not take a change of the policy", "run the command of `[notify]` by hand; `cook trust 'COMMAND'` lets cook run it";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "say why under `Files changed`, or name the files in `implementation_surfaces`";
-    AnswersEnded "answers_ended" Finding Warning "what the user answered under the mission before binds no more", "say in the mission what of it still holds";
+    AnswersEnded "answers_ended" Finding Warning "what the user answered or said, under the mission before or in what was undone, binds no more", "say what of it still holds: in the mission, or by `cook brief say`";
     AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
     DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "commit, stash or ignore the named paths";
     OtherBranchNow "other_branch_now" Finding NeedsReground "another branch is checked out than the one the workflow runs on", "run `git switch` back, or `cook adopt --branch`";

@@ -11,6 +11,15 @@ use crate::model::{
 pub(super) fn keep(work: &mut Work, answer: &str) {
     let waiting = work.before.ledger.waiting.as_ref();
     let question = waiting.map_or(String::new(), |waiting| waiting.what.clone());
+    add(work, question, answer);
+}
+
+/// Writes down what the user said without being asked.
+pub(super) fn keep_said(work: &mut Work, text: &str) {
+    add(work, String::new(), text);
+}
+
+fn add(work: &mut Work, question: String, answer: &str) {
     let seq = work.seq();
     work.next.ledger.answers.push(UserAnswer {
         seq,
@@ -24,7 +33,8 @@ pub(super) fn keep(work: &mut Work, answer: &str) {
 /// A question that the user answered is not asked again.
 pub(super) fn require_new(work: &Work, question: &str) -> Result<(), Refusal> {
     let mut answers = work.before.ledger.answers.iter().rev();
-    let asked = worded(question);
+    let asked = Some(worded(question)).filter(|asked| !asked.is_empty());
+    let Some(asked) = asked else { return Ok(()) };
     let Some(known) = answers.find(|known| worded(&known.question) == asked) else {
         return Ok(());
     };

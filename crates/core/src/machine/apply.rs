@@ -9,7 +9,7 @@ use super::rule::Rule;
 use super::work::{Step, Work};
 use super::{assurance, bootstrap, brief, by_cook, reground, reports, user, wave};
 use crate::diagnostic::{Code, Lines, Refusal, clean};
-use crate::model::{Actor, Event, Policy, Profile, Records, Snapshot, Submission};
+use crate::model::{Actor, Count, Event, Policy, Profile, Records, Role, Snapshot, Submission};
 use crate::report::write_ids;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -110,7 +110,7 @@ pub fn apply(
     if event.is_aside() {
         return brief::apply(before, facts, due, event, actor);
     }
-    let rule = due.rule;
+    let (rule, due_role) = (due.rule, due.role);
     let mut work = Work::new(before, facts, due);
     run(&mut work, event, actor)?;
     if actor == Actor::Script && event.is_user_only() {
@@ -156,6 +156,11 @@ pub fn apply(
             ),
         },
     )?;
+    // Whoever builds goes on: the next reviewer holds the work against it. Who judges hears it first.
+    let builds = |role: Option<Role>| role == Some(Role::Implementer);
+    if matches!(event, Event::Said { .. }) && builds(due_role) && builds(next_dispatch.role) {
+        next.ledger.aside = Count(before.ledger.aside.0 + 1);
+    }
     if let Event::Regrounded { submission, .. } = event {
         echo_ids(submission, &[before, &next])?;
     }
@@ -288,8 +293,9 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             text,
             reason,
         } => user::amend(work, slice_id, *number, text, reason),
-        // They leave the work where it stands and never come here.
-        Event::Briefed { .. } | Event::Said { .. } => Ok(()),
+        Event::Said { text, session } => brief::say(work, text, session.as_ref(), actor),
+        // It leaves the work where it stands and never comes here.
+        Event::Briefed { .. } => Ok(()),
     }
 }
 

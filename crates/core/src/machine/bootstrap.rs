@@ -136,8 +136,7 @@ fn empty(mission: &str, anchor: &str, profile: Profile) -> Snapshot {
     }
 }
 
-/// Older state as it stands; a re-ground is due, and a `done` of an older
-/// layout is not believed.
+/// Older state or a plan as it stands; a `done` of an older layout is not believed.
 fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
     if let Some(plan) = &import.plan {
         next.plan = plan.clone();
@@ -193,7 +192,9 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
             entry.claimed = entry.head.iter().cloned().collect();
         }
     }
-    next.state.requires_reground = true;
+    let is_brought = is_brought_plan(next, import);
+    next.state.requires_reground = !is_brought;
+    next.ledger.assured.remarks_seen = is_brought.then_some(Count(0));
     if let Some(policy @ (Policy::Paused | Policy::Blocked | Policy::AwaitUserInput)) =
         import.policy
     {
@@ -209,4 +210,16 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
             asker: None,
         });
     }
+}
+
+/// A plan that the user brought, of which nothing was begun or claimed: below `strict` no model has to
+/// weigh it before its first slice is selected.
+fn is_brought_plan(next: &Snapshot, import: &Import) -> bool {
+    let mut slices = next.plan.candidate_slices.iter();
+    import.path.is_some()
+        && import.active.is_none()
+        && import.policy.is_none()
+        && !next.assurance().is_strict()
+        && slices.all(|slice| slice.status == SliceStatus::Planned)
+        && !import.tasks.values().any(|task| task.ticked)
 }

@@ -1,9 +1,10 @@
-//! Changes of the brief and messages of the user's: transitions that leave the
-//! work, its tickets and its "as before" where they stand.
+//! Changes of the brief: transitions that leave the work, its tickets and its "as before" where they
+//! stand; and what the user says.
 
 use super::facts::{BriefFacts, BriefQuestion, Facts};
 use super::rule::Dispatch;
 use super::work::{Step, Work};
+use super::{answers, wave};
 use crate::brief::{self, Author, Incoming};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
@@ -85,7 +86,7 @@ fn author(
     }
 }
 
-/// A change of the brief, or a message.
+/// A change of the brief.
 pub(super) fn apply(
     before: &Snapshot,
     facts: &Facts,
@@ -103,24 +104,12 @@ pub(super) fn apply(
             let author = author(before, facts, by, session.as_ref(), actor);
             change_brief(&mut next, facts, change, &author)?
         }
-        Event::Said { text, session } => {
-            let by = if actor == Actor::User {
-                "user"
-            } else {
-                "script"
-            };
-            let author = author(before, facts, by, session.as_ref(), actor);
-            (vec![message(text, &author)?], Vec::new())
-        }
         _ => (Vec::new(), Vec::new()),
     };
     let ledger = &mut next.ledger;
     ledger.seq.0 += 1;
     ledger.aside.0 += 1;
     ledger.last_at = Some(facts.now.clone());
-    if actor == Actor::Script && event.is_user_only() {
-        ledger.scripted_commands.0 += 1;
-    }
     next.state.revision = Some(next.ledger.seq);
     next.active.revision = Some(next.ledger.seq);
     Ok(Step {
@@ -201,15 +190,36 @@ fn unproved(
     Ok(findings)
 }
 
+/// What the user says unasked: it is kept as a message, and binds as an answer does. Who judged
+/// without it judges again.
+pub(super) fn say(
+    work: &mut Work,
+    text: &str,
+    session: Option<&String>,
+    actor: Actor,
+) -> Result<(), Refusal> {
+    let by = match actor {
+        Actor::User => "user",
+        _ => "script",
+    };
+    let author = author(work.before, work.facts, by, session, actor);
+    work.records.brief.push(message(text, &author)?);
+    answers::keep_said(work, text);
+    if !work.next.ledger.wave.votes.is_empty() {
+        wave::void(&mut work.next);
+        wave::grant(&mut work.next);
+    }
+    Ok(())
+}
+
 fn message(text: &str, author: &Author) -> Result<BriefRecord, Refusal> {
     let invalid = |what: String| Refusal::new(Code::BriefInvalid, what);
     if text.trim().is_empty() {
         return Err(invalid("a message needs a text".to_owned()));
     }
-    if text.chars().count() > MAX_FIELD_CHARS * 4 {
+    if text.chars().count() > MAX_FIELD_CHARS {
         return Err(invalid(format!(
-            "a message has at most {} characters",
-            MAX_FIELD_CHARS * 4
+            "a message has at most {MAX_FIELD_CHARS} characters: say it in several, or in a file that one of them names"
         )));
     }
     Ok(BriefRecord {

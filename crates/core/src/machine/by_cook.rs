@@ -58,7 +58,10 @@ fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(),
         ));
     }
     match ledger.assured.remarks_seen {
-        None => return Err("no model has re-grounded under this profile yet".to_owned()),
+        None => {
+            let what = "no model has re-grounded under this profile yet, and the plan is not one that you brought";
+            return Err(what.to_owned());
+        }
         Some(seen) if seen.0 != ledger.remarks.len() as u64 => {
             return Err("a remark came since the last re-ground of a model".to_owned());
         }
@@ -85,9 +88,6 @@ fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(),
 
 /// The first slice in order of work, all of whose slices waited for are done.
 fn first_in_order(snapshot: &Snapshot) -> Result<String, String> {
-    if !snapshot.ledger.regrounded {
-        return Err("no re-ground of this mission is recorded".to_owned());
-    }
     let plan = &snapshot.plan;
     let first = slices::ready(plan).into_iter().next();
     let first = first.and_then(|id| plan.slice(&id));

@@ -1,6 +1,7 @@
 //! How many sessions a workflow still takes where every verdict is a yes.
 
 use super::assurance::AuditRule;
+use super::by_cook::derive;
 use super::facts::{ConfigFacts, Head};
 use super::rule::{Dispatch, Rule};
 use super::slices::{current_audit, current_review};
@@ -45,7 +46,8 @@ pub fn estimate(
     estimate.is_planless = !snapshot.ledger.regrounded && open == 0;
     estimate.slices = open.max(u64::from(estimate.is_planless));
     let in_work = snapshot.slice_in_work().is_some();
-    let plans = !snapshot.ledger.regrounded || due.rule == Rule::Recover;
+    let by_cook = derive(snapshot, due, head).is_ok();
+    let plans = !snapshot.ledger.regrounded && !by_cook || due.rule == Rule::Recover;
     estimate.add(
         Role::Regrounder,
         u64::from(plans || is_strict && open > 0 && !in_work),

@@ -1,6 +1,7 @@
 //! What the next attempt at a slice must fix. It adds up until a review has seen an attempt, and a
 //! review that says no adds what it asks for.
 
+use super::wave;
 use super::work::Work;
 use crate::diagnostic::{Lines, clean};
 use crate::model::{AuditNote, FixNote, ReportRecord, ReviewNote, SliceLedger};
@@ -49,6 +50,7 @@ impl Work<'_> {
         let ledger = self.ledger(id);
         let earlier = ledger.earlier_audit.take();
         if let Some(audit) = ledger.audit.take().or(earlier) {
+            wave::follow_audit(&mut self.next, &audit);
             let kept = Some(audit).filter(AuditNote::names_something);
             self.next.ledger.open_audit = kept;
         }

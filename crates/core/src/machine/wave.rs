@@ -3,7 +3,10 @@
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
 use super::unfixed::asked_by;
-use crate::model::{AuditNote, Blocker, Count, ReviewNote, RoomCheck, Snapshot, Vote};
+use crate::model::{
+    AnsweredRejection, AuditNote, Blocker, Count, Plan, ReviewNote, RoomCheck, Slice, SliceStatus,
+    Snapshot, Vote,
+};
 
 /// Waves that may be held at one HEAD.
 pub(super) const WAVES_PER_HEAD: u64 = 2;
@@ -75,6 +78,27 @@ fn audit_blocker(audit: &AuditNote) -> Blocker {
     }
 }
 
+/// A later audit takes the place of the one that waits for an answer: what it leaves out counts as
+/// settled by it, and the judges are told so.
+pub(super) fn follow_audit(next: &mut Snapshot, audit: &AuditNote) {
+    let earlier = next.ledger.open_audit.as_ref();
+    let earlier = earlier.filter(|earlier| earlier.rejects && earlier.seq != audit.seq);
+    let Some(no) = earlier.map(audit_blocker) else {
+        return;
+    };
+    let later = audit_blocker(audit);
+    if no.what.iter().all(|what| later.what.contains(what)) {
+        return;
+    }
+    let names = match later.what.is_empty() {
+        true => "nothing open".to_owned(),
+        false => later.what.join("; "),
+    };
+    let answer = format!("{} came after it and names: {names}", later.id);
+    let answered = &mut next.ledger.answered_rejections;
+    answered.push(AnsweredRejection::new(no, answer));
+}
+
 /// Rejections that a re-ground owes an answer: those carried along, those of a wave that HEAD left
 /// behind, and a review's whose criteria are others now.
 pub fn unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
@@ -117,6 +141,31 @@ pub(super) fn void(next: &mut Snapshot) {
     next.ledger.wave.votes.clear();
 }
 
+/// Takes back what was answered with slices that are cancelled now and were not in `before`; what a
+/// proof shows to be there stays answered.
+pub(super) fn owed_again(next: &mut Snapshot, before: &Plan) -> Vec<Blocker> {
+    let is_new = |slice: &&Slice| {
+        let before = before.slice(&slice.slice_id);
+        slice.status == SliceStatus::Cancelled
+            && !slice.is_satisfied()
+            && before.is_some_and(|before| before.status.is_open())
+    };
+    let cancelled: Vec<&String> = next
+        .plan
+        .candidate_slices
+        .iter()
+        .filter(is_new)
+        .map(|slice| &slice.slice_id)
+        .collect();
+    let is_cancelled =
+        |answered: &mut AnsweredRejection| answered.slices.iter().any(|id| cancelled.contains(&id));
+    let answered = &mut next.ledger.answered_rejections;
+    answered
+        .extract_if(.., is_cancelled)
+        .map(|answered| answered.no)
+        .collect()
+}
+
 /// Opens the next wave at this HEAD; the one before was voided.
 pub(super) fn open(next: &mut Snapshot, head: &Head) {
     next.state.current_stop_wave_id.0 += 1;
@@ -128,6 +177,13 @@ pub(super) fn open(next: &mut Snapshot, head: &Head) {
         wave.opened_at = head.commit.clone();
         wave.opened = Count(1);
     }
+}
+
+/// Lets as many waves be held at this HEAD as at another.
+pub(super) fn grant(next: &mut Snapshot) {
+    next.ledger.wave.opened = Count(0);
+    next.ledger.wave.opened_at = None;
+    next.ledger.wave.running = false;
 }
 
 /// Another wave may be held at this HEAD.

@@ -3,13 +3,13 @@
 use super::scalar::{Count, Text, Texts};
 use serde::{Deserialize, Serialize};
 
-/// What the user answered: a condition of every slice that it concerns, and no plan removes it.
+/// What the user answered, or said unasked: a condition of every slice that it concerns, and no plan removes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UserAnswer {
     /// Log sequence of the answer; its id is `answer-<seq>`.
     pub seq: Count,
-    /// What was asked.
+    /// What was asked; empty = the user said it unasked.
     pub question: String,
     /// What the user said.
     pub answer: String,
@@ -27,6 +27,12 @@ impl UserAnswer {
     /// As it stands among the notes of a slice. The question is a role's: it is one line, and no quote in
     /// it ends it, so that nothing of it reads as said by the user.
     pub fn note(&self) -> String {
+        if self.question.is_empty() {
+            return format!(
+                "{ANSWER_NOTE}{}: the user said: {}",
+                self.seq.0, self.answer
+            );
+        }
         let words: Vec<&str> = self.question.split_whitespace().collect();
         let question = words
             .join(" ")
@@ -45,10 +51,24 @@ pub const ANSWER_NOTE: &str = "user@answer-";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnsweredRejection {
-    /// What the judge named.
+    /// What was named.
     pub no: Blocker,
     /// The answer.
     pub answer: String,
+    /// The slices that take it up: once one of them is cancelled, the rejection is owed again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<String>,
+}
+
+impl AnsweredRejection {
+    /// One that no slice takes up.
+    pub fn new(no: Blocker, answer: String) -> Self {
+        Self {
+            no,
+            answer,
+            slices: Vec::new(),
+        }
+    }
 }
 
 /// A `no` of a wave that HEAD left behind or that was undone, of a review whose criteria are others

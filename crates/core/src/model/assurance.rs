@@ -71,8 +71,8 @@ pub struct Assured {
     pub unaudited: Count,
     /// Re-grounds of cook's own since the last one of a model.
     pub by_cook: Count,
-    /// Remarks that the last re-ground of a model has seen; none = there was none under a profile
-    /// below `strict`.
+    /// Remarks that the last re-ground of a model has seen; 0 where the plan is one that the user
+    /// brought and none was held yet; none = neither, or it was under `strict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remarks_seen: Option<Count>,
 }

@@ -553,7 +553,7 @@ impl Event {
 
     /// Events that leave the work where it stands.
     pub fn is_aside(&self) -> bool {
-        matches!(self, Event::Briefed { .. } | Event::Said { .. })
+        matches!(self, Event::Briefed { .. })
     }
 }
 

@@ -47,6 +47,7 @@ const ANSWERS: &str = "What the user said; it binds as the criteria do:";
 const ADVICE: &str = "What the last re-ground says to the roles after it:";
 const EARLIER_AUDIT: &str = "The audit before that one:";
 const OPEN_AUDIT: &str = "The last audit of the project, at an earlier slice:";
+const AUDIT_BEFORE: &str = "The last audit of the project. Yours takes its place: say again what of it still holds, because what you leave out counts as settled:";
 const ANSWER_TO_REVIEW: &str = "What was answered to it:";
 const REVIEW: &str = "The review of its commit:";
 const REOPENED_REVIEW: &str = "The review of its last commit, which a re-ground reopened:";
@@ -236,7 +237,7 @@ fn auditor(input: &PromptInput) -> Vec<Part> {
     let mut parts = committed(snapshot);
     parts.extend([
         (
-            OPEN_AUDIT,
+            AUDIT_BEFORE,
             section(&audit_text(snapshot.ledger.open_audit.as_ref(), None)),
         ),
         ("The plan:", section(&plan_text(snapshot, None))),

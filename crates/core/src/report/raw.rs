@@ -1,7 +1,7 @@
 //! A report as one of the two forms holds it, before its values are judged.
 
 use super::field::{Field, Kind};
-use super::value::{leading_word, tidy, without_separator};
+use super::value::{leading_word, offers_other, tidy, without_separator};
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::model::{Offer, Reground, Rubric, RubricEntry, RubricVerdict};
 use std::collections::BTreeMap;
@@ -115,6 +115,9 @@ pub(super) fn held(value: &str) -> String {
 fn entry(verdict: &str, why: Option<&str>) -> Result<RubricEntry, &'static str> {
     let (word, rest) =
         leading_word(verdict, &VERDICTS).ok_or("does not begin with pass, concern or fail")?;
+    if offers_other(&VERDICTS, word, rest) {
+        return Err("offers more than one of pass, concern and fail");
+    }
     let verdict = match word {
         "pass" => RubricVerdict::Pass,
         "concern" => RubricVerdict::Concern,

@@ -79,14 +79,21 @@ pub(super) fn leading_word<'a>(
     (!joined).then(|| (*word, rest.trim_start_matches(['*', '`'])))
 }
 
-/// Begins with the whole word yes or no, in any case, and offers no choice between both.
+/// Begins with the whole word yes or no, in any case, offers no choice between both, does not take it back,
+/// and makes no condition of a yes.
 pub(super) fn yes_no(text: &str) -> Option<bool> {
-    let (word, rest) = leading_word(text, &["yes", "no"])?;
-    (!offers_other(word, rest)).then_some(word == "yes")
+    const WORDS: [&str; 2] = ["yes", "no"];
+    let (word, rest) = leading_word(text, &WORDS)?;
+    let is_yes = word == "yes";
+    let open = offers_other(&WORDS, word, rest)
+        || is_asked(rest)
+        || is_taken_back(word, rest)
+        || is_yes && is_conditional(rest);
+    (!open).then_some(is_yes)
 }
 
-/// What follows is `or no`, `and no`, `/ no` or `| no` after a yes; or the same after a no.
-fn offers_other(word: &str, rest: &str) -> bool {
+/// What follows is `or X`, `and X`, `/ X` or `| X`, where X is another of the words.
+pub(super) fn offers_other(words: &[&'static str], word: &str, rest: &str) -> bool {
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",*`".contains(c));
     let joined = match leading_word(rest, &["or", "and"]) {
         Some((_, joined)) => Some(joined),
@@ -94,8 +101,33 @@ fn offers_other(word: &str, rest: &str) -> bool {
     };
     let joined = joined.map(|joined| joined.trim_start_matches([' ', '\t', '"', '\'']));
     joined
-        .and_then(|joined| leading_word(joined, &["yes", "no"]))
+        .and_then(|joined| leading_word(joined, words))
         .is_some_and(|(other, _)| other != word)
+}
+
+/// `yes?` asks.
+fn is_asked(rest: &str) -> bool {
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "*`!.".contains(c));
+    rest.starts_with(['?', '\u{ff1f}'])
+}
+
+/// The other word stands in the text as a sentence of its own.
+fn is_taken_back(word: &str, rest: &str) -> bool {
+    let mut clauses = rest.split(['.', '!', '?', ';', ':', ',', '\n', '\u{2014}', '\u{2013}']);
+    clauses.any(|clause| {
+        let clause = clause.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_word = ["yes", "no"].iter().any(|one| clause.eq_ignore_ascii_case(one));
+        is_word && !clause.eq_ignore_ascii_case(word)
+    })
+}
+
+/// What follows begins a condition or an exception.
+fn is_conditional(rest: &str) -> bool {
+    const WORDS: [&str; 7] = [
+        "but", "except", "unless", "until", "once", "if", "provided",
+    ];
+    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+    leading_word(rest, &WORDS).is_some()
 }
 
 /// What stands after the leading yes or no, without the dash between them.
@@ -111,7 +143,8 @@ pub(super) fn without_separator(text: &str) -> &str {
 /// The largest count that is kept (2^53 - 1): every JSON reader holds it exactly.
 pub(super) const MAX_COUNT: u64 = 9_007_199_254_740_991;
 
-/// Begins with a whole number of at least 0 that is not part of something longer.
+/// Begins with a whole number of at least 0 that is not part of something longer. Another number behind
+/// it makes a choice or a sum of it where it is joined to it, and always of a 0.
 pub(super) fn count(text: &str) -> Option<u64> {
     let text = text.trim_start_matches(['*', '`', ' ']);
     let end = text
@@ -126,7 +159,25 @@ pub(super) fn count(text: &str) -> Option<u64> {
         _ => false,
     };
     let value = digits.parse().ok()?;
-    (!joined && value <= MAX_COUNT).then_some(value)
+    let tail = rest.trim_start_matches(|c: char| c.is_whitespace() || "*`,".contains(c));
+    let other = leading_word(tail, &["or", "to", "and"]).map(|(_, other)| other.trim_start());
+    let is_choice = other.is_some_and(|other| other.starts_with(|c: char| c.is_ascii_digit()))
+        || value == 0 && counts_something(rest);
+    (!joined && !is_choice && value <= MAX_COUNT).then_some(value)
+}
+
+/// A whole number above 0 stands in the text, before a word that it counts.
+fn counts_something(text: &str) -> bool {
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let number = word.trim_matches(|c: char| "(,;*`".contains(c));
+        let counts = number.parse::<u64>().is_ok_and(|number| number > 0);
+        let followed = words.peek().is_some_and(|next| next.starts_with(char::is_alphabetic));
+        if counts && followed {
+            return true;
+        }
+    }
+    false
 }
 
 /// Begins with a commit id of 7 to 64 hex digits.
@@ -384,6 +435,14 @@ mod tests {
             ("yes, no blockers remain", Some(true)),
             ("no and nothing else", Some(false)),
             ("yes or rather: all of it", Some(true)),
+            ("yes? No! ties come in the wrong order", None),
+            ("Yes?", None),
+            ("yes. No.", None),
+            ("no; yes!", None),
+            ("yes, but only after the data loss is mended", None),
+            ("**Yes** - if the gate passes", None),
+            ("yes: all of it, but tersely", Some(true)),
+            ("No, but nearly", Some(false)),
             ("it is yes", None),
             ("", None),
         ] {
@@ -405,6 +464,12 @@ mod tests {
             ("1.5", None),
             ("1,000", None),
             ("0-2", None),
+            ("0 or 2, both lose data", None),
+            ("0 to 3", None),
+            ("0 critical, 3 minor", None),
+            ("0 (of the 3)", Some(0)),
+            ("0, as in #12", Some(0)),
+            ("2 and 3 more", None),
             ("3rd", None),
             ("none", None),
             ("about 3", None),

@@ -88,7 +88,20 @@ pub fn admitted(seen: &Seen) -> Check {
             let index = usize::try_from(*number).unwrap().wrapping_sub(1);
             amended(seen, slice_id, index, text, reason)
         }
-        Event::Briefed { .. } | Event::Said { .. } => require(
+        Event::Said { text, .. } => {
+            let heard = seen.after().ledger.answers.last();
+            let heard = heard.is_some_and(|heard| heard.answer == *text && heard.slices.is_empty());
+            let notes = |slice: &Slice| {
+                let mut notes = slice.locked_notes.iter().flatten();
+                notes.any(|note| note.ends_with(text.as_str()))
+            };
+            let all = seen.after().plan.open_slices().all(notes);
+            require(
+                heard && all && seen.after().ledger.wave.votes.is_empty(),
+                || "what the user says does not bind everybody".to_owned(),
+            )
+        }
+        Event::Briefed { .. } => require(
             seen.before.plan == seen.after().plan
                 && seen.before.ledger.slices == seen.after().ledger.slices
                 && seen.before.ledger.head_seen == seen.after().ledger.head_seen,

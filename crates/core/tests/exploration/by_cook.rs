@@ -3,15 +3,16 @@
 
 use super::CORE;
 use super::events::{Bounds, Offer, claims, submission, verdicts};
-use super::explore::first;
+use super::explore::{due, first};
+use super::imports::brought_plan;
 use super::invariants::{Check, Seen, require};
 use super::walk::Walk;
-use super::world::{Dirt, Mood, World};
+use super::world::{Budget, Dirt, Mood, World};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{AUDIT_EVERY, Dispatch, MOST_BY_COOK, Rule, derive, ready};
 use cook_core::model::{
-    self, Actor, Assurance, ByCook, Conclude, Count, Decision, Event, Profile, Reground, Role,
-    SliceStatus, Snapshot,
+    self, Actor, Assurance, ByCook, Conclude, Count, Decision, Event, Import, Policy, Profile,
+    Reground, Role, SliceStatus, Snapshot, TaskSource,
 };
 
 const LITE: Bounds = Bounds {
@@ -149,7 +150,7 @@ pub fn admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
             let fits = slice.is_some_and(|slice| slice.blocked_on.iter().all(is_done));
             require(
                 seen.due.rule == Rule::Select
-                    && ledger.regrounded
+                    && (ledger.regrounded || ledger.plan_source.is_some())
                     && fits
                     && selected == ready(&before.plan).first(),
                 || told("out of order"),
@@ -301,6 +302,45 @@ fn a_clean_job_of_two_slices_takes_fewer_sessions_below_strict() {
     assert_eq!(sessions(Assurance::Strict, 3), 13);
     assert_eq!(sessions(Assurance::Standard, 3), 9);
     assert_eq!(sessions(Assurance::Lite, 1), 6);
+}
+
+/// Where nothing of it is begun or claimed, and the profile lets cook select.
+#[test]
+fn a_plan_that_the_user_brought_needs_no_model_before_its_first_slice() {
+    let derived = |assurance, change: fn(&mut Import)| {
+        let mut import = brought_plan();
+        change(&mut import);
+        let world = World::of_length(1);
+        let snapshot = first(&world, 1, assurance, Some(import));
+        let budget = Budget {
+            steps: 60,
+            attempts: 4,
+        };
+        let due = due(&snapshot, &world, &Mood::GOOD, &budget);
+        let head = world.head(&Mood::GOOD, Some("main"));
+        derive(&snapshot, &due, &head).map(|(kind, block)| (kind, block.select))
+    };
+    let first_of_it = Ok((ByCook::Select, Some("a".to_owned())));
+    assert_eq!(derived(Assurance::Lite, |_| ()), first_of_it);
+    assert_eq!(derived(Assurance::Standard, |_| ()), first_of_it);
+    assert!(derived(Assurance::Strict, |_| ()).is_err());
+    let changes: [fn(&mut Import); 4] = [
+        |import| import.path = None,
+        |import| import.policy = Some(Policy::Paused),
+        |import| {
+            let ticked = TaskSource {
+                ticked: true,
+                ..TaskSource::default()
+            };
+            import.tasks.insert("a".to_owned(), ticked);
+        },
+        |import| {
+            import.plan.as_mut().unwrap().candidate_slices[1].status = SliceStatus::Done;
+        },
+    ];
+    for change in changes {
+        assert!(derived(Assurance::Lite, change).is_err());
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::admission;
 use super::by_cook;
 use super::events::{Bounds, MISSION, Offer, out_of_turn, reports, repository, user_commands};
 use super::fingerprint::fingerprint;
-use super::imports::imports;
+use super::imports::{brought_plan, imports};
 use super::invariants;
 use super::prompts::Prompts;
 use super::standing;
@@ -218,6 +218,12 @@ impl Explorer<'_> {
             let world = World::of_length(length);
             let snapshot = Rc::new(bootstrap(&world, self.bounds.judges, self.bounds.assurance));
             self.visit(snapshot, world, u32::MAX, "init".into());
+        }
+        if !self.bounds.assurance.is_strict() {
+            let world = World::of_length(1);
+            let brought = Some(brought_plan());
+            let first = first(&world, self.bounds.judges, self.bounds.assurance, brought);
+            self.visit(Rc::new(first), world, u32::MAX, "a plan is brought".into());
         }
         if self.bounds.imports {
             for (label, import) in imports() {

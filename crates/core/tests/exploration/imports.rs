@@ -44,6 +44,24 @@ fn implemented(commit: &str) -> Vec<SliceRecord> {
     vec![serde_json::from_value(record).unwrap()]
 }
 
+/// A plan that the user brought, of two slices as [`super::events`] plans them.
+pub fn brought_plan() -> Import {
+    let mut slices = [
+        slice("a", "planned", &["a1", "a2"]),
+        slice("b", "planned", &["b1"]),
+    ];
+    for slice in &mut slices {
+        slice["evidence"] = json!([]);
+        slice.as_object_mut().unwrap().remove("basis_commit");
+    }
+    Import {
+        layout: "prd".to_owned(),
+        path: Some("prd.json".to_owned()),
+        plan: plan(&slices),
+        ..Import::default()
+    }
+}
+
 /// By name.
 pub fn imports() -> Vec<(&'static str, Import)> {
     let both = ["a1", "a2"];

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod admission;
+mod answered;
 mod by_cook;
 mod diagram;
 mod events;

@@ -10,6 +10,7 @@ use super::steering::{Dirs, Ignored};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_os::disk::{Durable, NewFile};
+use cook_os::process::{LENT_VARIABLE, lent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -162,10 +163,7 @@ pub(super) fn aside<'a>(repo: &Repo, dir: &Path, index: &str, arguments: &[&str]
     Call::new(&all)
         .env("GIT_INDEX_FILE", dir.join(index))
         .env("GIT_OBJECT_DIRECTORY", dir.join(OBJECTS))
-        .env(
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-            repo.common_dir.join("objects"),
-        )
+        .env(LENT_VARIABLE, lent(&[repo.common_dir.join("objects")]))
 }
 
 /// The tree of everything that is tracked or not ignored. An older index lends its stat data,

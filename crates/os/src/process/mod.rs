@@ -9,6 +9,7 @@
 
 mod child;
 mod interrupt;
+mod lent;
 mod long;
 mod lookup;
 mod markers;
@@ -23,6 +24,7 @@ mod tree;
 
 pub use child::{Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised};
 pub use interrupt::{Alarm, Patience, interrupted};
+pub use lent::{LENT_VARIABLE, lent};
 pub use long::{Ended, Live, Long, Source, run};
 pub use lookup::{is_program, on_path};
 pub use markers::{

@@ -48,7 +48,8 @@ pub use follow::{Marks, Moved};
 pub use fsck::FsckReport;
 pub use lease::{Lease, LeaseHolder};
 pub use objects::{Meta, Tip};
-pub use pack::{LENT_VARIABLE, Packing, lent};
+pub use cook_os::process::{LENT_VARIABLE, lent};
+pub use pack::Packing;
 pub use place::{Place, fresh_id};
 pub use public::Contents;
 pub use quarantine::Quarantine;
@@ -188,7 +189,7 @@ impl Store {
     }
 
     /// The branch of the log that this worktree owns.
-    fn branch(&self) -> String {
+    pub fn branch(&self) -> String {
         format!("refs/heads/{}", self.id)
     }
 }

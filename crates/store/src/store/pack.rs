@@ -5,6 +5,7 @@ use super::error::StoreError;
 use super::place::Place;
 use cook_os::clock::TEST_VARIABLE;
 use cook_os::disk;
+use cook_os::process::{LENT_VARIABLE, lent};
 use git2::Oid;
 use std::ffi::OsString;
 use std::fs::File;
@@ -123,28 +124,6 @@ pub(super) fn write(place: &Place, from: &[PathBuf], objects: &[Oid]) -> Result<
     }
     wait(child, "git pack-objects").map_err(failed)?;
     disk::sync_dir(&packs).map_err(|error| failed(error.to_string()))
-}
-
-/// Names directories of objects that git reads beside a repository's own.
-pub const LENT_VARIABLE: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
-
-/// The value of that variable. git reads quotes as C does.
-pub fn lent<P: AsRef<Path>>(dirs: &[P]) -> OsString {
-    let mut list = OsString::new();
-    for dir in dirs {
-        let dir = dir.as_ref();
-        if !list.is_empty() {
-            list.push(if cfg!(windows) { ";" } else { ":" });
-        }
-        match dir.to_str() {
-            Some(text) if text.starts_with('"') || text.contains(':') && cfg!(unix) => {
-                let text = text.replace('\\', "\\\\").replace('"', "\\\"");
-                list.push(format!("\"{text}\""));
-            }
-            _ => list.push(dir),
-        }
-    }
-    list
 }
 
 /// git on the log, with no settings but the log's own.

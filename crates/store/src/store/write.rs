@@ -155,9 +155,26 @@ impl<'s> Locked<'s> {
         if !objects::comes_before(&writer.log, tip, to)? {
             return Ok(false);
         }
+        self.move_branch(tip, to)
+    }
+
+    /// Moves the branch back to a transition that came before; false when it is none of those.
+    pub fn back(&self, to: &str) -> Result<bool, StoreError> {
+        let Self { writer } = self;
+        let (Some(tip), Some(to)) = (writer.tip()?, writer.log.oid(to)) else {
+            return Ok(false);
+        };
+        if !objects::comes_before(&writer.log, to, tip)? {
+            return Ok(false);
+        }
+        self.move_branch(tip, to)
+    }
+
+    fn move_branch(&self, from: Oid, to: Oid) -> Result<bool, StoreError> {
+        let Self { writer } = self;
         let branch = writer.store.branch();
         lock::clear_ref_lock(&writer.store.place.log_dir().join(&branch))?;
-        match writer.log.move_ref(&branch, tip, to) {
+        match writer.log.move_ref(&branch, from, to) {
             Ok(()) => Ok(true),
             Err(error) => Err(StoreError::write("the log's branch", error)),
         }

@@ -10,6 +10,7 @@ use crate::model::{
     AnsweredRejection, Blocker, Caches, Conclude, Outcome, Policy, Receipt, Reground,
     STOP_VERIFIER, Subject, VerificationEvidence,
 };
+use crate::report::is_named;
 
 /// Ends the wave. Returns true when a new one was asked for with a reason.
 pub(super) fn conclude(
@@ -127,7 +128,7 @@ fn go_on(
             .slice(id)
             .is_some_and(|slice| slice.status.is_open())
     });
-    let reason = reason.filter(|reason| !reason.trim().is_empty());
+    let reason = reason.filter(|reason| is_named(reason));
     if takes_up {
         require_wave_answered(work, block, reason)?;
         answer_wave(work, block, reason.unwrap_or_default());
@@ -180,6 +181,6 @@ fn answer_wave(work: &mut Work, block: &Reground, answer: &str) {
     ledger.answered_rejections.extend(rejections.map(|vote| {
         let no = wave::blocker(&vote);
         let answer = own(&no);
-        AnsweredRejection { no, answer }
+        AnsweredRejection::new(no, answer)
     }));
 }

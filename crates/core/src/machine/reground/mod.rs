@@ -19,14 +19,14 @@ use crate::machine::trust::named_commands;
 use crate::machine::work::Work;
 use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
-use crate::report::advice;
+use crate::report::{advice, is_named, items_of};
 use conclude::conclude;
 use found::put_right;
 pub use found::{Found, Selection, find_slice, find_state, found_needs};
 use policy::{apply_policy, ask_for_trust};
 pub use reconcile::was_reported;
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
-use rejections::{answer_audit, answer_rejections, answer_review};
+use rejections::{answer_audit, answer_cancelled, answer_rejections, answer_review, note_slices};
 use select::apply_select;
 
 /// What must be measured beside the facts of `dispatch`.
@@ -98,6 +98,7 @@ pub(super) fn apply(
     }
     let placed = answers::place(work, block)?;
     let answered = answer_review(work, block)? || answered;
+    let answered = answer_cancelled(work, block)? || answered;
     opened.extend(merged.opened.iter().cloned());
     let concluded = conclude(work, block, &opened)?;
     brief::reground(work, block.brief.as_ref(), submission)?;
@@ -108,8 +109,9 @@ pub(super) fn apply(
     note_other_selection(work, block, submission);
     apply_policy(work, block)?;
     ask_for_trust(work)?;
-    require_nothing_named(work, block)?;
+    require_nothing_named(work, block, submission)?;
     answer_audit(work, block)?;
+    note_slices(work, &opened);
     require_progress(
         work,
         block,
@@ -165,13 +167,21 @@ fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submis
 }
 
 /// What the regrounder itself names as missing is taken up before the end.
-fn require_nothing_named(work: &Work, block: &Reground) -> Result<(), Refusal> {
+fn require_nothing_named(
+    work: &Work,
+    block: &Reground,
+    submission: Option<&Submission>,
+) -> Result<(), Refusal> {
     if block.policy.is_some() || !drift::end_is_near(&work.next) {
         return Ok(());
     }
     let blockers = &work.next.state.release_blocker_ids;
     let gaps = &work.next.ledger.high_value_gaps;
-    let named: Vec<String> = blockers.iter().chain(gaps).map(|id| quoted(id)).collect();
+    let mut named: Vec<String> = blockers.iter().chain(gaps).map(|id| quoted(id)).collect();
+    let stops = matches!(block.conclude, Some(Conclude::Stop));
+    let report = submission.filter(|_| stops);
+    let deviations = report.map(|it| items_of(&it.report, "canonical_blockers_or_deviations"));
+    named.extend(deviations.into_iter().flatten().filter(|it| is_named(it)));
     if named.is_empty() {
         return Ok(());
     }

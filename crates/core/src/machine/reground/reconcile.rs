@@ -27,7 +27,16 @@ pub(super) fn apply_reconcile(
     // What was committed may be sent back before it is reviewed, when the repository moved.
     let is_shaken = work.due.rule == Rule::Recover && is_active && was_reported(&work.next);
     match reconcile.decision {
-        Decision::Accepted if is_due => Ok(Vec::new()),
+        Decision::Accepted if is_due => match reconcile.findings.iter().find(|it| is_named(it)) {
+            None => Ok(Vec::new()),
+            Some(finding) => Err(Refusal::new(
+                Code::BlockersOpen,
+                format!("slice `{id}` is accepted, and the report finds: {finding}"),
+            )
+            .replace_hints([
+                "reopen it with these `findings`; or accept it without them, and plan what is left as a slice",
+            ])),
+        },
         Decision::Reopened if is_due || is_rejected || is_shaken || status == SliceStatus::Done => {
             let findings = findings_to_fix(work, id, &reconcile.findings)?;
             work.reopen(id, findings, submission);

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::rule::Rule;
 use crate::machine::work::Work;
 use crate::machine::{drift, slices, unfixed, wave};
-use crate::model::{AnsweredRejection, Blocker, Reground};
+use crate::model::{AnsweredRejection, Blocker, Reground, Slice, SliceStatus};
 use crate::report::is_named;
 
 /// Outside rule 9 every `no` of a judge that is owed must be answered.
@@ -109,10 +109,58 @@ pub(super) fn answer_shape(no: &Blocker) -> String {
 fn keep_answer(work: &mut Work, block: &Reground, no: &Blocker) {
     let answer = answer_to(block, no).unwrap_or_default().to_owned();
     let answered = &mut work.next.ledger.answered_rejections;
-    answered.push(AnsweredRejection {
-        no: no.clone(),
-        answer,
-    });
+    answered.push(AnsweredRejection::new(no.clone(), answer));
+}
+
+/// Notes which slices take up what was answered now: those that the answer names, or else those that
+/// this report opens.
+pub(super) fn note_slices(work: &mut Work, opened: &[String]) {
+    let (before, next) = (&work.before.ledger.answered_rejections, &mut work.next);
+    let open = |slice: &&Slice| slice.status.is_open();
+    let open: Vec<&String> = next
+        .plan
+        .candidate_slices
+        .iter()
+        .filter(open)
+        .map(|slice| &slice.slice_id)
+        .collect();
+    let answered = next.ledger.answered_rejections.iter_mut();
+    for answered in answered.filter(|answered| !before.contains(answered)) {
+        let named = |id: &&&String| names(&answered.answer, id);
+        let mut slices: Vec<String> = open.iter().filter(named).copied().cloned().collect();
+        if slices.is_empty() {
+            let is_open = |id: &&String| open.contains(id);
+            slices.extend(opened.iter().filter(is_open).cloned());
+        }
+        answered.slices = slices;
+    }
+}
+
+/// The id stands in the text as a word of its own.
+fn names(text: &str, id: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    text.match_indices(id).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + id.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+/// What was answered with a slice that this report cancels is answered anew.
+pub(super) fn answer_cancelled(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
+    let again = wave::owed_again(&mut work.next, &work.before.plan);
+    for no in &again {
+        if answer_to(block, no).is_none() {
+            let what = format!(
+                "{} was answered with a slice that this report cancels: {}",
+                no.id,
+                no.what.join("; ")
+            );
+            return Err(Refusal::new(Code::NoUnanswered, what).replace_hints([answer_shape(no)]));
+        }
+        keep_answer(work, block, no);
+    }
+    Ok(!again.is_empty())
 }
 
 /// An answer to a no that nobody said would be lost.
@@ -123,6 +171,14 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
         .collect();
     known.extend(slices::rejection(work.before).map(|review| wave::review_blocker(review).id));
     known.extend(wave::audit_to_answer(work.before).map(|no| no.id));
+    let plan = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
+    let cancelled: Vec<&String> = plan
+        .filter(|slice| slice.status == Some(SliceStatus::Cancelled))
+        .map(|slice| &slice.slice_id)
+        .collect();
+    let answered = work.before.ledger.answered_rejections.iter();
+    let again = answered.filter(|it| it.slices.iter().any(|id| cancelled.contains(&id)));
+    known.extend(again.map(|answered| answered.no.id.clone()));
     known.dedup();
     // A slice that stays done with a part of its work gone is answered for in the same list.
     let is_part = |no: &str| {

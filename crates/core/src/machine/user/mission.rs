@@ -1,8 +1,8 @@
 //! The mission: given late, or a new one.
 
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::machine::assurance;
 use crate::machine::work::Work;
+use crate::machine::{assurance, slices, wave};
 use crate::model::{ActiveSlice, Policy, VerificationEvidence, WaitingKind, mission_anchor};
 
 /// A new mission: the old plan stays in the log.
@@ -12,16 +12,21 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
         work.findings
             .push(Finding::new(Code::AnswersEnded, answer.note()));
     }
+    // Nobody's no ends with a mission: the next re-ground says what becomes of it.
+    let review = slices::rejection(work.before).map(wave::review_blocker);
+    let audit = wave::audit_to_answer(work.before);
+    wave::void(&mut work.next);
     let next = &mut work.next;
+    next.ledger
+        .unanswered
+        .extend(review.into_iter().chain(audit));
     next.plan.candidate_slices.clear();
     next.plan.plan_basis = String::new();
     next.plan.last_reground_at = None;
     next.active = ActiveSlice::idle(&next.state.mission_anchor);
     next.evidence = VerificationEvidence::none();
     next.ledger.slices.clear();
-    next.ledger.wave.votes.clear();
     next.ledger.wave.running = false;
-    next.ledger.unanswered.clear();
     next.ledger.open_audit = None;
     next.ledger.amendments.clear();
     next.ledger.remarks.clear();

@@ -12,7 +12,7 @@ use crate::machine::wave::review_blocker;
 use crate::machine::work::Work;
 use crate::machine::{answers, drift, wave};
 use crate::model::{
-    ActiveStatus, AnsweredRejection, Count, Limits, Policy, Resume, ReviewNote, Role, SliceStatus,
+    ActiveStatus, AnsweredRejection, Limits, Policy, Resume, ReviewNote, Role, SliceStatus,
     Snapshot, WaitingKind,
 };
 
@@ -254,10 +254,7 @@ fn keep_voided(work: &mut Work, id: &str) {
     };
     let answered = &mut work.next.ledger.answered_rejections;
     answered.retain(|answered| answered.no.id != no.id);
-    answered.push(AnsweredRejection {
-        no,
-        answer: VOIDED.to_owned(),
-    });
+    answered.push(AnsweredRejection::new(no, VOIDED.to_owned()));
 }
 
 /// What the user said to a no by `cook resume --review-again`.
@@ -268,9 +265,7 @@ fn new_wave(work: &mut Work) -> Result<(), Refusal> {
         return Err(refusal("slices are open, so no wave is due"));
     }
     wave::void(&mut work.next);
-    work.next.ledger.wave.opened = Count(0);
-    work.next.ledger.wave.opened_at = None;
-    work.next.ledger.wave.running = false;
+    wave::grant(&mut work.next);
     work.next.state.requires_reground = true;
     Ok(())
 }

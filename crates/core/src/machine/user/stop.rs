@@ -40,6 +40,8 @@ pub(in crate::machine) fn cancel(work: &mut Work, why: &str) -> Result<(), Refus
     }
     work.go_idle();
     wave::void(&mut work.next);
+    let again = wave::owed_again(&mut work.next, &work.before.plan);
+    work.next.ledger.unanswered.extend(again);
     wait(
         work,
         Policy::Paused,

@@ -1,6 +1,6 @@
 //! Taking transitions back.
 
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::work::Work;
 use crate::machine::{brief, wave};
 use crate::model::{Policy, ReviewNote, SliceLedger, Snapshot, Undone};
@@ -47,6 +47,11 @@ pub(in crate::machine) fn undo(
         if !next.ledger.unanswered.contains(&no) {
             next.ledger.unanswered.push(no);
         }
+    }
+    let gone = current.ledger.answers.iter();
+    for answer in gone.filter(|answer| !next.ledger.answers.contains(answer)) {
+        let what = format!("undone with the rest: {}", answer.note());
+        work.findings.push(Finding::new(Code::AnswersEnded, what));
     }
     brief::undo(work, to, &mut next);
     next.ledger.wave = current.ledger.wave;

@@ -1,0 +1,149 @@
+//! Rejections and what answers them: an answer holds no longer than the slices that it rests on.
+
+use super::CORE;
+use super::events::{Bounds, audit, slice_plan, submission};
+use super::walk::Walk;
+use cook_core::diagnostic::Code;
+use cook_core::machine::Rule;
+use cook_core::model::{
+    AnswerTo, CancelledSlice, Conclude, Event, PlanBlock, Reground, Role, Verdicts,
+};
+
+const ONE: Bounds = Bounds {
+    max_slices: 2,
+    ..CORE
+};
+
+/// A judge's no that slice `b` takes up, in these words.
+fn taken_up(reason: &str) -> Walk {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    let plan = slice_plan("b", &[], &walk.bounds);
+    walk.take(walk.reground(|block| {
+        block.answers.clear();
+        block.plan = Some(PlanBlock {
+            add: vec![plan],
+            ..PlanBlock::default()
+        });
+        block.conclude = Some(Conclude::GoOn {
+            reason: Some(reason.to_owned()),
+        });
+    }));
+    walk
+}
+
+fn cancel(block: &mut Reground, id: &str) {
+    block.plan = Some(PlanBlock {
+        cancel: vec![CancelledSlice {
+            slice_id: id.to_owned(),
+            reason: "not wanted".to_owned(),
+        }],
+        ..PlanBlock::default()
+    });
+}
+
+#[test]
+fn a_no_is_owed_again_once_the_slice_that_takes_it_up_is_cancelled() {
+    for reason in ["slice b takes it up", "it is taken up"] {
+        let mut walk = taken_up(reason);
+        let answered = &walk.snapshot.ledger.answered_rejections;
+        assert_eq!(answered[0].slices, ["b"], "{reason}");
+        let id = answered[0].no.id.clone();
+        let bare = walk.reground(|block| {
+            block.answers.clear();
+            cancel(block, "b");
+        });
+        walk.refused(bare, Code::NoUnanswered);
+        let told = walk.reground(|block| {
+            cancel(block, "b");
+            block.answers = vec![AnswerTo {
+                no: id.clone(),
+                reason: "the judge read an old page".to_owned(),
+            }];
+        });
+        walk.take(told);
+        let answered = &walk.snapshot.ledger.answered_rejections;
+        assert_eq!(answered.len(), 1);
+        assert_eq!(answered[0].answer, "the judge read an old page");
+        assert!(answered[0].slices.is_empty());
+        walk.drive();
+    }
+}
+
+#[test]
+fn a_slice_that_was_built_answers_for_good() {
+    let mut walk = taken_up("b closes it");
+    walk.drive();
+    assert!(walk.snapshot.ledger.unanswered.is_empty());
+    assert_eq!(walk.snapshot.ledger.answered_rejections.len(), 1);
+}
+
+#[test]
+fn what_the_user_cancels_leaves_the_no_owed() {
+    let mut walk = taken_up("b closes it");
+    walk.take(Event::Cancelled {
+        why: "enough".to_owned(),
+    });
+    assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
+    assert!(walk.snapshot.ledger.answered_rejections.is_empty());
+    walk.drive();
+}
+
+#[test]
+fn no_rejection_ends_with_a_mission() {
+    let refocused = || Event::Refocused {
+        mission: "the same, in other words".to_owned(),
+    };
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    walk.take(refocused());
+    assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
+    assert_eq!(walk.rule(), Rule::Recover);
+    let silent = walk.reground(|block| block.answers.clear());
+    walk.refused(silent, Code::NoUnanswered);
+    walk.drive();
+    // Nor what a review or an audit of a slice asks for.
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(false));
+    walk.take(audited(&walk, audit(false)));
+    walk.take(refocused());
+    let owed = &walk.snapshot.ledger.unanswered;
+    let owed: Vec<&str> = owed.iter().map(|no| &no.id[..6]).collect();
+    assert_eq!(owed, ["review", "audit-"]);
+}
+
+fn audited(walk: &Walk, verdicts: Verdicts) -> Event {
+    Event::Audited {
+        verdicts,
+        submission: submission(&walk.snapshot, Role::Auditor),
+    }
+}
+
+#[test]
+fn what_a_later_audit_leaves_out_is_told_to_the_judges() {
+    let mut walk = Walk::new(Bounds { slices: 2, ..ONE });
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(true));
+    walk.take(audited(&walk, audit(false)));
+    let earlier = format!("audit-{}", walk.snapshot.ledger.seq.0);
+    walk.take(walk.accepted("a"));
+    walk.take(walk.reground(|block| {
+        block.answers.clear();
+        block.select = Some("b".to_owned());
+    }));
+    walk.drive();
+    let answered = &walk.snapshot.ledger.answered_rejections;
+    let told = answered.iter().find(|told| told.no.id == earlier).unwrap();
+    assert!(
+        told.answer.ends_with("names: nothing open"),
+        "{}",
+        told.answer
+    );
+}

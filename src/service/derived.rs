@@ -1,0 +1,87 @@
+//! Whether what stands in the log follows from what stood there before: what somebody else wrote is
+//! run again before it is believed.
+
+use super::workspace::Workspace;
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::{self, Facts};
+use cook_core::model::{Actor, Event, Policy, Snapshot};
+use cook_store::receipt::is_sealed;
+use cook_store::store::Replayed;
+use shell_words::quote;
+
+/// Runs one event again.
+///
+/// # Errors
+/// Why it is not accepted.
+pub fn run_again(
+    before: Option<&Snapshot>,
+    event: &Event,
+    facts: &Facts,
+    actor: Actor,
+) -> Result<Replayed, String> {
+    let mut receipts = facts.receipts().into_iter();
+    if let Some(other) = receipts.find(|receipt| !is_sealed(receipt)) {
+        return Err(format!("the receipt {} was changed", other.id));
+    }
+    let step =
+        machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
+    Ok(Replayed {
+        snapshot: step.snapshot,
+        records: step.records,
+        rule: step.rule.id().to_owned(),
+    })
+}
+
+/// The log's tip goes on from that transition.
+///
+/// # Errors
+/// A log that cannot be read.
+pub fn follows(workspace: &Workspace, since: &str) -> Result<bool, Failure> {
+    for meta in workspace.store()?.entries()? {
+        if meta?.commit == since {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What the first transition after `since` claims that its event does not produce.
+///
+/// # Errors
+/// A log that cannot be read, or does not hold that transition.
+pub fn find_made_up(workspace: &Workspace, since: &str) -> Result<Option<String>, Failure> {
+    let report = workspace.store()?.replay_after(Some(since), run_again)?;
+    Ok(report.findings.into_iter().next().map(|one| one.message))
+}
+
+/// An end of the project that stands in the log is one that its last transition brought about.
+pub(super) fn require_true_end(workspace: &Workspace, snapshot: &Snapshot) -> Result<(), Failure> {
+    if snapshot.state.continuation_policy != Policy::Done || workspace.log_from.is_some() {
+        return Ok(());
+    }
+    let store = workspace.store()?;
+    let mut entries = store.entries()?;
+    let (Some(tip), Some(before)) = (entries.next().transpose()?, entries.next().transpose()?)
+    else {
+        return Ok(());
+    };
+    let Some(what) = find_made_up(workspace, &before.commit)? else {
+        return Ok(());
+    };
+    let log = workspace.place().log_dir();
+    let mut failure = Failure::state(
+        Code::LogNotDerivable,
+        format!("the log calls the project done, and nothing in it brought that about: {what}"),
+    );
+    failure.hints = vec![
+        "`cook verify control-plane` runs the whole log again".to_owned(),
+        format!(
+            "`git --git-dir={} update-ref {} {} {}` takes that transition away",
+            quote(&log.to_string_lossy()),
+            store.branch(),
+            before.commit,
+            tip.commit
+        ),
+    ];
+    Err(failure)
+}
