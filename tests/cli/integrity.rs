@@ -317,7 +317,9 @@ fn an_end_that_is_made_up_is_no_end() {
     }
     let told = repo.cook(&["next"]).exits(3).err;
     let mut quoted = told.split('`');
-    let way = quoted.find(|word| word.starts_with("git --git-dir")).unwrap();
+    let way = quoted
+        .find(|word| word.starts_with("git --git-dir"))
+        .unwrap();
     let mut bash = repo.command("bash");
     assert!(bash.args(["-ec", way]).status().unwrap().success());
     assert_eq!(repo.cook(&["next"]).ok().out, honest);

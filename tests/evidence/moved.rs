@@ -221,3 +221,19 @@ fn a_move_that_is_taken_back_is_a_revert() {
     job.git(&["revert", "--no-edit", "HEAD"]);
     job.is_reopened();
 }
+
+/// Somebody wrote the same elsewhere, and then the slice's work was taken back.
+#[test]
+fn equal_lines_that_stood_elsewhere_before_hold_nothing_up() {
+    let job = Job::begin(&["a works"]);
+    let own = job.write_own("a");
+    job.judge();
+    job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+        .ok();
+    let notes: Vec<&str> = OWN.iter().map(|(_, text)| *text).collect();
+    job.repo
+        .write("notes.txt", format!("notes\n{}\n", notes.join("\n")));
+    job.repo.commit("Take notes", None);
+    job.git(&["revert", "--no-edit", &own]);
+    job.is_reopened();
+}

@@ -1,7 +1,7 @@
 //! Where the work goes on: who is due, on what the worktree stands, and what the last checkpoint
 //! said of it.
 
-use super::material::{CHECKPOINT, Here, SAID_DONE, LastCheckpoint, Material};
+use super::material::{CHECKPOINT, Here, LastCheckpoint, Material, SAID_DONE};
 use super::render::Weight;
 use super::slots::{Slots, short};
 use crate::model::BriefLine;

@@ -116,16 +116,16 @@ fn is_taken_back(word: &str, rest: &str) -> bool {
     let mut clauses = rest.split(['.', '!', '?', ';', ':', ',', '\n', '\u{2014}', '\u{2013}']);
     clauses.any(|clause| {
         let clause = clause.trim_matches(|c: char| !c.is_alphanumeric());
-        let is_word = ["yes", "no"].iter().any(|one| clause.eq_ignore_ascii_case(one));
+        let is_word = ["yes", "no"]
+            .iter()
+            .any(|one| clause.eq_ignore_ascii_case(one));
         is_word && !clause.eq_ignore_ascii_case(word)
     })
 }
 
 /// What follows begins a condition or an exception.
 fn is_conditional(rest: &str) -> bool {
-    const WORDS: [&str; 7] = [
-        "but", "except", "unless", "until", "once", "if", "provided",
-    ];
+    const WORDS: [&str; 7] = ["but", "except", "unless", "until", "once", "if", "provided"];
     let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
     leading_word(rest, &WORDS).is_some()
 }
@@ -172,7 +172,9 @@ fn counts_something(text: &str) -> bool {
     while let Some(word) = words.next() {
         let number = word.trim_matches(|c: char| "(,;*`".contains(c));
         let counts = number.parse::<u64>().is_ok_and(|number| number > 0);
-        let followed = words.peek().is_some_and(|next| next.starts_with(char::is_alphabetic));
+        let followed = words
+            .peek()
+            .is_some_and(|next| next.starts_with(char::is_alphabetic));
         if counts && followed {
             return true;
         }

@@ -9,7 +9,7 @@ use crate::lines::{find_digest, find_lines, is_telling};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TextOutcome, TreeEntry};
 use std::cell::{Cell, OnceCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Pieces of one slice that are looked for in other files.
@@ -31,6 +31,8 @@ pub struct Following<'a> {
     renames: OnceCell<BTreeMap<String, String>>,
     changed: OnceCell<(Vec<String>, Index)>,
     sought: Cell<usize>,
+    /// Each commit since the slice's head, after its parent, oldest first.
+    way: OnceCell<Vec<(String, String)>>,
 }
 
 /// Some lines of a piece, what became of them, and where they are.
@@ -77,6 +79,7 @@ impl<'a> Following<'a> {
             renames: OnceCell::new(),
             changed: OnceCell::new(),
             sought: Cell::new(0),
+            way: OnceCell::new(),
         })
     }
 
@@ -339,12 +342,40 @@ impl<'a> Following<'a> {
                     is_new &= find_lines(&was.lines(), &block[run.of.clone()]).is_empty();
                 }
             }
-            if is_new {
+            if is_new && !self.stood_before(path, other, &block[run.of.clone()])? {
                 let of = lines.start + run.of.start..lines.start + run.of.end;
                 parts.push((of, TextOutcome::Moved, (other.clone(), run.at)));
             }
         }
         Ok(parts)
+    }
+
+    /// Where the lines left their file, the other one held them already: they are somebody's who wrote
+    /// the same, and did not move there.
+    fn stood_before(&self, path: &str, other: &str, lines: &[&[u8]]) -> Result<bool, Failure> {
+        let holds = |commit: &str, path: &str| -> Result<bool, Failure> {
+            let text = self.repo.text_at(commit, path)?.unwrap_or_default();
+            Ok(!find_lines(&text.lines(), lines).is_empty())
+        };
+        if self.way.get().is_none() {
+            let head = self.head.as_deref().unwrap_or(self.at);
+            let steps = self.repo.steps(head, self.at, &BTreeSet::new())?;
+            let ids = steps.into_iter().map(|step| (step.parent, step.commit));
+            let _ = self.way.set(ids.collect());
+        }
+        let mut held = None;
+        for (parent, commit) in self.way.get().into_iter().flatten().rev() {
+            let after = match held {
+                Some(held) => held,
+                None => holds(commit, path)?,
+            };
+            let before = holds(parent, path)?;
+            held = Some(before);
+            if before && !after && holds(parent, other)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Files that changed since the slice's head, and their lines now.
