@@ -1,0 +1,99 @@
+// A model that does a job through cook's tools alone: it goes by what they answered, and knows nothing of the job
+// but what it reports and runs (part.sh). Which of three things it does stands in the user's words:
+//   "the role that is due"    one role, then it stops
+//   "until nobody is due"     role after role
+//   "what is the user's"      it tries what only a person may do, by tools, by arguments and by its shell
+import { randomUUID } from "node:crypto";
+
+const ASKED = /the role that is due|until nobody is due|what is the user's/;
+const ROLE = /^# Role: completion-([a-z-]+)/m;
+/** Of the user alone. */
+export const DOORS = [
+  "trust 'bash tests/run.sh'", "trust --gates", "resume", "undo", "cancel", "adopt", "answer yes", "refocus --mission less",
+  "budget add steps=5", "criteria amend words 1 --text anything --reason none", "brief say done",
+];
+
+/** What a tool said, as agents show it: the structured answer, or the text beside it. */
+function read(text) {
+  const from = text.indexOf("{");
+  if (from < 0) return { text };
+  try {
+    return JSON.parse(text.slice(from, text.lastIndexOf("}") + 1));
+  } catch {
+    return { text };
+  }
+}
+
+/** The last prompt that a tool gave, whichever way. */
+const roleOf = (text) => (read(text).prompt ?? text).match(ROLE)?.[1];
+
+/** A tool's name with that of its server, however an agent lists it. */
+const full = (tool) => (tool.namespace ? `${tool.namespace}__${tool.name}` : tool.name);
+
+/** Each call with what came of it, since the user asked. */
+function doneOf(turns) {
+  const done = [];
+  for (const [who, text, calls] of turns) {
+    if (who === "model") done.push(...calls.map((call) => ({ ...call, said: undefined })));
+    const open = done.find((one) => one.said === undefined);
+    if (who === "tool" && open) open.said = text;
+  }
+  return done;
+}
+
+const short = (name) => name.match(/cook[^a-z]+([a-z]+)$/)?.[1] ?? "shell";
+
+/** A call of cook's tool of that name as this agent lists it; of one that is not there as it would be listed. */
+function call(tools, name, args) {
+  const any = tools.find((tool) => /cook[^a-z]*next$/.test(full(tool)));
+  if (!any) return { text: "cook's tools are not here" };
+  return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: any.name.replace(/next$/, name), namespace: any.namespace, args } };
+}
+
+export function answer({ turns, tools, noted, run, shell }) {
+  const at = turns.findLastIndex(([who, text]) => who === "user" && ASKED.test(text));
+  if (at < 0 || tools.length === 0) return { beside: true, text: "A job" };
+  const asked = turns[at][1].match(ASKED)[0];
+  noted.tools ??= tools.map(full).filter((name) => /cook/.test(name)).map(short).sort();
+  const done = doneOf(turns.slice(at + 1));
+  if (asked === "what is the user's") return doors(done, tools, noted, shell);
+
+  const last = done.at(-1);
+  if (!last) return call(tools, "next", {});
+  const ticket = () => read(done.findLast((one) => short(one.name) === "next").said).ticket;
+  const role = () => roleOf(done.findLast((one) => short(one.name) === "prompt").said);
+  const report = (more) => call(tools, "record", { role: role(), report: run("report", role(), "0"), ...more });
+  const said = read(last.said);
+  noted.calls = { ...noted.calls, [short(last.name)]: (noted.calls?.[short(last.name)] ?? 0) + 1 };
+  switch (short(last.name)) {
+    case "next":
+      return said.role ? call(tools, "prompt", {}) : { text: `Nobody is due: ${said.policy} ${said.reason ?? ""}` };
+    case "prompt":
+      if (!role()) return { text: `This is no prompt: ${last.said.slice(0, 200)}` };
+      return role() === "implementer" ? { call: shell("bash .work/part.sh work 0") } : report({ check: true });
+    case "shell":
+      return report({ check: true });
+    case "record":
+      if (last.args.check) return said.valid ? report({ ticket: ticket() }) : { text: `It would be refused: ${last.said}` };
+      if (!said.operation && !said.seq) return { text: `It was refused: ${last.said}` };
+      return asked === "until nobody is due" ? call(tools, "next", {}) : { text: `Handed in: ${role()}` };
+  }
+  return { text: `What is ${last.name}?` };
+}
+
+/** Each thing that it tries, in order; what came of it is noted. */
+function doors(done, tools, noted, shell) {
+  const record = { role: "regrounder", report: "x" };
+  const tries = [
+    ["a tool undo", () => call(tools, "undo", {})],
+    ["a tool resume", () => call(tools, "resume", {})],
+    ["an argument as_user", () => call(tools, "record", { ...record, as_user: true })],
+    ["a role --as-user", () => call(tools, "record", { ...record, role: "--as-user" })],
+    ["an argument trust_repo", () => call(tools, "check", { trust_repo: true })],
+    ["gates --trust-repo", () => call(tools, "gate", { names: ["--trust-repo"] })],
+    ["an untrusted command", () => call(tools, "gate", { slice: "words", clean: true })],
+    ...DOORS.map((line) => [`cook ${line}`, () => ({ call: shell(`.work/cook ${line} --as-user </dev/null 2>&1`) })]),
+  ];
+  noted.doors = tries.map(([what], number) => [what, done[number]?.said]);
+  return done.length < tries.length ? tries[done.length][1]() : { text: "None of it opens" };
+}
