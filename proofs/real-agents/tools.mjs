@@ -1,11 +1,12 @@
 // A model that does a job through cook's tools alone: it goes by what they answered, and knows nothing of the job
 // but what it reports and runs (part.sh). Which of three things it does stands in the user's words:
-//   "the role that is due"    one role, then it stops
-//   "until nobody is due"     role after role
-//   "what is the user's"      it tries what only a person may do, by tools, by arguments and by its shell
+//   (story: one)     the role that is due, then it stops
+//   (story: all)     role after role, until nobody is due
+//   (story: doors)   it tries what only a person may do, by tools, by arguments and by its shell
 import { randomUUID } from "node:crypto";
 
-const ASKED = /the role that is due|until nobody is due|what is the user's/;
+const STORY = /\(story: (one|all|doors)\)/;
+const TOOLS = ["brief", "check", "gate", "next", "prompt", "record", "status"];
 const ROLE = /^# Role: completion-([a-z-]+)/m;
 /** Of the user alone. */
 export const DOORS = [
@@ -51,12 +52,22 @@ function call(tools, name, args) {
 }
 
 export function answer({ turns, tools, noted, run, shell }) {
-  const at = turns.findLastIndex(([who, text]) => who === "user" && ASKED.test(text));
-  if (at < 0 || tools.length === 0) return { beside: true, text: "A job" };
-  const asked = turns[at][1].match(ASKED)[0];
-  noted.tools ??= tools.map(full).filter((name) => /cook/.test(name)).map(short).sort();
-  const done = doneOf(turns.slice(at + 1));
-  if (asked === "what is the user's") return doors(done, tools, noted, shell);
+  const at = turns.findLastIndex(([who, text]) => who === "user" && STORY.test(text));
+  if (at < 0 || tools.length === 0) {
+    // One of them asks another model, after many turns, whether this one runs in circles.
+    const text = turns.some(([, text]) => /conversation history/.test(text)) ? '{"unproductive_state_analysis": "none", "unproductive_state_confidence": 0}' : "A job";
+    return { beside: true, text };
+  }
+  const story = turns[at][1].match(STORY)[1];
+  const listed = tools.map(full).filter((name) => /cook/.test(name)).map(short).sort();
+  if (listed.length) noted.tools = listed;
+  const all = doneOf(turns.slice(at + 1));
+  const done = all.filter(({ name }) => name !== "tool_search");
+  // One of them lists tools by name only, until it is asked for them.
+  if (listed.length === 0 && all.length === 0 && tools.some(({ name }) => name === "tool_search")) {
+    return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: "tool_search", args: { query: `select:${TOOLS.map((name) => `mcp__cook__${name}`)}` } } };
+  }
+  if (story === "doors") return doors(done, tools, noted, shell);
 
   const last = done.at(-1);
   if (!last) return call(tools, "next", {});
@@ -67,6 +78,8 @@ export function answer({ turns, tools, noted, run, shell }) {
   noted.calls = { ...noted.calls, [short(last.name)]: (noted.calls?.[short(last.name)] ?? 0) + 1 };
   switch (short(last.name)) {
     case "next":
+      // It did its role, and was told to look again.
+      if (said.role && /stale_ticket/.test(done.at(-2)?.said)) return report({ ticket: ticket() });
       return said.role ? call(tools, "prompt", {}) : { text: `Nobody is due: ${said.policy} ${said.reason ?? ""}` };
     case "prompt":
       if (!role()) return { text: `This is no prompt: ${last.said.slice(0, 200)}` };
@@ -74,9 +87,16 @@ export function answer({ turns, tools, noted, run, shell }) {
     case "shell":
       return report({ check: true });
     case "record":
-      if (last.args.check) return said.valid ? report({ ticket: ticket() }) : { text: `It would be refused: ${last.said}` };
-      if (!said.operation && !said.seq) return { text: `It was refused: ${last.said}` };
-      return asked === "until nobody is due" ? call(tools, "next", {}) : { text: `Handed in: ${role()}` };
+      if (last.args.check) {
+        if (said.valid) return report({ ticket: ticket() });
+        (noted.refused ??= []).push(`${role()}: ${last.said}`);
+        return { text: `It would be refused: ${last.said}` };
+      }
+      if (!said.operation && !said.seq) {
+        (noted.refused ??= []).push(`${role()}: ${last.said}`);
+        return /stale_ticket/.test(last.said) && !/stale_ticket/.test(done.at(-3)?.said) ? call(tools, "next", {}) : { text: `It was refused: ${last.said}` };
+      }
+      return story === "all" ? call(tools, "next", {}) : { text: `Handed in: ${role()}` };
   }
   return { text: `What is ${last.name}?` };
 }
