@@ -148,6 +148,7 @@ check() {
 }
 
 counted() { curl -s "$url/counted" | node -pe "JSON.parse(require('fs').readFileSync(0))$1"; }
+noted_by_model() { curl -s "$url/noted" | node -pe "JSON.stringify(JSON.parse(require('fs').readFileSync(0))$1)"; }
 control() { curl -s -d "$1" "$url/control" >/dev/null; }
 json() { node -pe "JSON.parse(require('fs').readFileSync(0))$1"; }
 

@@ -48,8 +48,6 @@ is_removed() {
   story deleted 1 0
 }
 
-noted_by_model() { curl -s "$url/noted" | node -pe "JSON.stringify(JSON.parse(require('fs').readFileSync(0))$1)"; }
-
 drive_stops() {
   local rows=() format='| %-8s | %-9s | %-12s | %-22s | %-6s | %-14s | %-7s | %-6s |\n'
   for agent in "${agents[@]}"; do

@@ -15,10 +15,6 @@ add_server() {
 # One of them keeps the user's own git settings from its shell.
 own_name() { clean git config user.name "$name" && clean git config user.email "$address"; }
 
-# A report that cook refused was not the model's mistake: it does and says what the prompts ask for.
-is_taken() { [[ "$(noted_by_model '.refused ?? []')" == "[]" ]] || { noted_by_model .refused; return 1; }; }
-
-noted_by_model() { curl -s "$url/noted" | node -pe "JSON.stringify(JSON.parse(require('fs').readFileSync(0))$1)"; }
 policy() { clean cook next --json | json .policy; }
 tip() { clean git --git-dir=.git/cook/log.git for-each-ref; }
 
@@ -62,7 +58,7 @@ is_refused() {
 }
 
 lists_seven() {
-  [[ "$(noted_by_model .tools)" == '["brief","check","gate","next","prompt","record","status"]' ]] || noted_by_model .tools
+  [[ "$(noted_by_model .tools)" == '["brief","check","gate","next","prompt","record","status"]' ]] || { noted_by_model .tools; return 1; }
 }
 
 # The same job by one session that goes on until nobody is due.
@@ -72,7 +68,7 @@ one_session() {
 }
 
 drive_tools() {
-  local rows=() format='| %-8s | %-9s | %-9s | %-11s | %-11s | %-11s | %-11s | %-12s | %-6s |\n'
+  local rows=() took format='| %-8s | %-9s | %-9s | %-11s | %-11s | %-11s | %-11s | %-6s |\n'
   for agent in "${agents[@]}"; do
     open_agent "$here/real-agents/tools.mjs" || continue
     : >"$dir/$agent.out" && : >"$dir/$agent.err"
@@ -83,14 +79,14 @@ drive_tools() {
     check "the commits are the user's" is_by_the_user
     check "the tools are the seven that are listed" lists_seven
     check "what is the user's is refused" is_refused
-    begin >/dev/null 2>&1 && add_server >/dev/null 2>&1 && own_name
+    # The server stays in the agent's settings.
+    begin >/dev/null 2>&1 && own_name
     check "one session comes to done" one_session
-    check "no honest report is refused" is_taken
     # shellcheck disable=SC2059
     rows+=("$(printf "$format" "$agent" "$version" "${noted[@]}" "$took")")
     close_agent
   done
   # shellcheck disable=SC2059
-  printf "$format" agent version "role each" "by the user" "seven tools" "user's: no" "one session" "none refused" took
+  printf "$format" agent version "role each" "by the user" "seven tools" "user's: no" "one session" took
   printf '%s\n' "${rows[@]}"
 }
