@@ -6,7 +6,8 @@
 // PART (part.sh) says what a role reports and what an implementer runs, in the repository ROOT. What it counted is at
 // GET /counted; POST /control takes {"hang": LINE}: an implementer's session then runs that;
 // {"fail": 529}: every request of a session is answered so; {"reset": true}: it counts anew.
-// PLAY (tools.mjs, stops.mjs) answers in place of that; what it noted is at GET /noted.
+// PLAY (tools.mjs, stops.mjs) answers in place of that; what it noted is at GET /noted. ENDPOINT_LOG names a file that gets
+// every request.
 import { execFileSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";

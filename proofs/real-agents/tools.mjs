@@ -65,7 +65,7 @@ export function answer({ turns, tools, noted, run, shell }) {
   const done = all.filter(({ name }) => name !== "tool_search");
   // One of them lists tools by name only, until it is asked for them.
   if (listed.length === 0 && all.length === 0 && tools.some(({ name }) => name === "tool_search")) {
-    return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: "tool_search", args: { query: `select:${TOOLS.map((name) => `mcp__cook__${name}`)}` } } };
+    return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: "tool_search", args: { query: `select:${TOOLS.map((name) => `mcp__cook__${name}`)}`, max_results: 20 } } };
   }
   if (story === "doors") return doors(done, tools, noted, shell);
 
