@@ -15,6 +15,9 @@ add_server() {
 # One of them keeps the user's own git settings from its shell.
 own_name() { clean git config user.name "$name" && clean git config user.email "$address"; }
 
+# A report that cook refused was not the model's mistake: it does and says what the prompts ask for.
+is_taken() { [[ "$(noted_by_model '.refused ?? []')" == "[]" ]] || { noted_by_model .refused; return 1; }; }
+
 policy() { clean cook next --json | json .policy; }
 tip() { clean git --git-dir=.git/cook/log.git for-each-ref; }
 
@@ -68,7 +71,7 @@ one_session() {
 }
 
 drive_tools() {
-  local rows=() took format='| %-8s | %-9s | %-9s | %-11s | %-11s | %-11s | %-11s | %-6s |\n'
+  local rows=() took format='| %-8s | %-9s | %-9s | %-11s | %-11s | %-11s | %-11s | %-12s | %-6s |\n'
   for agent in "${agents[@]}"; do
     open_agent "$here/real-agents/tools.mjs" || continue
     : >"$dir/$agent.out" && : >"$dir/$agent.err"
@@ -82,11 +85,12 @@ drive_tools() {
     # The server stays in the agent's settings.
     begin >/dev/null 2>&1 && own_name
     check "one session comes to done" one_session
+    check "no honest report is refused" is_taken
     # shellcheck disable=SC2059
     rows+=("$(printf "$format" "$agent" "$version" "${noted[@]}" "$took")")
     close_agent
   done
   # shellcheck disable=SC2059
-  printf "$format" agent version "role each" "by the user" "seven tools" "user's: no" "one session" took
+  printf "$format" agent version "role each" "by the user" "seven tools" "user's: no" "one session" "none refused" took
   printf '%s\n' "${rows[@]}"
 }
