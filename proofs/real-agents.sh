@@ -1,17 +1,31 @@
 #!/usr/bin/env bash
 # Real agent programs under `cook run`, each from a fresh home against a scripted model on loopback:
 #   proofs/real-agents.sh [--dir DIR] [AGENT...]
+#   proofs/real-agents.sh [--dir DIR] --mcp|--check [AGENT...]
 # AGENT: claude codex copilot gemini opencode pi qwen, all by default. They come from npm, once, into DIR (target/real-agents
 # by default: not below /tmp, which the sandbox hides). For each: a job of two slices to `done` with the user's own git
 # settings, tokens as the endpoint counted them, `cook ask`, and what is left after Ctrl-C, SIGTERM and a killed cook.
+# --mcp: the agent does the job through cook's tools instead (claude codex gemini qwen; real-agents/tools.sh). --check: cook
+# check holds its stops (the same four; real-agents/stops.sh). Both print a yes or NO for each promise.
 # Needs node, npm and curl. COOK_BIN names a cook; else this tree's is built.
 set -uo pipefail
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)"
 root="$(dirname -- "$here")"
 dir="$root/target/real-agents"
-[[ "${1:-}" == --dir ]] && { dir="$2"; shift 2; }
+mode=--run
+while [[ "${1:-}" == --* ]]; do
+  case "$1" in
+    --dir) dir="$2" && shift ;;
+    --mcp | --check) mode="$1" ;;
+    *) echo "unknown option: $1" >&2; exit 2 ;;
+  esac
+  shift
+done
 agents=("$@")
-((${#agents[@]})) || agents=(pi claude codex opencode qwen gemini copilot)
+if ((!${#agents[@]})); then
+  agents=(claude codex gemini qwen)
+  [[ "$mode" == --run ]] && agents=(pi claude codex opencode qwen gemini copilot)
+fi
 for tool in node npm curl; do
   command -v "$tool" >/dev/null || { echo "cannot run: no $tool"; exit 2; }
 done
@@ -100,8 +114,8 @@ surround() {
 
 clean() { "${around[@]}" "$@"; }
 
-# A repository in which the job may begin.
-begin() {
+# A repository in which the job may begin, but no command is trusted yet.
+begin_untrusted() {
   local model=""
   [[ -n "$(model_of "$agent")" ]] && model="model = \"$(model_of "$agent")\""
   rm -rf "$repo"
@@ -113,9 +127,12 @@ begin() {
   clean git commit -qam "Let $agent work" && clean cook init --as-user >/dev/null || return 1
   # One of them asks a person before it looks at a path outside of where it works.
   mkdir .work && cp "$here/real-agents/part.sh" "$root"/smoke/{steps,job}.sh .work/ || return 1
-  echo .work/ >>.git/info/exclude
-  clean cook trust 'bash tests/run.sh' --as-user >/dev/null
+  # A login shell of theirs does not find what only this PATH has.
+  ln -s "$cook" .work/cook && echo .work/ >>.git/info/exclude
 }
+
+begin() { begin_untrusted && trust_gate; }
+trust_gate() { clean cook trust 'bash tests/run.sh' --as-user >/dev/null; }
 
 # check WHAT COMMAND...: notes what does not hold.
 check() {
@@ -131,6 +148,7 @@ check() {
 }
 
 counted() { curl -s "$url/counted" | node -pe "JSON.parse(require('fs').readFileSync(0))$1"; }
+noted_by_model() { curl -s "$url/noted" | node -pe "JSON.stringify(JSON.parse(require('fs').readFileSync(0))$1)"; }
 control() { curl -s -d "$1" "$url/control" >/dev/null; }
 json() { node -pe "JSON.parse(require('fs').readFileSync(0))$1"; }
 
@@ -195,20 +213,44 @@ ends_by() {
 
 row() { printf '| %-8s | %-9s | %-4s | %-6s | %-20s | %-3s | %-6s | %-7s | %-7s | %6s |\n' "$@"; }
 
-# Read whole before it runs: an edit meanwhile changes nothing.
+# open_agent [PLAY]: the agent, its endpoint, and a fresh home.
+open_agent() {
+  install "$agent" || { echo "$agent: cannot be installed"; wrong=1; return 1; }
+  home="$dir/home-$agent" repo="$dir/repo-$agent"
+  rm -rf "$home" "$dir/port-$agent"
+  node "$here/real-agents/endpoint.mjs" "$dir/port-$agent" "$here/real-agents/part.sh" "$repo" "$@" 2>"$dir/endpoint-$agent.err" &
+  endpoint=$!
+  until [[ -s "$dir/port-$agent" ]]; do sleep 0.1; done
+  url="http://127.0.0.1:$(<"$dir/port-$agent")"
+  settle
+  surround
+  version="$(clean cook agents --json | json ".agents.find((row) => row.name === '$agent').version")"
+  noted=()
+}
+
+close_agent() {
+  kill "$endpoint" 2>/dev/null
+  wait "$endpoint" 2>/dev/null
+  endpoint=""
+  cd -- "$dir" || exit 2
+}
+
+# by_hand PROMPT: the agent itself is asked, without cook around it, as a user's script does it.
+by_hand() {
+  case "$agent" in
+    claude) set -- "$1" claude -p --permission-mode acceptEdits --allowedTools Bash mcp__cook ;;
+    codex) set -- "$1" codex exec --skip-git-repo-check --dangerously-bypass-hook-trust -s workspace-write --add-dir .git - ;;
+    gemini) set -- "$1" gemini --skip-trust --approval-mode yolo --model "$(model_of gemini)" ;;
+    qwen) set -- "$1" qwen --approval-mode yolo ;;
+    *) echo "$agent is not asked by hand here"; return 1 ;;
+  esac
+  clean timeout 600 "${@:2}" <<<"$1"
+}
+
 drive_all() {
   rows=()
   for agent in "${agents[@]}"; do
-    install "$agent" || { echo "$agent: cannot be installed"; wrong=1; continue; }
-    home="$dir/home-$agent" repo="$dir/repo-$agent"
-    rm -rf "$home" "$dir/port-$agent"
-    node "$here/real-agents/endpoint.mjs" "$dir/port-$agent" "$here/real-agents/part.sh" "$repo" 2>"$dir/endpoint-$agent.err" &
-    endpoint=$!
-    until [[ -s "$dir/port-$agent" ]]; do sleep 0.1; done
-    url="http://127.0.0.1:$(<"$dir/port-$agent")"
-    settle
-    surround
-    noted=()
+    open_agent || continue
     begin || { echo "$agent: the job cannot begin"; wrong=1; continue; }
     started=$SECONDS
     clean cook run >"$dir/$agent.out" 2>"$dir/$agent.err"
@@ -227,15 +269,21 @@ drive_all() {
       # shellcheck disable=SC2086
       check "nothing is left after $signals" ends_by $signals
     done
-    version="$(clean cook agents --json | json ".agents.find((row) => row.name === '$agent').version")"
     rows+=("$(row "$agent" "$version" "${noted[0]}" "${noted[1]}" "$tokens" "${noted[3]}" "${noted[4]}" "${noted[5]}" "${noted[6]}" "$took s / $sessions")")
-    kill "$endpoint" 2>/dev/null
-    wait "$endpoint" 2>/dev/null
-    endpoint=""
-    cd -- "$dir" || exit 2
+    close_agent
   done
   row agent version done by-user "tokens in+out" ask Ctrl-C SIGTERM kill-9 "took"
   printf '%s\n' "${rows[@]}"
+}
+
+# Read whole before it runs: an edit meanwhile changes nothing.
+# shellcheck source=/dev/null
+main() {
+  case "$mode" in
+    --run) drive_all ;;
+    --mcp) source "$here/real-agents/tools.sh" && drive_tools ;;
+    --check) source "$here/real-agents/stops.sh" && drive_stops ;;
+  esac
   exit "$wrong"
 }
-drive_all
+main

@@ -1,17 +1,21 @@
 // A model on loopback that plays the roles of a small job, in the four protocols that agents speak: OpenAI's chat
 // completions and responses, Anthropic's messages, Gemini's content. Node's own library alone.
 //
-//   node endpoint.mjs PORT_FILE PART ROOT
+//   node endpoint.mjs PORT_FILE PART ROOT [PLAY]
 //
 // PART (part.sh) says what a role reports and what an implementer runs, in the repository ROOT. What it counted is at
 // GET /counted; POST /control takes {"hang": LINE}: an implementer's session then runs that;
 // {"fail": 529}: every request of a session is answered so; {"reset": true}: it counts anew.
+// PLAY (tools.mjs, stops.mjs) answers in place of that; what it noted is at GET /noted. ENDPOINT_LOG names a file that gets
+// every request.
 import { execFileSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
-import { renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { pathToFileURL } from "node:url";
 
-const [portFile, part, root] = process.argv.slice(2);
+const [portFile, part, root, playFile] = process.argv.slice(2);
+const play = playFile && (await import(pathToFileURL(playFile)));
 const SHELLS = ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
 /** Tokens of every request, in and out. */
 const TAKEN = [120, 15];
@@ -22,7 +26,11 @@ let fail = 0;
 let counted;
 const sessions = new Map();
 const begun = new Map();
-const reset = () => (counted = { requests: 0, input: 0, output: 0, beside: 0, failed: 0 });
+let noted;
+const reset = () => {
+  counted = { requests: 0, input: 0, output: 0, beside: 0, failed: 0 };
+  noted = {};
+};
 reset();
 
 // ---- what is asked -----------------------------------------------------------------------------
@@ -30,27 +38,40 @@ reset();
 const texts = (value) => {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(texts).filter(Boolean).join("\n");
-  return value && typeof value === "object" ? texts(value.text ?? value.parts ?? value.content ?? "") : "";
+  if (!value || typeof value !== "object") return "";
+  return texts(value.text ?? value.parts ?? value.content ?? value.output ?? value.functionResponse?.response ?? value.error ?? "");
 };
 
-/** The conversation as [who, text], where `tool` is what a tool gave back. */
+/** What the model called in one item of the conversation, as { name, args }. */
+function callsOf(item) {
+  const blocks = Array.isArray(item.content ?? item.parts) ? (item.content ?? item.parts) : [];
+  const list = [item, ...blocks, ...(item.tool_calls ?? [])].map((one) => one.function ?? one.functionCall ?? one);
+  const args = (one) => one.input ?? one.args ?? one.arguments ?? {};
+  return list
+    .filter((one) => typeof one.name === "string" && !/result|output/.test(one.type ?? "") && one.response === undefined)
+    .map((one) => ({ name: one.namespace ? `${one.namespace}__${one.name}` : one.name, args: typeof args(one) === "string" ? JSON.parse(args(one) || "{}") : args(one) }));
+}
+
+/** The conversation as [who, text, calls], where `tool` is what a tool gave back. */
 function turnsOf(api, body) {
   const items = { chat: body.messages, anthropic: body.messages, responses: body.input, gemini: body.contents }[api];
   const list = typeof items === "string" ? [{ role: "user", content: items }] : (items ?? []);
   return list.flatMap((item) => {
     const blocks = item.content ?? item.parts ?? [];
     const isResult = (block) => block?.type === "tool_result" || block?.functionResponse;
-    if (item.role === "tool" || /call_output$/.test(item.type ?? "")) return [["tool", ""]];
-    if (Array.isArray(blocks) && blocks.some(isResult)) return [["tool", ""]];
+    if (item.role === "tool" || /call_output$/.test(item.type ?? "")) return [["tool", texts(item)]];
+    if (Array.isArray(blocks) && blocks.some(isResult)) return [["tool", texts(blocks.filter(isResult))]];
     if (item.role === "user") return [["user", texts(blocks)]];
-    return item.role === "system" || item.role === "developer" ? [] : [["model", ""]];
+    return item.role === "system" || item.role === "developer" ? [] : [["model", texts(blocks), callsOf(item)]];
   });
 }
 
 function toolsOf(body) {
-  const flat = (body.tools ?? []).flatMap((tool) => tool.functionDeclarations ?? tool.tools ?? [tool.function ?? tool]);
+  const inside = (tool) => tool.tools?.map((one) => ({ namespace: tool.name, ...(one.function ?? one) }));
+  const flat = (body.tools ?? []).flatMap((tool) => tool.functionDeclarations ?? inside(tool) ?? [tool.function ?? tool]);
   return flat.map((tool) => ({
     name: tool.name ?? "",
+    namespace: tool.namespace,
     schema: tool.parameters ?? tool.input_schema ?? tool.parametersJsonSchema ?? {},
   }));
 }
@@ -117,7 +138,7 @@ const SPEAKERS = {
   responses(model, { text, call }) {
     const head = { id: id("resp_"), object: "response", created_at: Math.floor(Date.now() / 1000), model, status: "in_progress", output: [] };
     const item = call
-      ? { type: "function_call", id: id("fc_"), call_id: call.id, name: call.name, arguments: JSON.stringify(call.args), status: "completed" }
+      ? { type: "function_call", id: id("fc_"), call_id: call.id, name: call.name, namespace: call.namespace, arguments: JSON.stringify(call.args), status: "completed" }
       : { type: "message", id: id("msg_"), role: "assistant", status: "completed", content: [{ type: "output_text", text, annotations: [] }] };
     const usage = {
       input_tokens: TAKEN[0], input_tokens_details: { cached_tokens: 0 },
@@ -168,6 +189,7 @@ function send(response, status, value) {
 function serve(request, response, raw) {
   const path = request.url.split("?")[0];
   if (path === "/counted") return send(response, 200, counted);
+  if (path === "/noted") return send(response, 200, noted);
   if (request.method === "GET") {
     return send(response, 200, { object: "list", data: [{ id: "mock-model", object: "model", created: 0 }], models: [], has_more: false });
   }
@@ -182,7 +204,11 @@ function serve(request, response, raw) {
   const api = apiOf(path);
   if (!api) return send(response, 404, { error: { message: `nothing is at ${path}`, type: "not_found" } });
   const tools = toolsOf(body);
-  const said = answer(turnsOf(api, body), tools, createHash("sha256").update(raw).digest("hex"));
+  const turns = turnsOf(api, body);
+  if (process.env.ENDPOINT_LOG) appendFileSync(process.env.ENDPOINT_LOG, JSON.stringify({ path, turns, body }) + "\n");
+  const said = play
+    ? play.answer({ turns, tools, noted, run, shell: (line) => shell(tools, line) })
+    : answer(turns, tools, createHash("sha256").update(raw).digest("hex"));
   if (fail && !said.beside) {
     counted.failed += 1;
     const words = { 401: "invalid api key", 429: "rate limit reached", 529: "overloaded" }[fail] ?? "no";

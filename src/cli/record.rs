@@ -79,7 +79,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
         false => queued::take_in(&workspace),
     };
     match args.ticket.as_deref() {
-        Some(given) => check_ticket(&workspace, given)?,
+        Some(given) => check_ticket(&workspace, role, given)?,
         None => check_head(&workspace, role)?,
     }
     let provenance = Provenance {
@@ -205,10 +205,11 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
 }
 
 /// A report that came with a ticket must fit the state the ticket was given for.
-fn check_ticket(workspace: &Workspace, given: &str) -> Result<(), Failure> {
+fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<(), Failure> {
     let (tip, snapshot) = workspace.current()?;
     let head = workspace.repo.head()?;
-    if service::fits(workspace, given, tip.as_ref().zip(snapshot.as_ref()), &head)? {
+    let current = tip.as_ref().zip(snapshot.as_ref());
+    if service::fits(workspace, role, given, current, &head)? {
         return Ok(());
     }
     Err(Refusal::new(

@@ -260,7 +260,7 @@ fn record(
     let (tip, snapshot) = workspace.require()?;
     if let Some(given) = given {
         let head = workspace.repo.head()?;
-        if !fits(workspace, &given, Some((&tip, &snapshot)), &head)? {
+        if !fits(workspace, role, &given, Some((&tip, &snapshot)), &head)? {
             return Err(refused("the log or HEAD moved since its ticket was given"));
         }
     }

@@ -41,16 +41,40 @@ pub fn ticket(
 /// Whether a ticket was given for this state of log and HEAD. What it says of the worktree is held
 /// against the report that comes with it.
 ///
+/// An implementer commits: the ticket that it began with was given for a commit that came since the
+/// last transition, or for that of the transition itself, below a HEAD on the same branch.
+///
 /// # Errors
-/// An unreadable log.
+/// An unreadable log or repository.
 pub fn fits(
     workspace: &Workspace,
+    role: Role,
     given: &str,
     current: Option<(&Tip, &Snapshot)>,
     head: &Head,
 ) -> Result<bool, Failure> {
+    let Some((tip, snapshot)) = current else {
+        return Ok(false);
+    };
+    let settled = workspace.settled(tip, snapshot)?;
     let state = given.split('-').next();
-    Ok(ticket(workspace, current, head, None)?.as_deref() == state)
+    let was_for = |head: &Head| Some(&*machine::ticket(&settled.commit, head, None)) == state;
+    if was_for(head) {
+        return Ok(true);
+    }
+    let Some(seen) = snapshot.ledger.head_seen.clone() else {
+        return Ok(false);
+    };
+    if role != Role::Implementer {
+        return Ok(false);
+    }
+    let range = workspace.repo.range(head, &seen, false)?;
+    let since = range.commits.into_iter().map(|commit| commit.id);
+    let mut begun_at = since.chain([seen]).map(|commit| Head {
+        commit: Some(commit),
+        ..head.clone()
+    });
+    Ok(range.ancestor && begun_at.any(|head| was_for(&head)))
 }
 
 /// Its report says nothing of a worktree that changed while it was made.

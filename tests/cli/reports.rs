@@ -101,6 +101,56 @@ fn a_ticket_is_good_for_one_state_of_log_and_head() {
     );
 }
 
+/// Who implements commits between its dispatch and its report.
+#[test]
+fn an_implementer_reports_with_the_ticket_that_it_began_with() {
+    let repo = Repo::selected();
+    let ticket = |repo: &Repo| {
+        let next = repo.cook(&["next", "--json"]).json();
+        next["ticket"].as_str().unwrap().to_owned()
+    };
+    let dispatched = ticket(&repo);
+    repo.write("results", "ok 1 - one\nok 2 - two\n");
+    repo.commit("begin a", Some("a"));
+    let halfway = ticket(&repo);
+    assert_ne!(dispatched, halfway);
+    repo.write("a.txt", "one\ntwo\n");
+    let sha = repo.commit("do a", Some("a"));
+    let report = || repo.implementation("a", &sha);
+    let main = repo.git(&["branch", "--show-current"]);
+    repo.git(&["switch", "-q", "-c", "aside"]);
+    for given in [dispatched.as_str(), &halfway, "0123456789abcdef"] {
+        unchanged(
+            &repo,
+            &["implementer", "--ticket", given],
+            report(),
+            4,
+            "stale_ticket",
+        );
+    }
+    repo.git(&["switch", "-q", &main]);
+    for given in [&dispatched, &halfway] {
+        repo.record_with(&["implementer", "--ticket", given, "--dry-run"], report())
+            .exits(0);
+    }
+    repo.record_with(&["implementer", "--ticket", &dispatched], report())
+        .exits(0);
+    // The log has moved: what was given before that is for no report any more.
+    for role in ["implementer", "reviewer"] {
+        unchanged(
+            &repo,
+            &[role, "--ticket", &dispatched],
+            if role == "reviewer" {
+                repo.review(true)
+            } else {
+                report()
+            },
+            4,
+            "stale_ticket",
+        );
+    }
+}
+
 #[test]
 fn judges_are_told_apart_by_their_sessions() {
     let repo = Repo::wave();

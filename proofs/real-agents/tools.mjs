@@ -1,0 +1,119 @@
+// A model that does a job through cook's tools alone: it goes by what they answered, and knows nothing of the job
+// but what it reports and runs (part.sh). Which of three things it does stands in the user's words:
+//   (story: one)     the role that is due, then it stops
+//   (story: all)     role after role, until nobody is due
+//   (story: doors)   it tries what only a person may do, by tools, by arguments and by its shell
+import { randomUUID } from "node:crypto";
+
+const STORY = /\(story: (one|all|doors)\)/;
+const TOOLS = ["brief", "check", "gate", "next", "prompt", "record", "status"];
+const ROLE = /^# Role: completion-([a-z-]+)/m;
+/** Of the user alone. */
+export const DOORS = [
+  "trust 'bash tests/run.sh'", "trust --gates", "resume", "undo", "cancel", "adopt", "answer yes", "refocus --mission less",
+  "budget add steps=5", "criteria amend words 1 --text anything --reason none", "brief say done",
+];
+
+/** What a tool said, as agents show it: the structured answer, or the text beside it. */
+function read(text) {
+  const from = text.indexOf("{");
+  if (from < 0) return { text };
+  try {
+    return JSON.parse(text.slice(from, text.lastIndexOf("}") + 1));
+  } catch {
+    return { text };
+  }
+}
+
+/** The last prompt that a tool gave, whichever way. */
+const roleOf = (text) => (read(text).prompt ?? text).match(ROLE)?.[1];
+
+/** A tool's name with that of its server, however an agent lists it. */
+const full = (tool) => (tool.namespace ? `${tool.namespace}__${tool.name}` : tool.name);
+
+/** Each call with what came of it, since the user asked. */
+function doneOf(turns) {
+  const done = [];
+  for (const [who, text, calls] of turns) {
+    if (who === "model") done.push(...calls.map((call) => ({ ...call, said: undefined })));
+    const open = done.find((one) => one.said === undefined);
+    if (who === "tool" && open) open.said = text;
+  }
+  return done;
+}
+
+const short = (name) => name.match(/cook[^a-z]+([a-z]+)$/)?.[1] ?? "shell";
+
+/** A call of cook's tool of that name as this agent lists it; of one that is not there as it would be listed. */
+function call(tools, name, args) {
+  const any = tools.find((tool) => /cook[^a-z]*next$/.test(full(tool)));
+  if (!any) return { text: "cook's tools are not here" };
+  return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: any.name.replace(/next$/, name), namespace: any.namespace, args } };
+}
+
+export function answer({ turns, tools, noted, run, shell }) {
+  const at = turns.findLastIndex(([who, text]) => who === "user" && STORY.test(text));
+  if (at < 0 || tools.length === 0) {
+    // One of them asks another model, after many turns, whether this one runs in circles.
+    const text = turns.some(([, text]) => /conversation history/.test(text)) ? '{"unproductive_state_analysis": "none", "unproductive_state_confidence": 0}' : "A job";
+    return { beside: true, text };
+  }
+  const story = turns[at][1].match(STORY)[1];
+  const listed = tools.map(full).filter((name) => /cook/.test(name)).map(short).sort();
+  if (listed.length) noted.tools = listed;
+  const all = doneOf(turns.slice(at + 1));
+  const done = all.filter(({ name }) => name !== "tool_search");
+  // One of them lists tools by name only, until it is asked for them.
+  if (listed.length === 0 && all.length === 0 && tools.some(({ name }) => name === "tool_search")) {
+    return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: "tool_search", args: { query: `select:${TOOLS.map((name) => `mcp__cook__${name}`)}`, max_results: 20 } } };
+  }
+  if (story === "doors") return doors(done, tools, noted, shell);
+
+  const last = done.at(-1);
+  if (!last) return call(tools, "next", {});
+  const ticket = () => read(done.findLast((one) => short(one.name) === "next").said).ticket;
+  const role = () => roleOf(done.findLast((one) => short(one.name) === "prompt").said);
+  const report = (more) => call(tools, "record", { role: role(), report: run("report", role(), "0"), ...more });
+  const said = read(last.said);
+  noted.calls = { ...noted.calls, [short(last.name)]: (noted.calls?.[short(last.name)] ?? 0) + 1 };
+  switch (short(last.name)) {
+    case "next":
+      // It did its role, and was told to look again.
+      if (said.role && /stale_ticket/.test(done.at(-2)?.said)) return report({ ticket: ticket() });
+      return said.role ? call(tools, "prompt", {}) : { text: `Nobody is due: ${said.policy} ${said.reason ?? ""}` };
+    case "prompt":
+      if (!role()) return { text: `This is no prompt: ${last.said.slice(0, 200)}` };
+      return role() === "implementer" ? { call: shell("bash .work/part.sh work 0") } : report({ check: true });
+    case "shell":
+      return report({ check: true });
+    case "record":
+      if (last.args.check) {
+        if (said.valid) return report({ ticket: ticket() });
+        (noted.refused ??= []).push(`${role()}: ${last.said}`);
+        return { text: `It would be refused: ${last.said}` };
+      }
+      if (!said.operation && !said.seq) {
+        (noted.refused ??= []).push(`${role()}: ${last.said}`);
+        return /stale_ticket/.test(last.said) && !/stale_ticket/.test(done.at(-3)?.said) ? call(tools, "next", {}) : { text: `It was refused: ${last.said}` };
+      }
+      return story === "all" ? call(tools, "next", {}) : { text: `Handed in: ${role()}` };
+  }
+  return { text: `What is ${last.name}?` };
+}
+
+/** Each thing that it tries, in order; what came of it is noted. */
+function doors(done, tools, noted, shell) {
+  const record = { role: "regrounder", report: "x" };
+  const tries = [
+    ["a tool undo", () => call(tools, "undo", {})],
+    ["a tool resume", () => call(tools, "resume", {})],
+    ["an argument as_user", () => call(tools, "record", { ...record, as_user: true })],
+    ["a role --as-user", () => call(tools, "record", { ...record, role: "--as-user" })],
+    ["an argument trust_repo", () => call(tools, "check", { trust_repo: true })],
+    ["gates --trust-repo", () => call(tools, "gate", { names: ["--trust-repo"] })],
+    ["an untrusted command", () => call(tools, "gate", { slice: "words", clean: true })],
+    ...DOORS.map((line) => [`cook ${line}`, () => ({ call: shell(`.work/cook ${line} --as-user </dev/null 2>&1`) })]),
+  ];
+  noted.doors = tries.map(([what], number) => [what, done[number]?.said]);
+  return done.length < tries.length ? tries[done.length][1]() : { text: "None of it opens" };
+}
