@@ -160,6 +160,7 @@ pub fn apply(
     let builds = |role: Option<Role>| role == Some(Role::Implementer);
     if matches!(event, Event::Said { .. }) && builds(due_role) && builds(next_dispatch.role) {
         next.ledger.aside = Count(before.ledger.aside.0 + 1);
+        next.ledger.head_seen.clone_from(&before.ledger.head_seen);
     }
     if let Event::Regrounded { submission, .. } = event {
         echo_ids(submission, &[before, &next])?;
