@@ -7,10 +7,9 @@ use cook_os::clock::TEST_VARIABLE;
 use cook_os::disk;
 use cook_os::process::{LENT_VARIABLE, lent};
 use git2::Oid;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
