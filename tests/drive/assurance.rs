@@ -2,6 +2,7 @@
 //! named and can be judged again.
 
 use crate::base::{Job, MISSION};
+use crate::support::Repo;
 use std::path::PathBuf;
 
 /// The agent that plays every role.
@@ -26,7 +27,11 @@ fn job(assurance: &str, judges: u64) -> Job {
     job.repo
         .cook(&["init", "--assurance", assurance, "--as-user"])
         .exits(0);
-    ask_judges(&job, assurance, judges);
+    let profile = job.repo.read(".agent/profile.json");
+    assert!(profile.contains(&format!("\"assurance\": \"{assurance}\"")));
+    job.repo
+        .write(".agent/profile.json", with_judges(&profile, judges));
+    job.repo.cook(&["init", "--as-user", "--commit"]).exits(0);
     job
 }
 
@@ -38,21 +43,15 @@ fn job_with_plan(assurance: &str, judges: u64, ticked: bool) -> Job {
         {"id": "top", "title": "list the most frequent words", "passes": false, "acceptanceCriteria":
             ["the most frequent word comes first", "ties come in the order of the alphabet"]},
     ]});
-    let job = Job::with_plan(&player(), &plan.to_string(), assurance);
-    ask_judges(&job, assurance, judges);
-    job
+    let profile = Repo::with_mission(MISSION).read(".agent/profile.json");
+    let profile = with_judges(&profile, judges);
+    Job::with_plan(&player(), &plan.to_string(), &profile, assurance)
 }
 
-/// The user asks for so many judges.
-fn ask_judges(job: &Job, assurance: &str, judges: u64) {
-    let profile = job.repo.read(".agent/profile.json");
-    assert!(profile.contains(&format!("\"assurance\": \"{assurance}\"")));
-    let judged = profile.replace(
-        "\"required_stop_judges\": 3",
-        &format!("\"required_stop_judges\": {judges}"),
-    );
-    job.repo.write(".agent/profile.json", judged);
-    job.repo.cook(&["init", "--as-user", "--commit"]).exits(0);
+fn with_judges(profile: &str, judges: u64) -> String {
+    let asked = "\"required_stop_judges\": 3";
+    assert!(profile.contains(asked), "{profile}");
+    profile.replace(asked, &format!("\"required_stop_judges\": {judges}"))
 }
 
 fn estimated(job: &Job) -> u64 {
@@ -169,6 +168,10 @@ fn what_the_user_says_during_a_run_ends_none() {
         job.is_done();
         assert_eq!(job.calls().len(), sessions, "{at}: {:?}", job.calls());
         let prompt = std::fs::read_to_string(job.state.join(format!("prompt.{role}"))).unwrap();
-        assert!(prompt.contains("the user said: mind the tabs"), "{prompt}");
+        let said = std::fs::read_to_string(job.state.join("meanwhile")).unwrap();
+        assert!(
+            prompt.contains("the user said: mind the tabs"),
+            "{said}{prompt}"
+        );
     }
 }

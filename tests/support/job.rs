@@ -45,10 +45,11 @@ impl Job {
     }
 
     /// The same with a plan that the user brings, under a profile that they choose.
-    pub fn with_plan(tables: &str, plan: &str, assurance: &str) -> Self {
+    pub fn with_plan(tables: &str, plan: &str, profile: &str, assurance: &str) -> Self {
         let job = Self::in_place(Repo::directory(), Vec::new());
         std::fs::create_dir(&job.state).unwrap();
         job.repo.write("prd.json", plan);
+        job.repo.write(".agent/profile.json", profile);
         job.repo
             .write(".agent/cook.toml", format!("{}{tables}", measured(tables)));
         job.begin();

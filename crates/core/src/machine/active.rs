@@ -2,8 +2,8 @@
 //! comes back into it.
 
 use super::answers;
+use super::asked;
 use super::records::attach;
-use super::unfixed;
 use super::work::Work;
 use crate::model::{
     ActiveSlice, ActiveStatus, Handoff, SchemaVersion, Slice, SliceRecordType, SliceStatus,
@@ -49,7 +49,7 @@ impl Work<'_> {
         // Whoever takes it up again, the review that stood is shown to the next attempt.
         let review = self.ledger(id).review.clone();
         let mut must = self.take_review(id);
-        unfixed::add_new(&mut must, findings);
+        asked::add_new(&mut must, findings);
         self.keep_audit(id);
         let ledger = self.ledger(id);
         ledger.sent_back = review.or(ledger.sent_back.take());

@@ -6,6 +6,7 @@
 mod active;
 mod answers;
 mod apply;
+mod asked;
 mod assurance;
 mod blocked;
 mod bootstrap;

@@ -2,7 +2,7 @@
 //! work: it is in progress again, for a report as for whoever is shown the state.
 
 use super::work::Work;
-use super::{drift, gone, slices, unfixed};
+use super::{asked, drift, gone, slices, unfixed};
 use crate::diagnostic::Refusal;
 use crate::model::{ActiveStatus, SliceStatus};
 
@@ -30,7 +30,7 @@ pub(super) fn tell_taken_back(work: &Work) -> Option<String> {
 pub(super) fn take_commit_away(work: &mut Work, id: &str, why: Option<String>) {
     let mut must = work.ledger(id).fixed.clone();
     let is_rejected = slices::rejection(&work.next).is_some();
-    unfixed::add_new(&mut must, work.take_review(id));
+    asked::add_new(&mut must, work.take_review(id));
     let ledger = work.ledger(id);
     let head = ledger.head.take();
     let is_barred = is_rejected || must.is_empty() && why.is_none();
@@ -38,7 +38,7 @@ pub(super) fn take_commit_away(work: &mut Work, id: &str, why: Option<String>) {
     unfixed::set_audit_aside(ledger);
     ledger.head_tree = None;
     ledger.receipts.clear();
-    unfixed::add_new(&mut must, why);
+    asked::add_new(&mut must, why);
     work.must_fix(id, must);
     work.next.active.status = ActiveStatus::InProgress;
 }

@@ -1,40 +1,11 @@
 //! What the next attempt at a slice must fix. It adds up until a review has seen an attempt, and a
 //! review that says no adds what it asks for.
 
+use super::asked::{add_new, asked_by};
 use super::wave;
 use super::work::Work;
-use crate::diagnostic::{Lines, clean};
 use crate::model::{AuditNote, FixNote, ReportRecord, ReviewNote, SliceLedger};
 use crate::report::fixes;
-
-/// What a review asks for: its findings, its follow-up, and each dimension that it fails.
-pub(super) fn asked_by(review: &ReviewNote) -> Vec<String> {
-    let mut asked = Vec::new();
-    add_new(&mut asked, review.findings.iter().cloned());
-    add_new(&mut asked, review.follow_up.iter().cloned());
-    for dimension in &review.fails {
-        let named = format!("{dimension} (fail): ");
-        let mut concerns = review.concerns.iter();
-        match concerns.find_map(|concern| concern.strip_prefix(&named)) {
-            // Often it is a finding's own words.
-            Some(why) if review.findings.iter().any(|text| text.contains(why)) => {}
-            Some(why) => add_new(&mut asked, [format!("{named}{why}")]),
-            None => add_new(&mut asked, [format!("the review fails {dimension}")]),
-        }
-    }
-    asked
-}
-
-/// Adds the texts that say something and are not there yet.
-pub(super) fn add_new(to: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
-    for text in more {
-        let folded = clean(&text, Lines::Fold);
-        let is_known = |old: &String| clean(old, Lines::Fold) == folded;
-        if !folded.is_empty() && !to.iter().any(is_known) {
-            to.push(text);
-        }
-    }
-}
 
 /// The audit no longer counts; what it names is shown until the slice is reconciled.
 pub(super) fn set_audit_aside(ledger: &mut SliceLedger) {

@@ -1,8 +1,8 @@
 //! The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
 
+use super::asked::asked_by;
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
-use super::unfixed::asked_by;
 use crate::model::{
     AnsweredRejection, AuditNote, Blocker, Count, Plan, ReviewNote, RoomCheck, Slice, SliceStatus,
     Snapshot, Vote,

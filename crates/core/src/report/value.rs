@@ -123,11 +123,17 @@ fn is_taken_back(word: &str, rest: &str) -> bool {
     })
 }
 
-/// What follows begins a condition or an exception.
+/// What follows begins an exception, or without a dash or a stop between them a condition.
 fn is_conditional(rest: &str) -> bool {
-    const WORDS: [&str; 7] = ["but", "except", "unless", "until", "once", "if", "provided"];
-    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
-    leading_word(rest, &WORDS).is_some()
+    const EXCEPTIONS: [&str; 4] = ["but", "except", "unless", "until"];
+    const CONDITIONS: [&str; 3] = ["once", "if", "provided"];
+    let after = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let between = &rest[..rest.len() - after.len()];
+    let joined = between
+        .chars()
+        .all(|c| c.is_whitespace() || ",*`".contains(c));
+    leading_word(after, &EXCEPTIONS).is_some()
+        || joined && leading_word(after, &CONDITIONS).is_some()
 }
 
 /// What stands after the leading yes or no, without the dash between them.
@@ -442,7 +448,9 @@ mod tests {
             ("yes. No.", None),
             ("no; yes!", None),
             ("yes, but only after the data loss is mended", None),
-            ("**Yes** - if the gate passes", None),
+            ("**Yes**, if the gate passes", None),
+            ("yes - but not the docs", None),
+            ("yes - once more", Some(true)),
             ("yes: all of it, but tersely", Some(true)),
             ("No, but nearly", Some(false)),
             ("it is yes", None),

@@ -2,11 +2,12 @@
 
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::active::active_from;
+use crate::machine::asked::{add_new, asked_by};
 use crate::machine::assurance::note_accepted;
 use crate::machine::records::attach;
 use crate::machine::rule::Rule;
 use crate::machine::work::Work;
-use crate::machine::{planning, proof, slices, unfixed};
+use crate::machine::{planning, proof, slices};
 use crate::model::{
     Accepted, ActiveStatus, ByCook, Decision, Policy, Reconcile, Reground, ReviewNote,
     SliceRecordType, SliceStatus, Snapshot, Submission, Waiting, WaitingKind, surface_matches,
@@ -114,7 +115,7 @@ pub(super) fn reopen(
 fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<String>, Refusal> {
     let ledger = work.next.ledger.slices.get(id);
     let review = ledger.and_then(|ledger| ledger.review.as_ref());
-    let mut findings = review.map(unfixed::asked_by).unwrap_or_default();
+    let mut findings = review.map(asked_by).unwrap_or_default();
     let more: Vec<&String> = more.iter().filter(|text| is_named(text)).collect();
     if more.is_empty() && !review.is_some_and(ReviewNote::rejects) {
         return Err(Refusal::new(
@@ -123,7 +124,7 @@ fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<String>
         )
         .replace_hints(["say it: `\"findings\": [\"…\"]` in `reconcile`"]));
     }
-    unfixed::add_new(&mut findings, more.into_iter().cloned());
+    add_new(&mut findings, more.into_iter().cloned());
     Ok(findings)
 }
 

@@ -1,9 +1,10 @@
 //! What a report answers to those who said no: judges, a review, the last audit.
 
 use crate::diagnostic::{Code, Finding, Refusal};
+use crate::machine::asked::add_new;
 use crate::machine::rule::Rule;
 use crate::machine::work::Work;
-use crate::machine::{drift, slices, unfixed, wave};
+use crate::machine::{drift, slices, wave};
 use crate::model::{AnsweredRejection, Blocker, Reground, Slice, SliceStatus};
 use crate::report::is_named;
 
@@ -57,7 +58,7 @@ pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, R
     keep_answer(work, block, &no);
     let id = work.active_id().unwrap_or_default();
     let mut fixed = work.ledger(&id).fixed.clone();
-    unfixed::add_new(&mut fixed, work.take_review(&id));
+    add_new(&mut fixed, work.take_review(&id));
     work.ledger(&id).fixed = fixed;
     Ok(true)
 }

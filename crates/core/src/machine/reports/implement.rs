@@ -2,13 +2,14 @@
 
 use super::commit::{claim, commit_of, note_outside_surfaces, note_runs, surfaces};
 use crate::diagnostic::{Code, Finding, Refusal, without_escapes};
+use crate::machine::asked::add_new;
 use crate::machine::drift;
 use crate::machine::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
 use crate::machine::records::attach;
 use crate::machine::taken::take_vanished_away;
 use crate::machine::text::quoted;
 use crate::machine::trust::handoff_commands;
-use crate::machine::unfixed::{add_new, set_audit_aside};
+use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{
     ActiveStatus, Offer, Outcome, Receipt, ReviewNote, SliceRecordType, SliceStatus, Snapshot,

@@ -3,11 +3,12 @@
 use super::mission::set_mission;
 use super::refusal;
 use crate::diagnostic::{Code, Lines, Refusal, clean};
+use crate::machine::asked::add_new;
 use crate::machine::facts::FactSet;
 use crate::machine::gone::own_question_at;
 use crate::machine::text::quoted;
 use crate::machine::trust::open_commands;
-use crate::machine::unfixed::{add_new, set_audit_aside};
+use crate::machine::unfixed::set_audit_aside;
 use crate::machine::wave::review_blocker;
 use crate::machine::work::Work;
 use crate::machine::{answers, drift, wave};
