@@ -4,7 +4,7 @@
 use super::asked::{add_new, asked_by};
 use super::wave;
 use super::work::Work;
-use crate::model::{AuditNote, FixNote, ReportRecord, ReviewNote, SliceLedger};
+use crate::model::{AuditNote, FixNote, ReportRecord, SliceLedger};
 use crate::report::fixes;
 
 /// The audit no longer counts; what it names is shown until the slice is reconciled.
