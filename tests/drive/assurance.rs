@@ -45,7 +45,9 @@ fn job_with_plan(assurance: &str, judges: u64, ticked: bool) -> Job {
     ]});
     let profile = Repo::with_mission(MISSION).read(".agent/profile.json");
     let profile = with_judges(&profile, judges);
-    Job::with_plan(&player(), &plan.to_string(), &profile, assurance)
+    let gate = "[gates.tests]\nrun = \"bash tests/run.sh\"\nrequired = true\n";
+    let tables = format!("{}{gate}", player());
+    Job::with_plan(&tables, &plan.to_string(), &profile, assurance)
 }
 
 fn with_judges(profile: &str, judges: u64) -> String {
@@ -151,27 +153,4 @@ fn a_plan_with_a_tick_is_weighed_by_a_model_first() {
     assert_eq!(next["role"], "completion-regrounder", "{next}");
     job.repo.cook(&["run", "--steps", "1"]);
     assert_eq!(job.calls(), ["regrounder"]);
-}
-
-/// Whoever builds goes on, whoever judges hears it first, and the run does not end.
-#[test]
-fn what_the_user_says_during_a_run_ends_none() {
-    for (at, role, sessions) in [
-        ("implementer-1", "reviewer", 13),
-        ("reviewer-1", "reviewer", 14),
-    ] {
-        let say = "cook brief say 'mind the tabs' --as-user";
-        let variables = [("MEANWHILE_AT", at), ("MEANWHILE", say)];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let job = Job::within(&player(), variables.into());
-        job.repo.cook(&["run"]).exits(0);
-        job.is_done();
-        assert_eq!(job.calls().len(), sessions, "{at}: {:?}", job.calls());
-        let prompt = std::fs::read_to_string(job.state.join(format!("prompt.{role}"))).unwrap();
-        let said = std::fs::read_to_string(job.state.join("meanwhile")).unwrap();
-        assert!(
-            prompt.contains("the user said: mind the tabs"),
-            "{said}{prompt}"
-        );
-    }
 }

@@ -21,11 +21,6 @@ proofs() {
   printf '\n```json\n{"evidence": [{"criterion": "%s", "anchor": "%s"}, {"criterion": "%s", "anchor": "%s"}]}\n```\n' "$@"
 }
 
-# What the user does in another terminal while the first session of a role is held.
-if [[ "$COOK_ROLE-$turn" == "${MEANWHILE_AT:-}" ]]; then
-  env -i HOME="$HOME" PATH="$PATH" bash -c "$MEANWHILE" >"$STATE/meanwhile" 2>&1
-fi
-
 case "$COOK_ROLE-$turn" in
   regrounder-1)
     reground none none none words <<JSON

@@ -161,14 +161,14 @@ fn a_session_leaves_what_it_may_not_write_itself() {
 }
 
 /// Whoever wrote it: what comes next would rest on what nobody looked at.
-#[test]
-fn a_log_that_moves_during_a_session_ends_the_run() {
+/// An agent waits, the user does something, and the agent goes on: what the run ends with.
+fn done_meanwhile(words: &[&[&str]]) -> (Job, Option<i32>) {
     let job = Job::new();
     job.mischief("implementer", "waits");
     let (mut child, _) = job.run_until_it_hangs();
-    job.repo
-        .cook(&["brief", "say", "mind the blanks", "--as-user"])
-        .exits(0);
+    for words in words {
+        job.repo.cook(words).exits(0);
+    }
     std::fs::write(job.state.join("go"), "").unwrap();
     let until = Instant::now() + PATIENCE;
     let code = loop {
@@ -178,8 +178,28 @@ fn a_log_that_moves_during_a_session_ends_the_run() {
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
     };
+    (job, code)
+}
+
+#[test]
+fn a_log_that_moves_during_a_session_ends_the_run() {
+    let (job, code) = done_meanwhile(&[&["pause", "a while"], &["resume", "--as-user"]]);
     job.hanging_run_says("err", "the log was moved during the session");
     assert_eq!(code, Some(4));
+}
+
+/// Whoever builds goes on, and the next reviewer holds the work against it.
+#[test]
+fn what_the_user_says_during_a_session_ends_no_run() {
+    let (job, code) = done_meanwhile(&[&["brief", "say", "mind the blanks", "--as-user"]]);
+    assert_eq!(code, Some(0));
+    job.is_done();
+    let status = job.repo.cook(&["brief", "--all"]).exits(0);
+    assert!(
+        status.out.contains("the user said: mind the blanks"),
+        "{}",
+        status.out
+    );
 }
 
 #[test]

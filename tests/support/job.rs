@@ -58,6 +58,7 @@ impl Job {
         words.extend(chosen);
         job.repo.cook(&words).exits(0);
         job.trust_all();
+        job.repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
         job
     }
 

@@ -190,8 +190,8 @@ pub(super) fn apply(work: &mut Work, kind: ByCook, block: &Reground) -> Result<(
         return Err(not_by_cook(what.to_owned()));
     }
     let commands = named_commands(work.before, block);
-    if !work.facts.untrusted(&commands)?.is_empty() {
-        return Err(not_by_cook("a command is not trusted".to_owned()));
+    if let Some(command) = work.facts.untrusted(&commands)?.first() {
+        return Err(not_by_cook(format!("`{command}` is not trusted")));
     }
     reground::apply(work, block, None)?;
     require_nothing_new(work)?;
