@@ -124,6 +124,7 @@ const ROWS: [Row; 18] = [
             "a_revert_is_seen_through_a_formatter",
             "a_move_that_is_taken_back_is_a_revert",
             "a_revert_is_seen_beside_a_change_of_the_next_line",
+            "equal_lines_that_stood_elsewhere_before_hold_nothing_up",
             "proof_that_is_lost_is_not_replaced_by_other_work_of_the_slice",
             "a_text_that_is_no_text_any_more_is_gone",
         ],
