@@ -9,7 +9,6 @@ use cook_core::diagnostic::{Code, Failure};
 use cook_os::disk::TemporaryDir;
 use cook_os::process::{LENT_VARIABLE, lent};
 use std::ffi::OsString;
-use std::path::Path;
 
 /// git's exit code for words that it does not know.
 const USAGE: i32 = 129;
@@ -184,7 +183,7 @@ impl Again {
         let init = Call::new(&["init", "--quiet", "--bare", "--template="]);
         program.answer(alone(init).arg(format!("--object-format={format}")))?;
         Ok(Self {
-            objects: quote(&repo.common_dir.join("objects")),
+            objects: lent(&[repo.common_dir.join("objects")]),
             program,
             dir,
         })
@@ -199,7 +198,7 @@ impl Again {
         }
         for source in sources {
             let mut call = alone(Call::default()).env("GIT_DIR", self.dir.path());
-            call = call.env(LENT_VARIABLE, lent(&[&self.objects]));
+            call = call.env(LENT_VARIABLE, &self.objects);
             let with_attributes = source.is_some();
             call.arguments.extend(source.map(OsString::from));
             call = call.arg("merge-tree").arg("--write-tree");
@@ -228,17 +227,4 @@ fn alone(call: Call<'static>) -> Call<'static> {
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("GIT_ATTR_NOSYSTEM", "1")
         .env("GIT_NO_REPLACE_OBJECTS", "1")
-}
-
-/// A path as git reads it in a list of paths.
-fn quote(path: &Path) -> OsString {
-    let text = path.to_string_lossy();
-    let special = |c| matches!(c, ':' | ';' | '"' | '\\');
-    match text.contains(special) && !cfg!(windows) {
-        true => {
-            let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-            format!("\"{escaped}\"").into()
-        }
-        false => path.into(),
-    }
 }
