@@ -1,4 +1,4 @@
-//! What a review asks for.
+//! What a review asks for, and lists of that kind without doubles.
 
 use crate::diagnostic::{Lines, clean};
 use crate::model::ReviewNote;
