@@ -348,6 +348,21 @@ fn decoration_of_chat_answers_is_tolerated() {
 }
 
 #[test]
+fn decoration_laid_on_more_than_once_is_taken_off_whole() {
+    for (anchor, read) in [
+        ("*\t*\t0", "0"),
+        ("- * + Ship it", "Ship it"),
+        ("`- Ship it`", "Ship it"),
+        ("- **- `Ship it`**", "Ship it"),
+    ] {
+        let report = accepted(&Draft::valid(Role::Reviewer).set("MISSION ANCHOR", anchor));
+        assert_eq!(report.mission_anchor(), read, "{anchor}");
+        let again = parse(Role::Reviewer, render(&report).as_bytes());
+        assert_eq!(again.report.unwrap().record(), report.record());
+    }
+}
+
+#[test]
 fn control_and_direction_characters_never_reach_a_field() {
     let hostile =
         "bell\u{7} esc\u{1b}[31m rtl\u{202e} zero\u{200b} tag\u{e0041} c1\u{9b} del\u{7f}";

@@ -48,7 +48,7 @@ impl Raw {
         let value = match field.kind {
             Kind::Text | Kind::List if field.key != "mission_anchor" => tidy(value),
             // A remark after a yes, a number or an id belongs on its line.
-            _ => tidy(without_bullet(&clean(value, Lines::Fold))),
+            _ => one_line(value),
         };
         if self.fields.contains_key(field.key) {
             self.findings.push(
@@ -92,6 +92,19 @@ impl Raw {
 /// What a line of the rubric must hold, and one example.
 pub(super) fn wanted_rating(label: &str) -> String {
     format!("pass, concern or fail and why; for example `- {label}: concern - no test covers it`")
+}
+
+/// The value on one line without the decoration around it, however often that is laid on: what is left
+/// reads as itself again.
+fn one_line(value: &str) -> String {
+    let mut value = clean(value, Lines::Fold);
+    loop {
+        let next = tidy(without_bullet(&value));
+        if next == value {
+            return value;
+        }
+        value = next;
+    }
 }
 
 /// A yes, a number or an id may stand below its label as the one item of a list.
