@@ -40,7 +40,7 @@ pub fn following(files: usize, commits: usize, runs: usize) {
         let head = resolve(&scale, "main");
         let repo = Repo::discover(&scale.root()).unwrap();
         let claimed = BTreeSet::from([accepted.clone()]);
-        let own = repo.own(&basis, &accepted, &claimed, None).unwrap();
+        let own = repo.own(&basis, &accepted, &claimed, &[], None).unwrap();
         assert_eq!(own.files.len(), OWN);
         let mut least = [Cost::NONE; 2];
         for _ in 0..runs {

@@ -59,7 +59,10 @@ impl Sources<'_> {
         let (Some(basis), Some(head)) = (basis, head) else {
             return Ok(Own::default());
         };
-        let own = self.repo.own(&basis, &head, &question.claimed, only)?;
+        let bases = &question.earlier_bases;
+        let own = self
+            .repo
+            .own(&basis, &head, &question.claimed, bases, only)?;
         match question.earlier {
             Some(seq) => match self.accepted(seq)? {
                 Some(earlier) => self.repo.carry(own, &earlier),

@@ -165,6 +165,7 @@ impl World<'_> {
             basis: asked.basis.clone(),
             head: id.clone(),
             claimed: claimed.cloned().collect(),
+            earlier_bases: asked.earlier_bases.clone(),
             earlier: asked.earlier,
         };
         self.lacking(&question, head)

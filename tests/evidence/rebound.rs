@@ -16,6 +16,22 @@ impl Job {
         self.repo.record_with(&words, report).ok();
     }
 
+    /// `a` begins from what somebody else has just committed.
+    fn on_top_of(theirs: &[(usize, &str)]) -> Self {
+        let job = Self::begin(&["a works"]);
+        job.select_instead("b");
+        job.foreign(theirs);
+        job.select_instead("a");
+        job
+    }
+
+    /// The active slice goes back, and this one is selected.
+    fn select_instead(&self, slice: &str) {
+        let report = self.repo.implementer_report(Some("the other is first"));
+        self.repo.record("implementer", report).ok();
+        self.select(slice);
+    }
+
     /// `a` has two commits, and is reported and reviewed.
     fn reviewed() -> Self {
         let job = Self::begin(&["a works"]);
@@ -127,4 +143,50 @@ fn a_squash_with_somebody_elses_work_is_not_the_slices() {
     assert_ne!(due["rule"], "7", "{due}");
     let run = job.accept(&[proof("a", "a works", "other.txt:1", "observed")]);
     assert_ne!((run.code, &*job.status("a")), (0, "done"), "{}", run.out);
+}
+
+/// The basis of the slice is committed anew as if the slice had written it.
+#[test]
+fn what_stood_at_a_basis_that_was_committed_anew_is_nobody_s_proof() {
+    for how in ["amend", "reset"] {
+        let job = Job::on_top_of(&[(10, "a colleague wrote this line")]);
+        match how {
+            "amend" => {
+                job.git(&["commit", "-q", "--amend", "-m", "Work\n\nCook-Slice: a"]);
+            }
+            _ => {
+                job.git(&["reset", "-q", "--soft", "HEAD~1"]);
+                job.repo.commit("Work", Some("a"));
+            }
+        }
+        // The regrounder is due, for the basis is not on HEAD; nobody has written anything for the slice.
+        job.reground(json!({})).ok();
+        let report = job.report();
+        if report.code == 0 {
+            let repo = &job.repo;
+            repo.record("reviewer", repo.reviewer_report(None)).ok();
+            repo.record("auditor", repo.auditor_report()).ok();
+            job.accept(&[proof("a", "a works", "lib.txt:10", "observed")])
+                .exits(4)
+                .says("evidence_unrelated");
+        }
+        assert_ne!(job.status("a"), "done", "{how}");
+    }
+}
+
+/// What the slice writes on top of it is its own all the same.
+#[test]
+fn work_on_a_basis_that_was_committed_anew_is_the_slices() {
+    let theirs = (10, "a colleague wrote this line");
+    let job = Job::on_top_of(&[theirs]);
+    job.git(&["commit", "-q", "--amend", "-m", "Theirs, in other words"]);
+    job.reground(json!({})).ok();
+    let text = with(&library(), &[OWN[0], theirs, OWN[1]]);
+    job.repo.commit_for("a", "lib.txt", &text);
+    job.judge();
+    job.accept(&[proof("a", "a works", "lib.txt:10", "observed")])
+        .exits(4)
+        .says("evidence_unrelated");
+    job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+        .ok();
 }

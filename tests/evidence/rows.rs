@@ -25,6 +25,7 @@ const ROWS: [Row; 18] = [
         &[
             "a_squash_with_somebody_elses_work_is_not_the_slices",
             "an_amend_with_another_text_is_answered",
+            "what_stood_at_a_basis_that_was_committed_anew_is_nobody_s_proof",
         ],
     ),
     (
@@ -33,6 +34,7 @@ const ROWS: [Row; 18] = [
         &[
             "a_rebase_a_squash_and_a_cherry_pick_on_a_moved_base_are_followed",
             "what_a_squash_without_a_trailer_holds_stays_its_own_when_it_is_reopened",
+            "work_on_a_basis_that_was_committed_anew_is_the_slices",
         ],
         &[
             "a_review_of_another_tree_or_basis_is_due_again",

@@ -136,6 +136,7 @@ fn question(anchor: &str, stamp: Option<&str>, range: Option<(&str, &str)>) -> A
                 basis: basis.to_owned(),
                 head: head.to_owned(),
                 claimed: BTreeSet::from([head.to_owned()]),
+                earlier_bases: Vec::new(),
                 earlier: None,
             })
         }),
@@ -573,6 +574,7 @@ fn measure_answers_exactly_what_is_asked() {
             since: None,
             slice_id: "s-1".to_owned(),
             claimed: BTreeSet::new(),
+            earlier_bases: Vec::new(),
             earlier: None,
         }),
         gates: Some(GateQuestion {

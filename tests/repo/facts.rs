@@ -436,6 +436,7 @@ fn commit_facts_of(scratch: &Scratch) -> cook_core::machine::CommitFacts {
         basis,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
+        earlier_bases: Vec::new(),
         earlier: None,
     };
     repo.commit_facts(
@@ -465,6 +466,7 @@ fn a_reported_commit() {
             since: since.map(str::to_owned),
             slice_id: "s-1".to_owned(),
             claimed: BTreeSet::new(),
+            earlier_bases: Vec::new(),
             earlier: None,
         };
         repo.commit_facts(&head, &question, &[]).unwrap()
@@ -499,6 +501,7 @@ fn a_reported_commit() {
         since: None,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
+        earlier_bases: Vec::new(),
         earlier: None,
     };
     let facts = repo.commit_facts(&moved, &question, &[]).unwrap();
@@ -531,6 +534,7 @@ fn contract_files_are_protected_and_looked_for() {
         since: None,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
+        earlier_bases: Vec::new(),
         earlier: None,
     };
     let facts = repo.commit_facts(&head, &question, &[]).unwrap();

@@ -106,6 +106,9 @@ pub struct CommitQuestion {
     pub slice_id: String,
     /// Commits that it claims already.
     pub claimed: BTreeSet<String>,
+    /// Bases before this one; see [`OwnQuestion::earlier_bases`].
+    #[serde(default)]
+    pub earlier_bases: Vec<String>,
     /// The transition that accepted the slice before; see [`OwnQuestion::earlier`].
     pub earlier: Option<u64>,
 }
@@ -158,6 +161,9 @@ pub struct OwnQuestion {
     pub head: String,
     /// Commits that it claims.
     pub claimed: BTreeSet<String>,
+    /// Bases before this one that the history left: what stood there is nobody's new work.
+    #[serde(default)]
+    pub earlier_bases: Vec<String>,
     /// The transition that accepted it before: what it wrote then and what still stands is its own.
     pub earlier: Option<u64>,
 }

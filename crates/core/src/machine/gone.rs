@@ -22,6 +22,7 @@ pub(super) fn own_question_at(snapshot: &Snapshot, id: &str, head: &str) -> Opti
         basis: snapshot.plan.slice(id)?.basis_commit.clone()?,
         head: head.to_owned(),
         claimed: ledger.claimed.iter().cloned().collect(),
+        earlier_bases: ledger.earlier_bases.clone(),
         earlier: ledger.earlier.map(|seq| seq.0),
     })
 }

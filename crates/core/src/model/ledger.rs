@@ -95,6 +95,9 @@ pub struct FixNote {
 pub struct SliceLedger {
     /// HEAD at selection, kept until the slice closes.
     pub basis: Option<String>,
+    /// Bases before it that are not on HEAD any more: what stood there is not the slice's either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_bases: Vec<String>,
     /// The newest commit an accepted or red `implemented` report named.
     pub reported: Option<String>,
     /// Slice head: the newest `implemented` commit since the last `reopened`.

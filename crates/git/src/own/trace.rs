@@ -15,7 +15,8 @@ const MAX_HUNKS: usize = 4_000;
 
 impl Repo {
     /// What commits of `basis..head` that are among `claimed` wrote and took away. Commits that a
-    /// merge brought in are somebody else's, whoever claims them. `only` names the files to look at.
+    /// merge brought in are somebody else's, whoever claims them; so is what stood at an earlier basis, as
+    /// far as that is here. `only` names the files to look at.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -24,9 +25,17 @@ impl Repo {
         basis: &str,
         head: &str,
         claimed: &BTreeSet<String>,
+        earlier_bases: &[String],
         only: Option<&BTreeSet<String>>,
     ) -> Result<Own, Failure> {
-        let steps = self.steps(basis, head, claimed)?;
+        let mut steps = self.steps(basis, head, claimed)?;
+        for earlier in earlier_bases {
+            // Whoever commits it anew brings in what others wrote, as a merge does.
+            if let Some(earlier) = self.resolve(earlier)? {
+                let own = steps.iter_mut().filter(|step| step.own);
+                own.for_each(|step| step.others.push(earlier.clone()));
+            }
+        }
         let changes = self.changes(Some(basis), head)?;
         let has = |kind| changes.iter().any(|change| change.kind == kind);
         let moves = self.moves(&steps, has(ChangeKind::Added))?;

@@ -3,7 +3,7 @@
 use crate::diagnostic::Refusal;
 use crate::machine::taken::{has_vanished, take_commit_away, tell_taken_back};
 use crate::machine::work::Work;
-use crate::model::{ActiveStatus, SliceStatus};
+use crate::model::{ActiveStatus, SliceLedger, SliceStatus};
 
 /// Puts right what rule 2 found in the documents, so that after an accepted
 /// re-ground none of its conditions holds.
@@ -22,6 +22,8 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
         None => head.clone(),
     };
     let range = work.facts.range(&basis)?;
+    let is_left = range.resolves && !range.ancestor;
+    let left = is_left.then(|| basis.clone());
     let basis = if !range.resolves {
         head
     } else if range.ancestor {
@@ -31,7 +33,7 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
     };
     let taken_back = tell_taken_back(work);
     let is_gone = taken_back.is_some() || has_vanished(work)?;
-    work.ledger(&id).basis = Some(basis.clone());
+    move_basis(work.ledger(&id), basis.clone(), left);
     if is_gone {
         take_commit_away(work, &id, taken_back);
     }
@@ -57,6 +59,14 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
     }
     work.sync_handoff();
     Ok(())
+}
+
+/// The slice begins from another commit now. The one it began from, where the history left it, is kept:
+/// committing anew what stood there makes it nobody's work.
+pub(super) fn move_basis(ledger: &mut SliceLedger, basis: String, left: Option<String>) {
+    let left = left.filter(|left| !ledger.earlier_bases.contains(left));
+    ledger.earlier_bases.extend(left);
+    ledger.basis = Some(basis);
 }
 
 /// At most the active slice is selected in the plan.

@@ -44,6 +44,7 @@ pub(in crate::machine) fn implement_needs(
         claimed: ledger.map_or_else(Default::default, |ledger| {
             ledger.claimed.iter().cloned().collect()
         }),
+        earlier_bases: ledger.map_or_else(Vec::new, |ledger| ledger.earlier_bases.clone()),
         earlier: ledger.and_then(|ledger| ledger.earlier).map(|seq| seq.0),
     });
     set.gates = Some(GateQuestion {
