@@ -30,6 +30,13 @@ impl Client {
         client
     }
 
+    /// The same, of a client of that name.
+    pub fn greeted_as(repo: &Repo, name: &str) -> Self {
+        let mut client = Self::silent(repo);
+        client.greet_as(name);
+        client
+    }
+
     /// The same in a directory that is not a repository.
     pub fn elsewhere(directory: &std::path::Path) -> Self {
         let mut command = clean(crate::support::COOK, directory);
@@ -65,12 +72,16 @@ impl Client {
 
     /// The handshake.
     pub fn greet(&mut self) {
+        self.greet_as("test");
+    }
+
+    fn greet_as(&mut self, name: &str) {
         let answer = self.ask(
             "initialize",
             json!({
                 "protocolVersion": "2025-06-18",
                 "capabilities": {},
-                "clientInfo": {"name": "test", "version": "0"},
+                "clientInfo": {"name": name, "version": "0"},
             }),
         );
         assert_eq!(answer["result"]["serverInfo"]["name"], "cook", "{answer}");

@@ -260,3 +260,42 @@ fn outside_a_repository_each_call_says_so() {
     );
     assert!(client.ends_within(Duration::from_secs(20)).is_empty());
 }
+
+/// An agent that gives a server none of its variables, and says in the call which session it is: what it
+/// hands in makes that session the owner of the work.
+#[test]
+fn a_session_that_a_call_names_takes_the_work() {
+    for (client, owns) in [("codex-mcp-client", true), ("another", false)] {
+        let repo = Repo::with_mission("Build it");
+        let hook = |event: Value| {
+            let mut hook = repo.cook_command(&["hook", "codex"]);
+            hook.current_dir(&repo.root);
+            let run = support::run(hook, event.to_string().as_bytes());
+            match run.out.is_empty() {
+                true => Value::Null,
+                false => run.json(),
+            }
+        };
+        let of_session = |name: &str, more: Value| {
+            let mut event = json!({"session_id": "t-1", "cwd": repo.root, "hook_event_name": name,
+                "transcript_path": null, "model": "m", "permission_mode": "default"});
+            let fields = more.as_object().unwrap().clone();
+            event.as_object_mut().unwrap().extend(fields);
+            event
+        };
+        let stop = || {
+            let more = json!({"stop_hook_active": false, "last_assistant_message": "done", "turn_id": "1"});
+            hook(of_session("Stop", more))
+        };
+        hook(of_session("SessionStart", json!({"source": "startup"})));
+        assert_ne!(stop()["decision"], "block", "nobody took it");
+        let mut server = Client::greeted_as(&repo, client);
+        let report = repo.regrounder_report(&json!({"plan": plan(&[slice("a")]), "select": "a"}));
+        let arguments = json!({"role": "regrounder", "report": report});
+        let call = json!({"name": "record", "arguments": arguments, "_meta": {"threadId": "t-1"}});
+        let answer = server.ask("tools/call", call);
+        assert_eq!(answer["result"]["isError"], false, "{answer:#}");
+        server.ends();
+        assert_eq!(stop()["decision"] == "block", owns, "{client}");
+    }
+}

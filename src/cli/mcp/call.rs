@@ -13,10 +13,11 @@ const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of an answer that are read.
 const MAX_ANSWER: usize = 32 << 20;
 
-/// Runs the command of a call in `dir`.
+/// Runs the command of a call in `dir`, for a session that a variable names.
 pub(super) fn run(
     dir: &Path,
     line: Line,
+    session: Option<(String, String)>,
     is_over: impl FnMut() -> bool,
 ) -> Result<CallToolResult, ErrorData> {
     let program = program().map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -25,7 +26,10 @@ pub(super) fn run(
     let command = Short {
         argv,
         dir,
-        env: Vec::new(),
+        env: session
+            .iter()
+            .map(|(name, id)| (name.as_str(), id.into()))
+            .collect(),
         stdin: line.input,
         deadline: LONGEST,
         limit: MAX_ANSWER,

@@ -4,6 +4,7 @@ use super::super::context::Context;
 use super::{call, documents, tools};
 use crate::view::{ColorChoice, Format, Screen};
 use cook_core::diagnostic::Failure;
+use cook_core::model::KnownAgent;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListResourcesResult,
@@ -18,6 +19,8 @@ use tokio::sync::Semaphore;
 
 /// Commands that run at a time.
 const AT_ONCE: u32 = 4;
+/// Bytes of a session's id.
+const MAX_SESSION: usize = 200;
 
 const INSTRUCTIONS: &str = "cook decides from the repository whose turn it is and when the work is done. Call `next` for the role \
 that is due, `prompt` for what it has to do, do exactly that, and hand the report in with `record`. Repeat until `next` names no \
@@ -113,7 +116,8 @@ impl ServerHandler for Server {
             .map_err(|what| ErrorData::invalid_params(what, None))?;
         let dir = self.dir.clone();
         let over = context.ct.clone();
-        let work = move || call::run(&dir, line, || over.is_cancelled());
+        let session = session_of(&context);
+        let work = move || call::run(&dir, line, session, || over.is_cancelled());
         Ok(self.run(&context, work).await??.into())
     }
 
@@ -150,6 +154,20 @@ impl ServerHandler for Server {
             Err(failure) => Err(unreadable(&failure)),
         }
     }
+}
+
+/// The session that calls, as its agent's own marker, where the agent gives a server none of its variables
+/// and says so in the call.
+fn session_of(context: &RequestContext<RoleServer>) -> Option<(String, String)> {
+    let client = context.client_info()?.name;
+    let markers = KnownAgent::all().map(|known| &known.markers);
+    let (variable, marker) = markers
+        .filter_map(|markers| markers.session.as_ref().zip(markers.mcp.as_ref()))
+        .find(|(_, marker)| marker.client == client)?;
+    let id = context.meta.get(&marker.session)?.as_str()?;
+    let is_id =
+        !id.is_empty() && id.len() <= MAX_SESSION && id.chars().all(|c| c.is_ascii_graphic());
+    is_id.then(|| (variable.clone(), id.to_owned()))
 }
 
 /// As a command says it: code, what, and the next commands.

@@ -70,6 +70,18 @@ pub struct Markers {
     pub session: Option<String>,
     /// Those that the agent sets for its children, each seen there. What a person exports is none.
     pub set: Vec<String>,
+    /// Where it says so instead to a server of tools, which gets none of them.
+    pub mcp: Option<McpMarker>,
+}
+
+/// How an agent says in a call of a tool which session it is.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct McpMarker {
+    /// The name by which it greets the server.
+    pub client: String,
+    /// The field of a request's `_meta` that holds the id of the session.
+    pub session: String,
 }
 
 impl Markers {
