@@ -6,9 +6,8 @@ use crate::remote::{Remote, Side};
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine;
-use cook_store::store::{
-    Admitted, LENT_VARIABLE, Limits, Quarantine, Replayed, Store, StoreError, lent,
-};
+use cook_os::process::{LENT_VARIABLE, lent};
+use cook_store::store::{Admitted, Limits, Quarantine, Replayed, Store, StoreError};
 use std::time::{Duration, Instant};
 
 /// What is read of a log at most.

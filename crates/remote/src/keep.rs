@@ -7,7 +7,8 @@ use crate::plan::{Plan, Update, done_commit};
 use crate::remote::{Remote, Side};
 use cook_core::diagnostic::Failure;
 use cook_core::model::Snapshot;
-use cook_store::store::{LENT_VARIABLE, Quarantine, lent};
+use cook_os::process::{LENT_VARIABLE, lent};
+use cook_store::store::Quarantine;
 use std::collections::BTreeSet;
 
 /// Parents of one commit of the chain.

@@ -8,8 +8,8 @@ use crate::remote::{Remote, Side};
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::LogRefs;
-use cook_os::process::Captured;
-use cook_store::store::{LENT_VARIABLE, Quarantine, lent};
+use cook_os::process::{Captured, LENT_VARIABLE, lent};
+use cook_store::store::Quarantine;
 use std::collections::BTreeMap;
 
 /// A push that the remote took.

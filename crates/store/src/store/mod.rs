@@ -41,7 +41,6 @@ mod writer;
 pub use admit::{Admitted, Limits};
 pub use aside::MAX_KEPT;
 pub use claim::Unclaimed;
-pub use cook_os::process::{LENT_VARIABLE, lent};
 pub use difference::{Difference, DifferenceKind};
 pub use displaced::{KeptCopy, KeptFile, KeptKind, rescue_keep};
 pub use error::StoreError;
