@@ -300,3 +300,53 @@ fn what_was_merged_is_found_by_the_done_commits_of_the_remote() {
         run.says("log_missing");
     }
 }
+
+/// As many commits are looked back over as the table says, and no more.
+#[test]
+fn a_long_branch_that_was_rebased_is_found_by_its_250th_commit_at_most() {
+    for (commits, found) in [(250, true), (251, false)] {
+        let repo = pushed();
+        go_on(&repo);
+        let base = repo.head();
+        let fork = repo.git(&["merge-base", "main", "work"]);
+        repo.git(&["cherry-pick", &format!("{}..work", fork.trim())]);
+        let tree = |commit: &str| repo.git(&["rev-parse", &format!("{commit}^{{tree}}")]);
+        let listed = repo.git(&["rev-list", "--reverse", &format!("{base}..main")]);
+        let trees: Vec<String> = listed.lines().take(2).map(tree).collect();
+        let last = tree("main");
+        let mut at = base;
+        for number in 1..=commits {
+            let tree = match number == commits {
+                true => &last,
+                false => &trees[number % 2],
+            };
+            let words = ["commit-tree", tree.trim(), "-p", &at, "-m", "On the way"];
+            at = repo.git(&words).trim().to_owned();
+        }
+        repo.git(&["reset", "-q", "--hard", &at]);
+        push(&repo, "main");
+        let clone = clone_of(&repo, &["-b", "main", "--single-branch"]);
+        let words = [
+            "verify",
+            "--from",
+            "origin",
+            "--rerun",
+            "--trust-repo",
+            "--json",
+        ];
+        let run = clone.cook(&words);
+        match found {
+            true => {
+                assert_eq!(
+                    run.json()["commit"]["merged_as"],
+                    "rebase",
+                    "{}{}",
+                    run.out,
+                    run.err
+                );
+                all_are(&run.ok(), "reproduced", "holds");
+            }
+            false => is_refused(run, "log_missing"),
+        }
+    }
+}
