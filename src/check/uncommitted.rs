@@ -3,8 +3,7 @@
 use super::found::Checked;
 use super::line::Line;
 use cook_core::diagnostic::{Code, Failure, counted};
-use cook_git::{Entry, MAX_FILE, Repo};
-use cook_os::disk::{self, Links};
+use cook_git::Repo;
 
 /// Paths in a line.
 const NAMED: usize = 5;
@@ -43,8 +42,7 @@ pub(super) fn look(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
             "git status --short",
         ));
     }
-    let mut unwatched = repo.unwatched()?;
-    unwatched.retain(|path| !is_as_committed(repo, &checked.head, path));
+    let unwatched = &status.worktree.unwatched;
     if !unwatched.is_empty() {
         let paths: Vec<&str> = unwatched.iter().map(String::as_str).collect();
         let what = format!(
@@ -71,13 +69,4 @@ pub(super) fn some(paths: &[&str]) -> String {
         shown.push(format!("{} more", paths.len() - NAMED));
     }
     shown.join(", ")
-}
-
-/// The file holds what the commit has there, byte by byte.
-fn is_as_committed(repo: &Repo, head: &str, path: &str) -> bool {
-    let here = disk::read_if_plain(&repo.root().join(path), MAX_FILE, Links::Refuse);
-    match (here, repo.entry(head, path)) {
-        (Ok(Some(here)), Ok(Entry::File { bytes, .. })) => here == bytes,
-        _ => false,
-    }
 }

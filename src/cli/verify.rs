@@ -35,8 +35,8 @@ pub(super) enum RerunAt {
 /// Whose log is asked, what runs again, and what fails.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProofArgs {
-    /// Findings that need a re-ground fail too, a worktree that is not clean, and proof that can be
-    /// neither looked up nor run
+    /// Findings that need a re-ground fail too, a worktree that is not clean, proof that can be neither
+    /// looked up nor run, and a commit that has only the tree of the one that was judged, without `--rerun`
     #[arg(long)]
     pub strict: bool,
     /// Run gates and tests again in a new clean room instead of believing receipts: at each slice's
@@ -207,7 +207,7 @@ fn look(
                 findings,
             });
         }
-        VerifyScope::All => ("all", verify::all(workspace, args.rerun())?),
+        VerifyScope::All => ("all", verify::all(workspace, args.rerun(), args.strict)?),
         VerifyScope::Slice => ("slice", verify::slice(workspace, id, args.rerun())?),
     };
     let found = match compared {
@@ -240,7 +240,13 @@ pub(super) fn verified(
     rerun: Rerun,
     strict: bool,
 ) -> Result<VerifyAnswer, Failure> {
-    let looked = || Ok(answered("all", verify::all(workspace, rerun)?, strict));
+    let looked = || {
+        Ok(answered(
+            "all",
+            verify::all(workspace, rerun, strict)?,
+            strict,
+        ))
+    };
     let (mut looked, written) = runner_files::guard(looked)?;
     looked.findings.extend(written);
     Ok(looked)

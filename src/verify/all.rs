@@ -4,17 +4,19 @@ use super::answered::Answered;
 use super::control_plane::{sound, state};
 use super::criteria::{Judge, Rerun};
 use super::outcome::Outcome;
+use super::proven::Proven;
 use super::{base, proven, stop, ticks, word};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine::Head;
 use cook_core::model::{Phase, Snapshot};
 
-/// Recomputes everything, and asks of HEAD whether it is the commit that was found done.
+/// Recomputes everything, and asks of HEAD whether it is the commit that was found done. `strict` = gates
+/// count where they ran on this very commit: they can read its message as well.
 ///
 /// # Errors
 /// Git that does not answer, a log that cannot be read.
-pub fn all(workspace: &Workspace, rerun: Rerun) -> Result<Answered, Failure> {
+pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered, Failure> {
     let mut outcome = state(workspace)?;
     let asks = "is this commit proven done?";
     let Some(snapshot) = sound(workspace, &outcome)? else {
@@ -31,15 +33,18 @@ pub fn all(workspace: &Workspace, rerun: Rerun) -> Result<Answered, Failure> {
     if standing.done.is_none() {
         outcome.findings.push(not_done(&snapshot));
     }
-    let here = match rerun {
-        Rerun::No => standing.is_new_tree(),
-        Rerun::Slices | Rerun::Head => false,
+    let not_run = match (&standing.how, rerun) {
+        (_, Rerun::Slices | Rerun::Head) | (None | Some(Proven::Itself), Rerun::No) => None,
+        (Some(Proven::Merged(_)), Rerun::No) => {
+            Some("the commit's tree is new: gates count only where they ran on it")
+        }
+        (Some(Proven::SameTree), Rerun::No) => strict.then_some(
+            "the commit is another than the one that was judged: with its tree alone `--strict` counts gates only where they ran on it",
+        ),
     };
-    if here {
-        let what = "the commit's tree is new: gates count only where they ran on it";
-        outcome.findings.push(Finding::new(Code::NotRerun, what));
-    } else {
-        run_gates(workspace, &mut outcome)?;
+    match not_run {
+        Some(what) => outcome.findings.push(Finding::new(Code::NotRerun, what)),
+        None => run_gates(workspace, &mut outcome)?,
     }
     base::hold(workspace, &snapshot, &mut outcome)?;
     let required = base::judges(workspace, &snapshot);

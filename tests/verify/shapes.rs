@@ -53,7 +53,9 @@ fn the_done_commit_is_itself_and_another_with_its_tree_is_the_same() {
     repo.git(&["commit", "-q", "--amend", "-m", "another message"]);
     let line = first(repo.cook(&["verify"]).ok());
     assert!(line.contains("has the tree of the done commit"), "{line}");
-    assert_eq!(how(&repo, &["--strict"], 0).0, "same_tree");
+    let (found, found_codes) = how(&repo, &["--strict"], 1);
+    assert_eq!((&*found, &*found_codes[0]), ("same_tree", "not_rerun"));
+    assert_eq!(how(&repo, &["--strict", "--rerun"], 0).0, "same_tree");
     let run = repo.cook(&["verify", "--rerun", "--json"]).ok();
     all_are(&run, "reproduced", "holds");
 

@@ -71,7 +71,7 @@ impl Repo {
                 _ => return Ok(false),
             }
             for commit in [head, done, base].iter().filter(|_| is_partial) {
-                self.fetch_missing(commit)?;
+                self.fetch_missing(commit, &[])?;
             }
             again.makes(self, base, done, &tree)
         };

@@ -3,6 +3,7 @@
 use super::Repo;
 use super::program::Call;
 use cook_core::diagnostic::Failure;
+use std::collections::BTreeSet;
 
 impl Repo {
     /// The remote that a partial clone left objects at; none where the repository is whole.
@@ -21,25 +22,42 @@ impl Repo {
         Ok(remote.map(str::to_owned))
     }
 
-    /// Fetches the objects that a commit names and a partial clone left out. False when nothing is
-    /// missing.
+    /// Fetches what a partial clone left out: the files of a commit, and the whole history of these.
+    /// False when nothing is missing, or the repository names no remote that has it.
     ///
     /// # Errors
     /// When git does not answer, or the remote does not.
-    pub fn fetch_missing(&self, commit: &str) -> Result<bool, Failure> {
+    pub fn fetch_missing(&self, commit: &str, history: &[&str]) -> Result<bool, Failure> {
         let Some(remote) = self.promisor()? else {
             return Ok(false);
         };
-        let list = Call::new(&["rev-list", "--objects", "--missing=print", "--no-walk"]);
-        let listed = self.program.lines(list.arg(commit))?;
-        let missing: Vec<&str> = listed
-            .iter()
-            .filter_map(|line| line.strip_prefix('?'))
-            .collect();
-        if missing.is_empty() {
-            return Ok(false);
+        let mut before = BTreeSet::new();
+        loop {
+            let mut missing = self.missing(&["--no-walk"], commit)?;
+            if !history.is_empty() {
+                missing.append(&mut self.missing(&[], &history.join("\n"))?);
+            }
+            // A directory that comes may name others.
+            if missing.is_empty() || missing == before {
+                return Ok(!before.is_empty());
+            }
+            self.fetch_objects(&remote, &missing)?;
+            before = missing;
         }
-        // The one call that reaches a remote, by the program that every remote has.
+    }
+
+    /// Objects that are not here and these lead to.
+    fn missing(&self, how: &[&str], lines: &str) -> Result<BTreeSet<String>, Failure> {
+        let mut list = Call::new(&["rev-list", "--objects", "--missing=print", "--stdin"]);
+        list.arguments.extend(how.iter().map(Into::into));
+        let list = list.env("GIT_NO_REPLACE_OBJECTS", "1");
+        let listed = self.program.lines(list.stdin(lines.as_bytes().to_vec()))?;
+        let missing = listed.iter().filter_map(|line| line.strip_prefix('?'));
+        Ok(missing.map(str::to_owned).collect())
+    }
+
+    /// The one call that reaches a remote, by the program that every remote has.
+    fn fetch_objects(&self, remote: &str, ids: &BTreeSet<String>) -> Result<(), Failure> {
         let uploader = format!("remote.{remote}.uploadpack");
         let fetch = Call::new(&[
             "fetch",
@@ -58,9 +76,10 @@ impl Repo {
         .env("GIT_CONFIG_VALUE_0", "noop")
         .env("GIT_CONFIG_KEY_1", uploader)
         .env("GIT_CONFIG_VALUE_1", "git-upload-pack");
-        let ids = missing.join("\n") + "\n";
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let ids = ids.join("\n") + "\n";
         self.program
             .answer(fetch.arg(remote).stdin(ids.into_bytes()))?;
-        Ok(true)
+        Ok(())
     }
 }

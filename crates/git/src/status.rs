@@ -1,6 +1,6 @@
 //! Cleanliness, as `git status` tells it (`protocol/completion.md#files`), and the contract files.
 
-use super::history::{Entry, path_text};
+use super::history::{Entry, MAX_FILE, path_text};
 use super::look::{gitlinks, is_unwatched, present};
 use super::program::{Call, path_list, refusal};
 use super::refs::PIN_REFS;
@@ -32,7 +32,9 @@ impl Repo {
     /// `git_missing`, or what git says.
     pub fn status(&self) -> Result<Status, Failure> {
         let call = Call::new(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"]);
-        Ok(read(&self.program.answer(call)?))
+        let mut status = read(&self.program.answer(call)?);
+        status.worktree.unwatched = self.unwatched()?;
+        Ok(status)
     }
 
     /// Those of these paths that git leaves out of commits: ignored, and not tracked. One that ends
@@ -54,21 +56,40 @@ impl Repo {
         }
     }
 
-    /// Tracked files that git was told not to look at (assume-unchanged, skip-worktree) and
-    /// that are there nonetheless: a clean status says nothing about them.
-    ///
-    /// # Errors
-    /// `git_missing`, or what git says.
-    pub fn unwatched(&self) -> Result<Vec<String>, Failure> {
+    /// Tracked files that git was told not to look at (assume-unchanged, skip-worktree) and that are
+    /// there nonetheless, otherwise than HEAD has them: a clean status says nothing about them.
+    fn unwatched(&self) -> Result<Vec<String>, Failure> {
         let listed = self.program.entries(Call::new(&["ls-files", "-v", "-z"]))?;
+        let mut paths = listed
+            .iter()
+            .filter_map(|entry| is_unwatched(entry))
+            .peekable();
+        if paths.peek().is_none() {
+            return Ok(Vec::new());
+        }
+        let head = self.head()?.commit;
         let mut unwatched = Vec::new();
-        for path in listed.iter().filter_map(|entry| is_unwatched(entry)) {
-            let path = path_text(path);
-            if self.look(&path)?.is_some() {
+        for path in paths.map(path_text) {
+            if unwatched.len() < MAX_PATHS
+                && self.look(&path)?.is_some()
+                && !self.is_as_committed(head.as_deref(), &path)?
+            {
                 unwatched.push(path);
             }
         }
         Ok(unwatched)
+    }
+
+    /// The file holds what the commit has there, byte by byte.
+    fn is_as_committed(&self, head: Option<&str>, path: &str) -> Result<bool, Failure> {
+        let Some(head) = head else {
+            return Ok(false);
+        };
+        let here = disk::read_if_plain(&self.root.join(path), MAX_FILE, Links::Refuse);
+        Ok(match (here, self.entry(head, path)?) {
+            (Ok(Some(here)), Entry::File { bytes, .. }) => here == bytes,
+            _ => false,
+        })
     }
 
     /// Paths at which the index names a commit: submodules and repositories of their own.
@@ -197,6 +218,7 @@ fn read(output: &[u8]) -> Status {
         worktree: Worktree {
             dirty: dirty.into_iter().take(MAX_PATHS).collect(),
             more,
+            unwatched: Vec::new(),
             digest: sha256(output),
         },
         tracked,

@@ -3,14 +3,17 @@
 use crate::RoomError;
 use crate::attributes::{Attributes, Form, with_crlf};
 use crate::filled::{Filled, Lacking};
-use crate::index::index_of;
+use crate::git_dir;
+use crate::index::{Of, index_of};
 use crate::lfs::Pointer;
 use crate::links::{find_leading_out, make_link};
 use crate::list::{Kind, Leaf, List};
 use crate::manifest::{Draft, Manifest, Stat, Written};
 use crate::modes::{set_file_mode, set_mode};
 use crate::objects::Objects;
+use crate::part::{Part, Places};
 use crate::scan::{CachePaths, Stands, path_below, scan};
+use crate::shown::Shown;
 use crate::source;
 use crate::submodule::{self, Origin};
 use cook_os::disk::{self, Durable, Links, NewFile};
@@ -31,13 +34,6 @@ const MAX_GITMODULES: u64 = 4 << 20;
 /// Within this time a second change of a file may leave its times as they are.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
 
-/// One repository's part of a commit: the repository itself, or a submodule.
-struct Part {
-    root: Vec<u8>,
-    git_dir: PathBuf,
-    objects: Objects,
-}
-
 /// A commit, and what is made of it.
 pub(crate) struct Filling<'a> {
     /// The room's own directory, with the manifest.
@@ -45,6 +41,8 @@ pub(crate) struct Filling<'a> {
     /// Where the files go.
     top: &'a Path,
     commit: &'a str,
+    /// Where a submodule's repository may lie.
+    from: Places<'a>,
     /// Where git is found.
     path: &'a OsStr,
     /// What else will be written beside the files.
@@ -67,13 +65,13 @@ impl<'a> Filling<'a> {
             dir,
             top,
             commit: source.commit,
+            from: Places {
+                worktree: source.worktree,
+                git_dir: source.git_dir,
+            },
             path: source.path,
             beside: 0,
-            parts: vec![Part {
-                root: Vec::new(),
-                git_dir: source.common.to_owned(),
-                objects,
-            }],
+            parts: vec![Part::of_repository(source, objects)],
             list: List::default(),
             attributes: Vec::new(),
             filled: Filled::default(),
@@ -81,6 +79,9 @@ impl<'a> Filling<'a> {
         filling
             .read()
             .map_err(|why| filling.not_reproducible(why))?;
+        if !source.history {
+            filling.list.roots.clear();
+        }
         Ok(filling)
     }
 
@@ -145,34 +146,39 @@ impl<'a> Filling<'a> {
             .ok_or("no `.gitmodules` says where it comes from, or it says `update = none`")?;
         let address = module.address.as_deref();
         let address = address.ok_or("`.gitmodules` names no address for it")?;
-        let git_dir = submodule::git_dir(&above.git_dir, &module.name);
-        let dir = git_dir.join("objects");
-        if !disk::is_directory(&dir) {
-            return Err("it is not here: `git submodule update --init` brings it".to_owned());
-        }
-        let format = above.objects.format();
-        let objects = Objects::open(&dir, format).map_err(|error| error.to_string())?;
-        let tree = objects.tree_of(id)?;
+        let (part, tree) = above.find_submodule(self.from, module, path, id)?;
         let origin = Origin {
             address,
             above: &above.git_dir,
-            git_dir: &git_dir,
+            git_dir: &part.git_dir,
             commit: id,
         };
-        let remark = origin.check(format, self.path)?;
+        let remark = origin.check(part.objects.format(), self.path)?;
         let path_text = String::from_utf8_lossy(path);
         let remark = remark.map(|remark| format!("`{path_text}` {remark}"));
         self.filled.remarks.extend(remark);
         let mut list = List::default();
         let number = self.parts.len();
-        list.add(&objects, number, tree, path)?;
+        list.add(&part.objects, number, tree, path)?;
         self.list.append(list);
-        self.parts.push(Part {
-            root: path.to_vec(),
-            git_dir,
-            objects,
-        });
+        if part.below.is_some() {
+            self.list.roots.insert(path.to_vec());
+            self.parts[source].modules.push(module.name.clone());
+        }
+        self.filled.submodules.push(part.git_dir.join("objects"));
+        self.parts.push(part);
         Ok(())
+    }
+
+    /// The `.git` of the room, and that of each submodule in it.
+    pub fn shown<'s>(
+        &self,
+        source: &source::Source<'s>,
+        caches: &'s [String],
+    ) -> Result<Vec<Shown<'s>>, RoomError> {
+        let parts = self.parts.iter().enumerate();
+        let shown = parts.map(|(number, part)| part.shown(number, self.top, source, caches));
+        shown.filter_map(Result::transpose).collect()
     }
 
     /// So many bytes will be written beside the files.
@@ -242,6 +248,13 @@ impl<'a> Filling<'a> {
             let form = forms.get(&path).unwrap_or(&Form::Plain);
             kept[*number] = Some(self.write(&path, leaf, form)?);
         }
+        for part in &self.parts {
+            if let Some(way) = part.way_to_git_dir()
+                && self.list.roots.contains(&part.root)
+            {
+                git_dir::write_link(&self.place(&part.root)?.join(".git"), &way)?;
+            }
+        }
         let written = Instant::now();
         self.filled.written = due.len();
         self.filled.files = self.list.files.len();
@@ -263,7 +276,7 @@ impl<'a> Filling<'a> {
                 .map_err(|cause| RoomError::io("write", &place, cause))?;
         }
         if with_index || self.filled.written > 0 {
-            self.filled.index = Some(index_of(&self.list, &kept, self.commit.len() / 2));
+            self.filled.indexes = self.indexes(&kept);
         }
         let files = std::mem::take(&mut self.list.files);
         let paths = files.into_iter().map(|(path, _)| path);
@@ -273,6 +286,21 @@ impl<'a> Filling<'a> {
             std::thread::sleep(CLOCK_STEP.saturating_sub(written.elapsed()));
         }
         Ok(self.filled)
+    }
+
+    /// Of the room's `.git` and of each submodule's.
+    fn indexes(&self, stats: &[Stat]) -> Vec<Vec<u8>> {
+        let parts = self.parts.iter().enumerate();
+        let shown = parts.filter(|(_, part)| part.below.is_some());
+        let indexes = shown.map(|(number, part)| {
+            let of = Of {
+                source: number,
+                root: &part.root,
+                id_bytes: self.commit.len() / 2,
+            };
+            index_of(&self.list, stats, &of)
+        });
+        indexes.collect()
     }
 
     fn attributes_digest(&self) -> String {

@@ -28,8 +28,10 @@ pub struct Filled {
     pub remarks: Vec<String>,
     /// Files that were there were taken for what was written once, without a look at each.
     pub unseen: bool,
-    /// For git.
-    pub(crate) index: Option<Vec<u8>>,
+    /// Directories of objects of the submodules in it, in the order of their numbers.
+    pub submodules: Vec<PathBuf>,
+    /// For git: of the room's `.git` and of each submodule's.
+    pub(crate) indexes: Vec<Vec<u8>>,
     /// The files as they were left, by path.
     pub(crate) stats: Vec<(Vec<u8>, Stat)>,
 }

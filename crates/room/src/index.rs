@@ -1,4 +1,4 @@
-//! The index of a room's `.git`, as a clone has it after its checkout: each file with what the
+//! The index of a `.git` in a room, as a clone has it after its checkout: each file with what the
 //! system says of it, so that git in the room need not read every file again, and a script that
 //! asks git without letting it look (`git diff-index`) is told that nothing changed.
 //! Format: git's `gitformat-index`, version 2, without extensions.
@@ -9,26 +9,39 @@ use git2::Oid;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// The bytes of an index of the repository's own files, which are as these say; ids have so many bytes.
-pub(crate) fn index_of(list: &List, stats: &[Stat], id_bytes: usize) -> Vec<u8> {
+/// Whose index it is.
+pub(crate) struct Of<'a> {
+    /// The number of its objects: 0 = the repository's own, else a submodule's.
+    pub source: usize,
+    /// Where its files are.
+    pub root: &'a [u8],
+    /// Bytes of an id.
+    pub id_bytes: usize,
+}
+
+/// The bytes of an index of that repository's files, which are as these say.
+pub(crate) fn index_of(list: &List, stats: &[Stat], of: &Of) -> Vec<u8> {
     let mut index = Index {
         bytes: b"DIRC\0\0\0\x02\0\0\0\0".to_vec(),
         entries: 0,
     };
+    let skip = of.root.len() + usize::from(!of.root.is_empty());
     let commits = list.submodules.iter();
-    let mut commits = commits.filter(|(_, (of, _))| *of == 0).peekable();
+    let mut commits = commits
+        .filter(|(_, (source, _))| *source == of.source)
+        .peekable();
     for ((path, leaf), stat) in list.files.iter().zip(stats) {
         while let Some((at, (_, id))) = commits.next_if(|(at, _)| *at < path) {
-            index.add(at, COMMIT, Stat::default(), *id);
+            index.add(&at[skip..], COMMIT, Stat::default(), *id);
         }
-        if leaf.source == 0 {
-            index.add(path, mode(leaf.kind), *stat, leaf.id);
+        if leaf.source == of.source {
+            index.add(&path[skip..], mode(leaf.kind), *stat, leaf.id);
         }
     }
     for (at, (_, id)) in commits {
-        index.add(at, COMMIT, Stat::default(), *id);
+        index.add(&at[skip..], COMMIT, Stat::default(), *id);
     }
-    index.finish(id_bytes)
+    index.finish(of.id_bytes)
 }
 
 struct Index {

@@ -34,6 +34,8 @@ pub(crate) struct List {
     pub dirs: BTreeSet<Vec<u8>>,
     /// Commits of submodules, with the number of the objects that name them.
     pub submodules: BTreeMap<Vec<u8>, (usize, Oid)>,
+    /// Submodules that are checked out, with a `.git` of their own.
+    pub roots: BTreeSet<Vec<u8>>,
 }
 
 impl List {

@@ -3,13 +3,15 @@
 use crate::RoomError;
 use crate::fill::Filling;
 use crate::filled::Filled;
-use crate::git_dir::{self, Shown};
+use crate::git_dir;
+use crate::history::history_bytes;
 use crate::objects::Objects;
 use crate::rooms;
 use crate::source::Source;
 use cook_core::model::Caches;
-use cook_os::disk::{self, Durable, Links, NewFile};
+use cook_os::disk::{self, Durable, NewFile};
 use git2::ObjectFormat;
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,9 +19,6 @@ use std::time::Duration;
 
 /// Rooms that one worktree may have at once.
 const ROOMS: usize = 64;
-
-/// Bytes of the list of commits without parents, at most.
-const MAX_SHALLOW: u64 = 64 << 20;
 
 /// The room's file that says that each file of the commit was as it had been written when somebody
 /// looked last.
@@ -36,6 +35,8 @@ pub struct Room {
     dir: PathBuf,
     top: PathBuf,
     caches: Caches,
+    /// The commit whose history can be cloned, where it is not shown.
+    held: RefCell<String>,
     _lock: File,
 }
 
@@ -68,6 +69,7 @@ impl Room {
                 top: dir.join("src").join(plain(name)),
                 dir,
                 caches,
+                held: RefCell::default(),
                 _lock: lock,
             };
             if caches == Caches::Empty {
@@ -129,31 +131,33 @@ impl Room {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => true,
             Err(cause) => return Err(RoomError::io("remove", &note, cause)),
         };
-        let shallow = source.common.join("shallow");
-        let shown = Shown {
-            commit: source.commit,
-            here: &place,
-            objects: source.objects_at.unwrap_or(&place),
-            refs: source.refs,
-            caches,
-            shallow: disk::read_text(&shallow, MAX_SHALLOW, Links::Refuse)
-                .map_err(|cause| RoomError::io("read", &shallow, cause))?,
-            alone: source.alone,
-            path: source.path,
-        };
-        let is_new = source.history && !git_dir::is_as_written(&self.top, &shown);
-        if is_new && source.alone {
-            filling.leave_space(git_dir::history_bytes(&place));
+        let shown = filling.shown(source, caches)?;
+        let is_new = source.history && !git_dir::are_as_written(&self.top, &shown);
+        let is_due = is_new || !source.history && !self.is_held(source.commit);
+        if is_due && source.alone {
+            let all = shown.iter().map(|shown| history_bytes(&shown.here));
+            filling.leave_space(all.sum());
         }
         let mut filled = filling.fill(caches, look, is_new)?;
-        let index = filled.index.take().unwrap_or_default();
+        let indexes = std::mem::take(&mut filled.indexes);
         match (source.history, is_new) {
-            (true, true) => git_dir::write(&self.top, &shown, &index)?,
-            (true, false) if !index.is_empty() => git_dir::write_index(&self.top, &index)?,
-            (true, false) => {}
-            (false, _) => git_dir::remove(&self.top)?,
+            (true, true) => git_dir::write(&self.top, &shown, &indexes)?,
+            (true, false) => git_dir::write_indexes(&shown, &indexes)?,
+            (false, _) => {
+                // No clone is without it, whether it is shown or not.
+                if source.alone && is_due {
+                    git_dir::write(&self.top, &shown[..1], &[Vec::new()])?;
+                    *self.held.borrow_mut() = source.commit.to_owned();
+                }
+                git_dir::remove(&self.top.join(".git"))?;
+            }
         }
         Ok(filled)
+    }
+
+    /// A history that is not shown was looked through.
+    fn is_held(&self, commit: &str) -> bool {
+        *self.held.borrow() == commit
     }
 
     /// A file of the commit that somebody changed since the room was filled. Where there is none, the

@@ -69,7 +69,7 @@ impl CachePaths {
     }
 }
 
-/// Reads every directory but the caches and the room's own `.git`; looks at each of the commit's
+/// Reads every directory but the caches and what leads to the room's own `.git`; looks at each of the commit's
 /// files too where that is asked.
 pub(crate) fn scan(
     top: &Path,
@@ -132,7 +132,7 @@ impl Scan<'_> {
                 self.sort_in_dir(&entry, path, first..next, due);
             } else if rest(next) == Some(&name) {
                 self.sort_in_file(&entry, next)?;
-            } else {
+            } else if name != b".git" || !self.wanted.roots.contains(at) {
                 self.found.strange.push(entry.path());
             }
         }

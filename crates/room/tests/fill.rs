@@ -279,6 +279,8 @@ fn a_room_that_stands_alone_has_what_a_clone_has_and_no_other_object() {
     let common = project.repo().join(".git");
     let source = Source {
         common: &common,
+        git_dir: &common,
+        worktree: common.parent().unwrap(),
         commit: &commit,
         refs: &[],
         objects_at: None,
@@ -319,6 +321,8 @@ fn what_keeps_a_clone_from_being_made_is_named() {
     let filled = || {
         let source = Source {
             common: &common,
+            git_dir: &common,
+            worktree: common.parent().unwrap(),
             commit: &commit,
             refs: &refs,
             objects_at: None,
@@ -363,6 +367,8 @@ fn a_bitmap_that_lies_is_named() {
     let filled = || {
         let source = Source {
             common: &common,
+            git_dir: &common,
+            worktree: common.parent().unwrap(),
             commit: &commit,
             refs: &refs,
             objects_at: None,
@@ -501,4 +507,211 @@ fn a_clone_s_own_ways_with_files_are_the_room_s() {
     let commit = project.git(&["commit-tree", "-m", "one", tree.trim()]);
     project.git(&["reset", "-q", "--hard", &commit]);
     assert_eq!(project.fill(&commit).1, project.clone_of(&commit));
+}
+
+/// What a clone's sender reads beside objects and refs is read by a real sender here.
+#[test]
+fn what_keeps_a_sender_from_sending_a_clone_is_named() {
+    let cases: [(&str, &str, fn(&Project)); 9] = [
+        ("grafts", "does not tell the truth", |project| {
+            let older = project.git(&["rev-parse", "HEAD~1"]);
+            project.write(".git/info/grafts", format!("# cut\n{older}\n"));
+        }),
+        (
+            "a ref of no id",
+            "`refs/heads/odd` names no object",
+            |project| {
+                project.write(".git/refs/heads/odd", "junk\n");
+            },
+        ),
+        (
+            "a ref of nothing",
+            "`refs/heads/odd` is not whole",
+            |project| {
+                let id = "1234567890123456789012345678901234567890\n";
+                project.write(".git/refs/heads/odd", id);
+            },
+        ),
+        ("HEAD is hidden", "is not shown `HEAD`", |project| {
+            project.git(&["config", "uploadpack.hideRefs", "HEAD"]);
+        }),
+        (
+            "tags are hidden",
+            "is not shown `refs/tags/v1`",
+            |project| {
+                project.git(&["config", "transfer.hideRefs", "refs/tags"]);
+            },
+        ),
+        (
+            "a setting that is malformed",
+            "no clone can be made",
+            |project| {
+                project.git(&["config", "uploadpack.keepAlive", "x"]);
+            },
+        ),
+        ("a setting of packs", "cannot be cloned", |project| {
+            project.git(&["config", "pack.indexVersion", "9"]);
+        }),
+        ("a promise of nobody's", "cannot be cloned", |project| {
+            project.git(&["config", "remote.x.promisor", "true"]);
+            project.git(&["config", "remote.x.url", "/nonexistent"]);
+            let blob = project.git(&["rev-parse", "HEAD~1:a.txt"]);
+            let objects = project.repo().join(".git/objects");
+            fs::remove_file(objects.join(&blob[..2]).join(&blob[2..])).unwrap();
+        }),
+        (
+            "an alternate in quotes",
+            "does not tell the truth",
+            |project| {
+                project.git(&["commit-graph", "write", "--reachable"]);
+                let objects = project.repo().join(".git/objects");
+                let other = project.dir.path().join("other \"objects\"");
+                fs::create_dir_all(other.join("info")).unwrap();
+                let graph = other.join("info/commit-graph");
+                fs::rename(objects.join("info/commit-graph"), &graph).unwrap();
+                let mut bytes = fs::read(&graph).unwrap();
+                let last = bytes.len() - 30;
+                bytes[last] ^= 1;
+                fs::remove_file(&graph).unwrap();
+                fs::write(&graph, bytes).unwrap();
+                let quoted = other.display().to_string().replace('"', "\\\"");
+                project.write(".git/objects/info/alternates", format!("\"{quoted}\"\n"));
+            },
+        ),
+    ];
+    for (what, wanted, make) in cases {
+        let project = Project::new();
+        for text in ["one\n", "two\n", "three\n"] {
+            project.write("a.txt", text);
+            project.commit();
+        }
+        project.git(&["tag", "v1"]);
+        for history in [true, false] {
+            project.fill_alone(history).unwrap();
+        }
+        make(&project);
+        for history in [true, false] {
+            let why = project.fill_alone(history).err().unwrap_or_default();
+            assert!(why.contains(wanted), "{what}, shown {history}: {why}");
+        }
+    }
+}
+
+/// A script asks git in a submodule, and about it.
+#[test]
+fn a_submodule_in_a_room_is_a_repository_as_in_a_clone() {
+    let inner = Project::new();
+    inner.write("inner.txt", "one\n");
+    inner.commit();
+    let library = Project::new();
+    library.write("lib.txt", "one\n");
+    let url = |of: &Project| format!("file://{}", of.repo().display());
+    library.git(&["submodule", "--quiet", "add", &url(&inner), "in ner"]);
+    library.commit();
+    library.write("lib.txt", "two\n");
+    library.commit();
+    let project = Project::new();
+    project.git(&["submodule", "--quiet", "add", &url(&library), "vendor/lib"]);
+    let update = ["submodule", "--quiet", "update", "--init", "--recursive"];
+    project.git(&update);
+    let first = project.commit();
+    let says_the_same = |place: &Path| {
+        let lib = place.join("vendor/lib");
+        let asked = |repo: &Path, arguments: &[&str]| git(repo, arguments);
+        let status = ["submodule", "status", "--recursive", "--cached"];
+        let said = asked(place, &status);
+        assert_eq!(said.lines().count(), 2, "{said}");
+        let ids = |repo: &Path| {
+            let said = asked(repo, &["submodule", "status", "--recursive"]);
+            let lines = said
+                .lines()
+                .map(|line| line.trim().split(' ').next().unwrap().to_owned());
+            lines.collect::<Vec<_>>()
+        };
+        assert_eq!(ids(place), ids(&project.repo()));
+        assert_eq!(asked(place, &["status", "--porcelain"]), "");
+        assert_eq!(asked(&lib, &["status", "--porcelain"]), "");
+        let head = ["rev-parse", "HEAD"];
+        assert_eq!(
+            asked(&lib, &head),
+            asked(&project.repo().join("vendor/lib"), &head)
+        );
+        assert_eq!(asked(&lib, &["rev-list", "--count", "HEAD"]), "2");
+        assert_eq!(
+            asked(&lib.join("in ner"), &["rev-list", "--count", "HEAD"]),
+            "1"
+        );
+    };
+    let room = project.room(Caches::Kept);
+    let filled = project.try_fill(&room, &first).unwrap();
+    assert_eq!(filled.lacking, []);
+    says_the_same(room.path());
+    says_the_same(project.fill_alone(true).unwrap().path());
+    let hidden = project.fill_alone(false).unwrap();
+    assert!(!hidden.path().join("vendor/lib/.git").exists());
+
+    // What a run leaves there is gone with the next one, and so is a repository of an older commit.
+    let config = room.path().join(".git/modules/vendor/lib/config");
+    let before = fs::metadata(&config).unwrap().modified().unwrap();
+    project.try_fill(&room, &first).unwrap();
+    assert_eq!(fs::metadata(&config).unwrap().modified().unwrap(), before);
+    fs::write(room.path().join("vendor/lib/.git"), "gitdir: /elsewhere\n").unwrap();
+    fs::write(room.path().join(".git/modules/vendor/left"), "x").unwrap();
+    project.try_fill(&room, &first).unwrap();
+    assert!(!room.path().join(".git/modules/vendor/left").exists());
+    says_the_same(room.path());
+    project.git(&["rm", "-q", "-f", "vendor/lib"]);
+    let next = project.commit();
+    project.try_fill(&room, &next).unwrap();
+    assert!(!room.path().join(".git/modules").exists());
+    assert!(!room.path().join("vendor").exists());
+}
+
+/// git keeps those of a linked worktree in a place of its own, and those that somebody cloned by hand where
+/// their files are.
+#[test]
+fn a_submodule_is_found_wherever_git_keeps_it() {
+    let library = Project::new();
+    library.write("lib.txt", "one\n");
+    library.commit();
+    let url = format!("file://{}", library.repo().display());
+
+    let by_hand = Project::new();
+    by_hand.git(&["clone", "-q", &url, "lib"]);
+    by_hand.git(&["submodule", "--quiet", "add", &url, "lib"]);
+    by_hand.commit();
+    assert!(by_hand.repo().join("lib/.git").is_dir());
+    by_hand.fill_alone(true).unwrap();
+
+    let project = Project::new();
+    project.write("a", "x");
+    project.commit();
+    let linked = project.dir.path().join("linked");
+    project.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "--detach",
+        linked.to_str().unwrap(),
+    ]);
+    git(&linked, &["submodule", "--quiet", "add", &url, "lib"]);
+    git(&linked, &["commit", "-qam", "work"]);
+    assert!(!project.repo().join(".git/modules").exists());
+    let common = project.repo().join(".git");
+    let source = Source {
+        common: &common,
+        git_dir: &common.join("worktrees/linked"),
+        worktree: &linked,
+        commit: &git(&linked, &["rev-parse", "HEAD"]),
+        refs: &[],
+        objects_at: None,
+        history: true,
+        alone: true,
+        path: &std::env::var_os("PATH").unwrap(),
+    };
+    let room = project.room(Caches::Empty);
+    let filled = room.fill(&source, &[]).unwrap();
+    assert_eq!(filled.lacking, []);
+    assert_eq!(fs::read(room.path().join("lib/lib.txt")).unwrap(), b"one\n");
+    git(&room.path().join("lib"), &["rev-parse", "HEAD"]);
 }

@@ -52,9 +52,11 @@ impl Place {
         room.fill(
             &Source {
                 common: &repo.join(".git"),
+                git_dir: &repo.join(".git"),
+                worktree: &repo,
                 commit: &git(&["rev-parse", "HEAD"]),
                 refs: &[("refs/tags/v1".to_owned(), tag)],
-                objects_at: Some(Bubblewrap::objects()),
+                objects_at: Some(Bubblewrap::objects),
                 history: true,
                 alone: false,
                 path: &std::env::var_os("PATH").unwrap(),
@@ -83,7 +85,7 @@ impl Place {
         let argv = self.bubblewrap.gate(&Gate {
             top: self.room.path(),
             home: &self.room.home(),
-            objects: Some(&repo.join(".git/objects")),
+            objects: &[repo.join(".git/objects")],
             hidden: &hidden,
             shown: &[],
             network: false,

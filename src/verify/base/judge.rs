@@ -76,7 +76,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
     let commit = find(workspace, ask)?;
     let repo = &workspace.repo;
     for here in [&commit, &head] {
-        repo.fetch_missing(here)?;
+        repo.fetch_missing(here, &[])?;
     }
     let fork = repo.only_merge_base(&commit, &head)?;
     let commits: Vec<&str> = [Some(&commit), Some(&head), fork.as_ref()]

@@ -290,7 +290,7 @@ codes! {
     PushPending "push_pending" Finding Warning "the remote does not have the newest transitions yet", "run `cook push`";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "a clone does not bring its log: `cook pull` gets it from where it was pushed, `cook verify --from REMOTE` reads it there";
     NotDone "not_done" Finding Error "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
-    NotRerun "not_rerun" Finding Error "this commit's tree is new, and no gate was run on it here", "run `cook verify --rerun`";
+    NotRerun "not_rerun" Finding Error "this commit is not the one that was judged, and no gate was run on it here", "run `cook verify --rerun`";
     CriterionDiffers "criterion_differs" Finding Error "a criterion's gate or test does not come out as it is on record", "run the named command at the named commit: `cook gate` runs gates";
     ProofNotReproducible "proof_not_reproducible" Finding Warning "a criterion's proof can be neither looked up nor run here", "the message says what is missing";
     HistoryShallow "history_shallow" Finding Error "this clone does not hold the history that the proof rests on", "run `git fetch --unshallow`; in CI check out with `fetch-depth: 0`";

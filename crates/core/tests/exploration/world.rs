@@ -695,5 +695,6 @@ fn status(dirt: Dirt) -> Worktree {
         digest: format!("{dirt:?}"),
         dirty,
         more: 0,
+        unwatched: Vec::new(),
     }
 }

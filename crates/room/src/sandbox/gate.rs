@@ -17,8 +17,8 @@ pub struct Gate<'a> {
     pub top: &'a Path,
     /// Its home.
     pub home: &'a Path,
-    /// The objects of the user's repository; none = it does not see them.
-    pub objects: Option<&'a Path>,
+    /// The objects of the user's repository, and of its submodules; none = it does not see them.
+    pub objects: &'a [PathBuf],
     /// What is not there at all: the worktree, its git directory, what implementers write.
     pub hidden: &'a [PathBuf],
     /// What is shown below the private directories, read-only: toolchains in `/tmp`, say.
@@ -38,9 +38,9 @@ impl Bubblewrap {
         Path::new(HOME)
     }
 
-    /// Where a gate sees the objects of its history.
-    pub fn objects() -> &'static Path {
-        Path::new(OBJECTS)
+    /// Where a gate sees the objects of its history, which is 0, and of each submodule.
+    pub fn objects(number: usize) -> PathBuf {
+        Path::new(OBJECTS).join(number.to_string())
     }
 
     /// What a command is started by, so that it runs in the room: this, then its own words.
@@ -54,8 +54,8 @@ impl Bubblewrap {
             bind("--ro-bind", place, place);
         }
         bind("--bind", gate.home, Path::new(HOME));
-        if let Some(objects) = gate.objects {
-            bind("--ro-bind", objects, Path::new(OBJECTS));
+        for (number, objects) in gate.objects.iter().enumerate() {
+            bind("--ro-bind", objects, &Self::objects(number));
         }
         let at = Self::neutral(gate.top);
         bind("--bind", gate.top, &at);

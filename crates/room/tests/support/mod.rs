@@ -65,6 +65,8 @@ impl Project {
         let common = self.repo().join(".git");
         let source = Source {
             common: &common,
+            git_dir: &common,
+            worktree: common.parent().unwrap(),
             commit,
             refs: &[],
             objects_at: None,
@@ -73,6 +75,33 @@ impl Project {
             path: &std::env::var_os("PATH").unwrap(),
         };
         room.fill(&source, &["target".to_owned()])
+    }
+
+    /// A new room as the project's end rests on it, of the repository with that git directory; `history` = its
+    /// `.git` is shown.
+    pub fn fill_alone(&self, history: bool) -> Result<Room, String> {
+        let commit = self.git(&["rev-parse", "HEAD"]);
+        let common = self.repo().join(".git");
+        let listed = self.git(&["for-each-ref", "--format=%(refname) %(objectname)"]);
+        let refs = listed.lines().filter_map(|line| line.split_once(' '));
+        let refs: Vec<_> = refs
+            .map(|(name, id)| (name.to_owned(), id.to_owned()))
+            .collect();
+        let source = Source {
+            common: &common,
+            git_dir: &common,
+            worktree: &self.repo(),
+            commit: &commit,
+            refs: &refs,
+            objects_at: None,
+            history,
+            alone: true,
+            path: &std::env::var_os("PATH").unwrap(),
+        };
+        let room = self.room(Caches::Empty);
+        let filled = room.fill(&source, &[]).map_err(|error| error.to_string())?;
+        assert_eq!(filled.lacking, []);
+        Ok(room)
     }
 
     /// What git itself makes of a commit.
@@ -122,7 +151,7 @@ pub fn tree(top: &Path) -> Tree {
             let path = entry.unwrap().path();
             let metadata = fs::symlink_metadata(&path).unwrap();
             let at = path.strip_prefix(top).unwrap().to_owned();
-            if at == Path::new(".git") {
+            if at.ends_with(".git") {
                 continue;
             }
             let content = if metadata.is_dir() {

@@ -71,7 +71,6 @@ pub(super) struct RunPlace<'a> {
     /// What its commit names and nobody can have who has its objects alone.
     pub lacking: Vec<String>,
     filled: Option<Filled>,
-    is_partial: bool,
 }
 
 /// What one command is started with.
@@ -101,7 +100,6 @@ impl<'a> RunPlace<'a> {
             tree: head.tree,
             lacking: Vec::new(),
             filled: None,
-            is_partial: false,
         })
     }
 
@@ -159,7 +157,6 @@ impl<'a> RunPlace<'a> {
             tree: None,
             lacking: Vec::new(),
             filled: None,
-            is_partial: repo.promisor()?.is_some(),
         })
     }
 
@@ -171,7 +168,10 @@ impl<'a> RunPlace<'a> {
         let mut refs: Vec<(String, String)> = self.repo.refs()?.into_iter().collect();
         refs.retain(|(name, _)| OF_USER.iter().any(|of| name.starts_with(of)));
         let mut filled = match self.fill(room, commit, &refs) {
-            Err(RoomError::NotReproducible { .. }) if self.repo.fetch_missing(commit)? => {
+            Err(RoomError::NotReproducible { commit: of, why }) => {
+                if !self.fetch_missing(commit, &refs, &why)? {
+                    return Err(RoomError::NotReproducible { commit: of, why }.into());
+                }
                 self.fill(room, commit, &refs)?
             }
             filled => filled?,
@@ -201,6 +201,28 @@ impl<'a> RunPlace<'a> {
         Ok(())
     }
 
+    /// Fetches what a partial clone left out: the commit's files, and the history where it is `alone`. That
+    /// a setting names a remote which has objects brings none of them.
+    fn fetch_missing(
+        &self,
+        commit: &str,
+        refs: &[(String, String)],
+        why: &str,
+    ) -> Result<bool, Failure> {
+        let mut history = Vec::new();
+        if self.is_alone() {
+            history.extend(refs.iter().map(|(_, id)| &**id));
+            history.push(commit);
+        }
+        self.repo
+            .fetch_missing(commit, &history)
+            .map_err(|failure| {
+                let why = format!("{why}; it was not fetched: {}", failure.message);
+                let commit = commit.to_owned();
+                RoomError::NotReproducible { commit, why }.into()
+            })
+    }
+
     fn fill(
         &self,
         room: &Room,
@@ -209,9 +231,11 @@ impl<'a> RunPlace<'a> {
     ) -> Result<Filled, RoomError> {
         let source = Source {
             common: self.repo.common_dir(),
+            git_dir: self.repo.git_dir(),
+            worktree: self.repo.root(),
             commit,
             refs,
-            objects_at: self.sandbox.as_ref().map(|_| Bubblewrap::objects()),
+            objects_at: self.sandbox.as_ref().map(|_| Bubblewrap::objects as _),
             history: self.settings.git == GitShown::History,
             alone: self.is_alone(),
             path: self.search_path(),
@@ -225,10 +249,9 @@ impl<'a> RunPlace<'a> {
         room.fill(&source, &caches)
     }
 
-    /// Its `.git` holds what a clone would: where the project's end rests on it. A partial clone
-    /// does not have that.
+    /// Its `.git` holds what a clone would: where the project's end rests on it.
     fn is_alone(&self) -> bool {
-        self.caches() == Caches::Empty && !self.is_partial
+        self.caches() == Caches::Empty
     }
 
     /// A file of the commit that somebody changed since the place was made to hold it, or before,
@@ -341,11 +364,16 @@ impl<'a> RunPlace<'a> {
             };
         };
         env.insert("PWD".into(), Bubblewrap::neutral(room.path()).into());
-        let objects = self.repo.common_dir().join("objects");
+        let mut objects = Vec::new();
+        if !self.is_alone() {
+            objects.push(self.repo.common_dir().join("objects"));
+            let filled = self.filled.iter();
+            objects.extend(filled.flat_map(|filled| filled.submodules.iter().cloned()));
+        }
         let mut all = sandbox.gate(&Gate {
             top: room.path(),
             home: &room.home(),
-            objects: (!self.is_alone()).then_some(&*objects),
+            objects: &objects,
             hidden: &self.hidden(),
             shown: &self.shown(),
             network,

@@ -59,6 +59,19 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
             format!("the worktree is not clean: {}", worktree.first_dirty()),
         ));
     }
+    // `verify --strict` fails there.
+    if let Some(path) = worktree.unwatched.first() {
+        return Err(Refusal::new(
+            Code::StopDirty,
+            format!(
+                "git was told not to look at {}, which HEAD has otherwise",
+                quoted(path)
+            ),
+        )
+        .replace_hints([
+            "`git update-index --no-assume-unchanged --no-skip-worktree PATH` lets git look at it; then commit it or put it back",
+        ]));
+    }
     let run = work.facts.stop_verifier()?;
     let verifier = [STOP_VERIFIER.to_owned()].into();
     if let Some(command) = work.facts.untrusted(&verifier)?.first() {
