@@ -16,8 +16,9 @@ const SCRATCH: [&str; 2] = ["inbox", "tmp"];
 const MOVED_DIR: &str = "cook-rescued";
 
 /// Ignored files that a session that only reads leaves as they are: all in `.agent/` that neither
-/// the tree holds nor cook shows or takes in, and the brief's file where cook does not write it itself.
-pub(super) fn ignored(workspace: &Workspace) -> Ignored {
+/// the tree holds nor cook shows or takes in, the brief's file where cook does not write it itself, and
+/// beside tracked files each `.gitignore` that may ignore itself.
+pub(super) fn ignored(workspace: &Workspace) -> Result<Ignored, Failure> {
     let contract = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
     let contract = contract.filter_map(|path| path.strip_prefix(".agent/"));
     let own = contract.chain(Store::shown_files()).chain(SCRATCH);
@@ -26,10 +27,12 @@ pub(super) fn ignored(workspace: &Workspace) -> Ignored {
         let mut parts = Path::new(&brief.path).components();
         brief.sync == BriefSync::Manual && parts.all(|part| matches!(part, Component::Normal(_)))
     });
-    Ignored {
+    let mut files = workspace.repo.untracked_gitignores()?;
+    files.extend(brief.map(|brief| brief.path.clone()));
+    Ok(Ignored {
         agent_dir_but: Some(own.map(str::to_owned).collect()),
-        files: brief.map(|brief| brief.path.clone()).into_iter().collect(),
-    }
+        files,
+    })
 }
 
 pub(super) fn list_differences(differences: &[Difference]) -> Vec<String> {

@@ -116,7 +116,7 @@ impl Watch {
         // An implementer leaves what it likes there, and of a place of its own `.agent/` is the user's.
         let ignored = match apart || role == Role::Implementer {
             true => Ignored::default(),
-            false => ignored(workspace),
+            false => ignored(workspace)?,
         };
         Self::noted(workspace, note, dir, ignored)
     }
@@ -135,7 +135,7 @@ impl Watch {
             edits: outside_edits(workspace)?,
             locks: workspace.repo.locks()?,
         };
-        Self::noted(workspace, note, dir, ignored(workspace))
+        Self::noted(workspace, note, dir, ignored(workspace)?)
     }
 
     fn noted(

@@ -1,7 +1,7 @@
 //! The easy ways to `done`, each closed: proof that proves nothing, forged
 //! state, a plan that grades itself, a taken-back no, an agent that calls a user-only command.
 
-use crate::support::story::{GATE, plan};
+use crate::support::story::{GATE, MISSION, evidence_a, plan};
 use crate::support::{Repo, run};
 use serde_json::{Value, json};
 
@@ -372,4 +372,97 @@ fn done_means_done_at_this_head() {
     assert_eq!(repo.rule(), "S");
     repo.cook(&["resume", "--as-user"]).exits(0);
     assert_eq!(repo.rule(), "2");
+}
+
+/// The work of `a`, and everybody's yes to it.
+fn do_all_but_conclude(repo: &Repo) {
+    repo.select_a();
+    repo.implement_a();
+    repo.record("reviewer", repo.review(true)).exits(0);
+    repo.record("auditor", repo.audit("none")).exits(0);
+    let mut plan = plan();
+    plan["candidate_slices"][1]["status"] = json!("cancelled");
+    plan["candidate_slices"][1]["reason"] = json!("the mission does not need it");
+    let block = json!({
+        "reconcile": {"slice_id": "a", "decision": "accepted"},
+        "evidence": evidence_a(),
+        "plan": plan,
+    });
+    repo.record("regrounder", repo.reground("accepted", "a", "none", &block))
+        .exits(0);
+    for judge in 0..3 {
+        let session = format!("judge-{judge}");
+        repo.record_with(&["stop-judge", "--session", &session], repo.judge(true))
+            .exits(0);
+    }
+    assert_eq!(repo.rule(), "9");
+}
+
+fn conclude(repo: &Repo) -> crate::support::Run {
+    let block = json!({"conclude": {"decision": "stop"}});
+    repo.record("regrounder", repo.reground("none", "none", "none", &block))
+}
+
+/// Neither a remote that is said to have them nor a room without history makes objects dispensable: a
+/// clone is not made without them.
+#[test]
+fn a_hole_in_the_history_is_not_done_whatever_the_settings_say() {
+    for git in ["history", "none"] {
+        let repo = Repo::born();
+        let settings = format!("[clean_room]\ngit = \"{git}\"\n[gates.test]\nrun = \"{GATE}\"\n");
+        repo.write(".agent/cook.toml", settings);
+        repo.write("old.txt", "precious\n");
+        repo.commit("old", None);
+        let blob = repo.git(&["rev-parse", "HEAD:old.txt"]);
+        repo.git(&["rm", "-q", "old.txt"]);
+        repo.commit("new", None);
+        repo.cook(&["init", "--mission", MISSION, "--commit"])
+            .exits(0);
+        repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
+        do_all_but_conclude(&repo);
+        let object = repo
+            .root
+            .join(".git/objects")
+            .join(&blob[..2])
+            .join(&blob[2..]);
+        let bytes = std::fs::read(&object).unwrap();
+        std::fs::remove_file(&object).unwrap();
+        repo.git(&["config", "remote.x.promisor", "true"]);
+        let nowhere = repo.beside("nowhere");
+        repo.git(&["config", "remote.x.url", nowhere.to_str().unwrap()]);
+        let refused = conclude(&repo).exits(4);
+        let said = format!("{}{}", refused.out, refused.err);
+        assert!(said.contains("cannot be cloned"), "{git}: {said}");
+        assert!(said.contains(&blob), "{git}: {said}");
+        assert_eq!(repo.rule(), "9");
+        // A remote that has it brings it.
+        let there = repo.beside("there.git");
+        let there = there.to_str().unwrap();
+        std::fs::write(&object, &bytes).unwrap();
+        repo.git(&["clone", "-q", "--bare", ".", there]);
+        std::fs::remove_file(&object).unwrap();
+        repo.git(&["config", "remote.x.url", there]);
+        conclude(&repo).exits(0);
+        assert_eq!(repo.git(&["cat-file", "-t", &blob]), "blob");
+        repo.cook(&["verify", "--strict"]).exits(0);
+    }
+}
+
+/// What `verify --strict` refuses is refused before the end.
+#[test]
+fn an_edit_that_git_does_not_look_at_is_not_done() {
+    for bit in ["assume-unchanged", "skip-worktree"] {
+        let repo = Repo::set_up();
+        do_all_but_conclude(&repo);
+        repo.git(&["update-index", &format!("--{bit}"), "a.txt"]);
+        let text = repo.read("a.txt");
+        repo.write("a.txt", "other\n");
+        conclude(&repo)
+            .fails(4, "stop_dirty")
+            .says("a.txt")
+            .says("--no-assume-unchanged");
+        repo.write("a.txt", &text);
+        conclude(&repo).exits(0);
+        repo.cook(&["verify", "--strict"]).exits(0);
+    }
 }

@@ -771,6 +771,36 @@ fn what_a_question_changed_is_put_back_and_named() {
     desk.asked("one", "look", &[]);
 }
 
+/// It stands in no status, and neither does what it hides.
+#[test]
+fn a_gitignore_that_ignores_itself_is_named_and_gone() {
+    let desk = desk(&[("one", "pi", "")]);
+    let repo = &desk.repo;
+    repo.write("dir/below/tracked.txt", "as it was");
+    repo.write("own/.gitignore", "*\n");
+    repo.git(&["add", "-f", "dir"]);
+    repo.commit("a file", None);
+    desk.plays(
+        "one",
+        json!([
+            {"enter": repo.root.display().to_string()},
+            {"write": ["dir/.gitignore", "*\n"]},
+            {"write": ["dir/new.txt", "x"]},
+            {"write": ["dir/below/.gitignore", ".gitignore\n"]},
+            {"reply": "looked"}
+        ]),
+    );
+    let error = desk.error("one", "look", &[], 5, "read_only_violated");
+    let said = error["message"].as_str().unwrap();
+    for path in ["dir/.gitignore", "dir/new.txt", "dir/below/.gitignore"] {
+        assert!(said.contains(path), "{path}: {said}");
+        assert!(!repo.root.join(path).exists(), "{path}");
+    }
+    assert!(repo.root.join("own/.gitignore").exists());
+    desk.plays("one", json!([{"reply": "ok"}]));
+    desk.asked("one", "look", &[]);
+}
+
 #[test]
 fn whoever_takes_the_log_away_is_named_and_it_is_back() {
     let desk = desk(&[("one", "pi", "")]);

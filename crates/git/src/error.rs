@@ -87,6 +87,7 @@ impl From<RepoError> for Failure {
             RepoError::Bare(_) => Code::BareRepository,
             RepoError::ForeignOwner(_) => Code::ForeignOwner,
             RepoError::GitMissing => Code::GitMissing,
+            RepoError::Io { cause, .. } if is_too_large(cause) => Code::GitFailed,
             RepoError::Io { .. } => Code::NotWritable,
             RepoError::AgentDirUnsafe => Code::AgentDirUnsafe,
             RepoError::PathOutside(_) => Code::Usage,
@@ -99,10 +100,7 @@ impl From<RepoError> for Failure {
         };
         let failure = Failure::state(code, error.to_string());
         let failure = match &error {
-            RepoError::Astray(file) => failure.replace_hints([format!(
-                "look at it, then run `rm {}`",
-                shell_words::quote(&file.display().to_string())
-            )]),
+            RepoError::Astray(file) => failure.replace_hints([look_at(file)]),
             RepoError::ForeignOwner(root) => failure.hint(format!(
                 "run `git config --global --add safe.directory {}`, if you trust it",
                 shell_words::quote(&root.display().to_string())
@@ -111,10 +109,10 @@ impl From<RepoError> for Failure {
                 "run `git config --file {} --unset core.worktree`",
                 shell_words::quote(&git.join("config").display().to_string())
             )]),
-            RepoError::NotAFile(path) => failure.replace_hints([format!(
-                "look at it, then run `rm {}`",
-                shell_words::quote(&path.display().to_string())
-            )]),
+            RepoError::NotAFile(path) => failure.replace_hints([look_at(path)]),
+            RepoError::Io { path, cause, .. } if is_too_large(cause) => {
+                failure.replace_hints([look_at(path)])
+            }
             RepoError::Git { said, .. }
                 if said.contains("auto-detect") || said.contains("empty ident") =>
             {
@@ -127,4 +125,13 @@ impl From<RepoError> for Failure {
             None => failure,
         }
     }
+}
+
+fn look_at(path: &Path) -> String {
+    let path = path.display().to_string();
+    format!("look at it, then run `rm {}`", shell_words::quote(&path))
+}
+
+fn is_too_large(cause: &std::io::Error) -> bool {
+    cause.kind() == std::io::ErrorKind::FileTooLarge
 }

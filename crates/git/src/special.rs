@@ -261,3 +261,35 @@ pub(super) fn find(worktree: &Path) -> Option<RepoError> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cook_core::diagnostic::{Code, Failure};
+
+    /// git reads it whole, at the top when it is opened and further down when it looks there.
+    #[test]
+    fn an_ignore_file_that_is_too_large_is_named() {
+        let dir = disk::TemporaryDir::make().unwrap();
+        let is_named = |error: RepoError, path: &Path| {
+            let failure = Failure::from(error);
+            assert_eq!(failure.code, Code::GitFailed);
+            let path = path.display().to_string();
+            assert!(failure.message.contains(&path), "{failure:?}");
+        };
+        std::fs::create_dir_all(dir.path().join(".git")).unwrap();
+        for (at, is_top) in [("deep/down", false), ("", true)] {
+            let place = dir.path().join(at).join(".gitignore");
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            assert!(find(dir.path()).is_none());
+            let file = std::fs::File::create(&place).unwrap();
+            file.set_len(10 << 30).unwrap();
+            is_named(find(dir.path()).unwrap(), &place);
+            assert_eq!(check(dir.path()).is_err(), is_top);
+            if is_top {
+                is_named(check(dir.path()).unwrap_err(), &place);
+            }
+            std::fs::remove_file(&place).unwrap();
+        }
+    }
+}

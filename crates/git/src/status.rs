@@ -92,6 +92,31 @@ impl Repo {
         })
     }
 
+    /// Where a `.gitignore` would not be tracked, in each directory that holds tracked files: one that
+    /// ignores itself stands in no status.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn untracked_gitignores(&self) -> Result<BTreeSet<String>, Failure> {
+        const NAME: &str = ".gitignore";
+        let listed = self.program.entries(Call::new(&["ls-files", "-z"]))?;
+        let paths: Vec<String> = listed.iter().map(|path| path_text(path)).collect();
+        let mut places = BTreeSet::from([NAME.to_owned()]);
+        for path in &paths {
+            let slashes = path.rmatch_indices('/').map(|(at, _)| &path[..=at]);
+            for dir in slashes {
+                // Those above it are there already.
+                if !places.insert(format!("{dir}{NAME}")) {
+                    break;
+                }
+            }
+        }
+        for path in &paths {
+            places.remove(path);
+        }
+        Ok(places)
+    }
+
     /// Paths at which the index names a commit: submodules and repositories of their own.
     ///
     /// # Errors

@@ -26,6 +26,9 @@ pub enum RoomError {
         /// What is missing or damaged.
         why: String,
     },
+    /// libgit2 takes no such path.
+    #[error("`{}` is not UTF-8, and no clean room can be made of a repository there", .0.display())]
+    NotUtf8(PathBuf),
     /// There is no room on the file system.
     #[error("{needed} bytes are needed below `{}`, and {free} are free", dir.display())]
     NoSpace {
@@ -62,7 +65,7 @@ impl From<RoomError> for Failure {
         let code = match &error {
             RoomError::Io { cause, .. } if is_full(cause) => Code::NoSpace,
             RoomError::Io { .. } | RoomError::NoPlace | RoomError::NotWhole(_) => Code::NotWritable,
-            RoomError::NotReproducible { .. } => Code::NotReproducible,
+            RoomError::NotReproducible { .. } | RoomError::NotUtf8(_) => Code::NotReproducible,
             RoomError::NoSpace { .. } => Code::NoSpace,
             RoomError::Git(_) => Code::GitFailed,
         };
@@ -70,6 +73,9 @@ impl From<RoomError> for Failure {
         if matches!(error, RoomError::NoPlace | RoomError::NotWhole(_)) {
             failure = failure
                 .replace_hints(["name one: `[clean_room] dir = \"/…\"` in `.agent/cook.toml`"]);
+        }
+        if matches!(error, RoomError::NotUtf8(_)) {
+            failure = failure.replace_hints(["move the repository to a path of UTF-8"]);
         }
         match std::error::Error::source(&error) {
             Some(source) => failure.caused_by(source),

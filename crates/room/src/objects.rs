@@ -19,11 +19,11 @@ pub(crate) struct Objects {
 impl Objects {
     /// Those below an `objects` directory and the alternates that it names.
     pub fn open(dir: &Path, format: ObjectFormat) -> Result<Self, RoomError> {
+        let path = dir
+            .to_str()
+            .ok_or_else(|| RoomError::NotUtf8(dir.to_owned()))?;
         let open = || {
             let database = Odb::new_ext(format)?;
-            let path = dir
-                .to_str()
-                .ok_or_else(|| git2::Error::from_str("its path is not UTF-8"))?;
             database.add_disk_alternate(path)?;
             Ok(database)
         };

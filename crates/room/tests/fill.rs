@@ -715,3 +715,37 @@ fn a_submodule_is_found_wherever_git_keeps_it() {
     assert_eq!(fs::read(room.path().join("lib/lib.txt")).unwrap(), b"one\n");
     git(&room.path().join("lib"), &["rev-parse", "HEAD"]);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_is_not_utf_8_is_refused_with_a_way_on() {
+    use std::os::unix::ffi::OsStrExt;
+    let project = Project::new();
+    project.write("a", "x");
+    let commit = project.commit();
+    let place = project
+        .dir
+        .path()
+        .join(std::ffi::OsStr::from_bytes(b"r\xff"));
+    fs::rename(project.repo(), &place).unwrap();
+    let common = place.join(".git");
+    let source = Source {
+        common: &common,
+        git_dir: &common,
+        worktree: &place,
+        commit: &commit,
+        refs: &[],
+        objects_at: None,
+        history: true,
+        alone: false,
+        path: &std::env::var_os("PATH").unwrap(),
+    };
+    let refused = project.room(Caches::Kept).fill(&source, &[]).unwrap_err();
+    let failure = cook_core::diagnostic::Failure::from(refused);
+    assert_eq!(failure.code, cook_core::diagnostic::Code::NotReproducible);
+    assert!(failure.message.contains("is not UTF-8"), "{failure:?}");
+    assert!(
+        failure.hints[0].contains("move the repository"),
+        "{failure:?}"
+    );
+}

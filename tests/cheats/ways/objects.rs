@@ -107,4 +107,28 @@ pub const WAYS: &[Way] = &[
         "a large file that a clone does not fetch",
         r##"good; mkdir -p .git/lfs/objects; echo good >state; id=$(sha256sum <state | cut -c1-64); dir=.git/lfs/objects/${id:0:2}/${id:2:2}; mkdir -p "$dir"; cp state "$dir/$id"; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 5\n' "$id" >state; echo 'state filter=lfs' >.gitattributes; git config -f .lfsconfig lfs.fetchexclude state; echo 'cat results; grep -qx good state' >test.sh; work"##,
     ),
+    way(
+        "grafts",
+        "good; work; git rev-parse HEAD~1 >.git/info/grafts",
+    ),
+    way(
+        "a HEAD that no clone is shown",
+        "good; work; git config uploadpack.hideRefs HEAD",
+    ),
+    way(
+        "a tag that no clone is shown",
+        "good; echo 'cat results; git rev-parse -q --verify refs/tags/helper' >test.sh; work; git tag helper; git config transfer.hideRefs refs/tags",
+    ),
+    way(
+        "a branch of no commit",
+        "good; work; echo junk >.git/refs/heads/odd",
+    ),
+    way(
+        "settings by which nothing is sent",
+        "good; work; git config pack.indexVersion 9",
+    ),
+    way(
+        "objects that a remote is said to have",
+        r##"good; work; git checkout -q --orphan side; echo x >side; git add side; git commit -q -m side; id=$(git rev-parse HEAD:side); git checkout -q main; git config remote.x.promisor true; git config remote.x.url "$OUT/nowhere"; rm -f ".git/objects/${id:0:2}/${id:2}""##,
+    ),
 ];
