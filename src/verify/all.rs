@@ -4,11 +4,12 @@ use super::answered::Answered;
 use super::control_plane::{sound, state};
 use super::criteria::{Judge, Rerun};
 use super::outcome::Outcome;
-use super::proven::Proven;
+use super::proven::{CommitStanding, Proven};
 use super::{base, proven, stop, ticks, word};
+use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
-use cook_core::machine::Head;
+use cook_core::machine::{Head, short};
 use cook_core::model::{Phase, Snapshot};
 
 /// Recomputes everything, and asks of HEAD whether it is the commit that was found done. `strict` = gates
@@ -81,6 +82,9 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));
     outcome.findings.extend(wrong);
     let mut answer = standing.words();
+    if workspace.judging.is_none() {
+        answer.push_str(&gates_of(workspace, &standing, &mut outcome)?);
+    }
     if let Some(assurance) = snapshot.describe_assurance() {
         answer.push_str(&format!("; assurance {assurance}"));
     }
@@ -93,6 +97,32 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
         base: None,
         outcome: outcome.sorted(),
     })
+}
+
+/// Whose gates speak for HEAD, where no base decides: what was merged into may ask for less than what was
+/// judged.
+fn gates_of(
+    workspace: &Workspace,
+    standing: &CommitStanding,
+    outcome: &mut Outcome,
+) -> Result<String, Failure> {
+    let repo = &workspace.repo;
+    let (Some(head), Some(done)) = (&standing.head.commit, &standing.done) else {
+        return Ok(String::new());
+    };
+    let at_head = repo.tree_entry(head, SETTINGS)?.map(|entry| entry.id);
+    let blob = at_head.as_deref().map_or("none there", short);
+    outcome.add_checked(format!("the gates of `{SETTINGS}` at HEAD: {blob}"));
+    if standing.how.is_none() || repo.resolve(done)?.is_none() {
+        return Ok(String::new());
+    }
+    let at_done = repo.tree_entry(done, SETTINGS)?.map(|entry| entry.id);
+    if at_head == at_done {
+        return Ok(String::new());
+    }
+    Ok(format!(
+        "; it rests on the gates of `{SETTINGS}` as HEAD has it, which is another than at the done commit: `--base` says whose contract decides"
+    ))
 }
 
 /// The stop verifier, or the gates of the contract that decides in its place.

@@ -1,6 +1,6 @@
 //! The commit is the done one itself, has its tree, or is exactly its merge; anything else is not.
 
-use crate::job::{all_are, codes, finished};
+use crate::job::{GATE, all_are, codes, finished};
 use crate::support::Repo;
 
 /// How the work is brought into `main`.
@@ -109,6 +109,31 @@ fn a_merge_counts_when_its_gates_ran_on_it_and_a_tampered_one_never() {
             "{found_codes:?}"
         );
     }
+}
+
+/// What was merged into may ask for less than the work was judged by.
+#[test]
+fn the_gates_of_a_merge_are_named_where_they_are_other_ones() {
+    let repo = moved();
+    let settings = repo.read(".agent/cook.toml");
+    let weaker = settings.replace(GATE, "true");
+    assert_ne!(settings, weaker);
+    repo.write(".agent/cook.toml", weaker);
+    repo.commit("Fewer gates", None);
+    bring(&repo, "merge");
+    let said = repo.cook(&["verify", "--rerun", "--trust-repo"]).out;
+    let line = said.lines().next().unwrap_or_default();
+    assert!(line.contains("is exactly the merge"), "{said}");
+    assert!(line.contains("`.agent/cook.toml` as HEAD has it"), "{said}");
+    assert!(
+        said.contains("the gates of `.agent/cook.toml` at HEAD: "),
+        "{said}"
+    );
+
+    let repo = moved();
+    bring(&repo, "merge");
+    let said = repo.cook(&["verify", "--rerun"]).exits(0).out;
+    assert!(!said.contains("as HEAD has it"), "{said}");
 }
 
 /// Git merges the work into what was built on it without any change: that is no merge of the work, and
