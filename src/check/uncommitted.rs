@@ -42,7 +42,7 @@ pub(super) fn look(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
             "git status --short",
         ));
     }
-    let unwatched = &status.worktree.unwatched;
+    let unwatched = repo.unwatched()?;
     if !unwatched.is_empty() {
         let paths: Vec<&str> = unwatched.iter().map(String::as_str).collect();
         let what = format!(

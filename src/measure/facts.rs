@@ -40,7 +40,12 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
         facts.outside_edits = Some((world.outside_edits)()?);
     }
     if wanted.worktree {
-        facts.worktree = Some(world.repo.status()?.worktree);
+        let mut worktree = world.repo.status()?.worktree;
+        // The end alone rests on it.
+        if wanted.stop_verifier.is_some() {
+            worktree.unwatched = world.repo.unwatched()?;
+        }
+        facts.worktree = Some(worktree);
     }
     facts.untrusted = Some(world.untrusted(wanted, &facts)?);
     if wanted.config {

@@ -236,7 +236,7 @@ fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<(), Failur
         return Err(stale("HEAD moved meanwhile"));
     }
     if let Some(worktree) = &decided.facts.worktree
-        && workspace.repo.status()?.worktree != *worktree
+        && workspace.repo.status()?.worktree.digest != worktree.digest
     {
         return Err(stale("the worktree changed meanwhile"));
     }

@@ -90,8 +90,9 @@ pub(super) fn worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<(
             format!("the worktree is not clean: {}{more}", named.join(", ")),
         ));
     }
-    if let Some(first) = status.unwatched.first() {
-        let more = match status.unwatched.len() - 1 {
+    let unwatched = workspace.repo.unwatched()?;
+    if let Some(first) = unwatched.first() {
+        let more = match unwatched.len() - 1 {
             0 => String::new(),
             more => format!(" and {more} more"),
         };

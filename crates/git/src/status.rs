@@ -32,9 +32,7 @@ impl Repo {
     /// `git_missing`, or what git says.
     pub fn status(&self) -> Result<Status, Failure> {
         let call = Call::new(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"]);
-        let mut status = read(&self.program.answer(call)?);
-        status.worktree.unwatched = self.unwatched()?;
-        Ok(status)
+        Ok(read(&self.program.answer(call)?))
     }
 
     /// Those of these paths that git leaves out of commits: ignored, and not tracked. One that ends
@@ -58,7 +56,10 @@ impl Repo {
 
     /// Tracked files that git was told not to look at (assume-unchanged, skip-worktree) and that are
     /// there nonetheless, otherwise than HEAD has them: a clean status says nothing about them.
-    fn unwatched(&self) -> Result<Vec<String>, Failure> {
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn unwatched(&self) -> Result<Vec<String>, Failure> {
         let listed = self.program.entries(Call::new(&["ls-files", "-v", "-z"]))?;
         let mut paths = listed
             .iter()

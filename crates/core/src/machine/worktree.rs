@@ -10,7 +10,8 @@ pub struct Worktree {
     pub dirty: Vec<String>,
     /// How many more there are.
     pub more: u64,
-    /// Tracked files that HEAD has otherwise and git was told not to look at, at most [`MAX_PATHS`].
+    /// Tracked files that HEAD has otherwise and git was told not to look at, at most [`MAX_PATHS`]; asked
+    /// for at the end alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unwatched: Vec<String>,
     /// SHA-256 of the whole status output.
