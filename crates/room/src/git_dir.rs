@@ -124,6 +124,9 @@ pub(crate) fn are_as_written(top: &Path, all: &[Shown]) -> bool {
     };
     let mut due = vec![modules];
     while let Some(dir) = due.pop() {
+        if dir.is_symlink() {
+            return false;
+        }
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             let place = entry.path();
             if !leads_to_one(&place) || !disk::is_directory(&place) {
