@@ -910,26 +910,55 @@ fn a_regrounder_s_block_and_fields_agree() {
 #[test]
 fn a_report_of_the_largest_size_is_read_in_bounded_time() {
     let start = std::time::Instant::now();
+    let mut slowest = (std::time::Duration::ZERO, String::new());
     for filler in [
         "a: b\n",
         "`",
         "```json\n",
         "- Findings: x\n",
+        "Findings: x\n",
+        "Mission anchor: x\n",
         "\n",
         "[",
+        "]",
+        "{",
+        "[[],",
+        "{\"mission_anchor\":",
         "**",
         "{\"a\":",
+        "[\"",
+        ">",
+        "> ",
+        "> \n",
+        "<",
+        "<think>",
+        "</think>",
+        "</think>\n",
+        "<think></think>",
+        "<think ",
+        "- ",
+        "1. ",
+        "yes ",
     ] {
-        let text = format!(
-            "MISSION ANCHOR: x\n{}",
-            filler.repeat(MAX_BYTES / filler.len())
-        );
         for role in Role::ALL {
-            assert!(parse(role, &text.as_bytes()[..MAX_BYTES]).report.is_none());
+            let whole = Draft::valid(role).text();
+            for before in ["MISSION ANCHOR: x\n", "MISSION ANCHOR: x", "- a: ", &whole] {
+                let text = format!("{before}{}", filler.repeat(MAX_BYTES / filler.len()));
+                let begin = std::time::Instant::now();
+                let parsed = parse(role, &text.as_bytes()[..MAX_BYTES]);
+                assert!(before == whole || parsed.report.is_none());
+                let took = begin.elapsed();
+                if took > slowest.0 {
+                    slowest = (took, format!("{role}: {before:?} {filler:?}"));
+                }
+            }
         }
     }
-    // Whatever else the machine does: a reader that looks back from each line takes hours.
-    assert!(start.elapsed().as_secs() < 300, "{:?}", start.elapsed());
+    // Whatever else the machine does: a reader that looks back from each line takes hours, one
+    // that begins anew at each bracket a minute.
+    assert!(slowest.0.as_secs() < 20, "{slowest:?}");
+    assert!(start.elapsed().as_secs() < 600, "{:?}", start.elapsed());
+    println!("{slowest:?}, {:?}", start.elapsed());
 }
 
 fn to_json(report: &Report) -> Value {

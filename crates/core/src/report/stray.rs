@@ -74,9 +74,12 @@ fn of_object(role: Role, object: &str) -> Option<Raw> {
 pub(super) fn refuse_strays(role: Role, mut raw: Raw, strays: &[Raw]) -> Raw {
     for field in fields(role) {
         let said = raw.fields.get(field.key).map_or("", String::as_str);
-        let mut others = strays
+        let others = strays
             .iter()
             .filter_map(|stray| stray.fields.get(field.key));
+        // What is said a thousand times is compared once.
+        let others: BTreeSet<&String> = others.collect();
+        let mut others = others.into_iter();
         let other = others.find(|other| !other.is_empty() && !is_same(field, said, other));
         if let Some(other) = other {
             let message = format!(

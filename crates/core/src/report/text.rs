@@ -66,8 +66,17 @@ fn label_of(role: Role, line: &str) -> Option<(Label, &str)> {
     }
     fields(role)
         .iter()
-        .find(|field| field.label.to_lowercase() == label || field.title().to_lowercase() == label)
+        .find(|field| is_label_of(field, &label))
         .map(|field| (Label::Field(field), value))
+}
+
+/// `Acceptable as-is`, with its words behind it or without: no text is made for it, for each line
+/// of a report is held against each field.
+fn is_label_of(field: &Field, label: &str) -> bool {
+    let length = field.label.len();
+    let head = label.get(..length);
+    head.is_some_and(|head| head.eq_ignore_ascii_case(field.label))
+        && (label.len() == length || label.eq_ignore_ascii_case(&field.title()))
 }
 
 /// A heading's text.

@@ -10,11 +10,13 @@ mod custom;
 pub mod published;
 mod read;
 mod strict;
+mod thoughts;
 mod within;
 
 pub use custom::GivenSchema;
 pub use read::{Documented, MAX_DOCUMENT_BYTES, Rejection, read_document};
-pub use within::{Spoken, find_json, without_thoughts};
+pub use thoughts::{Spoken, without_thoughts};
+pub use within::find_json;
 
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use jsonschema::error::ValidationErrorKind;

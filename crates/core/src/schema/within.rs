@@ -1,285 +1,169 @@
-//! JSON in what a model says: behind its thoughts, between other words, in a fence.
+//! JSON in what a model says: between other words, in a fence.
 
 use serde_json::{Deserializer, Value};
 
 /// Longest text that JSON is sought in, in bytes.
 const MAX_BYTES: usize = 1 << 20;
-
-/// How models call the tags around their thoughts.
-const THOUGHTS: [&str; 9] = [
-    "think",
-    "thinking",
-    "thought",
-    "thoughts",
-    "reason",
-    "reasoning",
-    "reflection",
-    "scratchpad",
-    "analysis",
-];
-
-/// Longest tag, in characters.
-const MAX_TAG_CHARS: usize = 200;
-
-/// What an answer says besides a model's thoughts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Spoken {
-    /// The words that are no thoughts.
-    pub text: String,
-    /// The tag of thoughts that never end, with the number of its line.
-    pub unended: Option<(String, usize)>,
-    /// The tag that ends thoughts which the program began, with the number of its line.
-    pub ended: Option<(String, usize)>,
-}
-
-/// Thoughts are no part of an answer, wherever they stand: between their tags, behind a tag that
-/// none ends, before an end that none begins. A tag in a code span or in quotes is a word.
-pub fn without_thoughts(text: &str) -> Spoken {
-    let mut spoken = Spoken::default();
-    let mut rest = 0;
-    let mut spoken_of: Option<usize> = None;
-    let mut tags = Tags::of(text);
-    while let Some(tag) = tags.next() {
-        // Words about thoughts, in a sentence of a field, are none.
-        let is_spoken_of = match tag.closes {
-            true => tag.in_sentence && (tag.goes_on || spoken_of == Some(tag.line)),
-            false => tag.in_sentence,
-        };
-        if is_spoken_of {
-            spoken_of = Some(tag.line);
-            continue;
-        }
-        if tag.closes {
-            // The program has begun the thoughts itself.
-            spoken.text.clear();
-            spoken.ended = Some(tag.named(text));
-            rest = tag.end;
-            continue;
-        }
-        spoken.text.push_str(&text[rest..tag.start]);
-        let Some(end) = tags.find(|other| other.closes && other.name == tag.name) else {
-            spoken.unended = Some(tag.named(text));
-            return spoken;
-        };
-        if !spoken.text.is_empty() && !spoken.text.ends_with('\n') {
-            spoken.text.push('\n');
-        }
-        rest = end.end;
-    }
-    spoken.text.push_str(&text[rest..]);
-    spoken
-}
-
-struct Tag {
-    start: usize,
-    end: usize,
-    name: String,
-    closes: bool,
-    /// Where its line begins.
-    line: usize,
-    /// Words of a list item or of a labelled line stand before it.
-    in_sentence: bool,
-    /// Words stand behind it on its line.
-    goes_on: bool,
-}
-
-impl Tag {
-    /// As it stands, and its line.
-    fn named(&self, text: &str) -> (String, usize) {
-        let line = text[..self.start].matches('\n').count() + 1;
-        (text[self.start..self.end].to_owned(), line)
-    }
-}
-
-/// What a line says in front of a tag is a list item, or follows a label, and has words.
-fn is_sentence(before: &str) -> bool {
-    const LABEL: usize = 120;
-    let said = before.trim_start();
-    let digits = said.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_numbered = digits.len() < said.len() && digits.starts_with(['.', ')']);
-    let item = match is_numbered {
-        true => Some(&digits[1..]),
-        false => said.strip_prefix(['-', '*', '+']),
-    };
-    let item = item.filter(|item| item.starts_with(' '));
-    let begins = said.starts_with(|c: char| c.is_alphanumeric() || c == '*');
-    let label = said.find(": ").filter(|at| begins && *at <= LABEL);
-    let words = item.or_else(|| label.map(|at| &said[at + 1..]));
-    words.is_some_and(|words| words.contains(char::is_alphanumeric))
-}
-
-/// The tags of thoughts in a text, in order: `<think>`, `</Reasoning >`, `[THINK]`, `◁think▷`. One
-/// in a code span or in a text of JSON is none.
-struct Tags<'a> {
-    text: &'a str,
-    at: usize,
-    /// Up to where marks were counted: back-quotes and quotes of the line, whether they are odd.
-    counted: usize,
-    in_code: bool,
-    in_quotes: bool,
-    /// Where the line begins up to which was counted.
-    line: usize,
-}
-
-impl<'a> Tags<'a> {
-    fn of(text: &'a str) -> Self {
-        Self {
-            text,
-            at: 0,
-            counted: 0,
-            in_code: false,
-            in_quotes: false,
-            line: 0,
-        }
-    }
-
-    fn count_to(&mut self, end: usize) {
-        for (at, byte) in self.text[self.counted..end].bytes().enumerate() {
-            match byte {
-                b'\n' => {
-                    (self.in_code, self.in_quotes) = (false, false);
-                    self.line = self.counted + at + 1;
-                }
-                b'`' => self.in_code = !self.in_code,
-                b'"' => self.in_quotes = !self.in_quotes,
-                _ => {}
-            }
-        }
-        self.counted = end;
-    }
-}
-
-impl Iterator for Tags<'_> {
-    type Item = Tag;
-
-    fn next(&mut self) -> Option<Tag> {
-        loop {
-            let start = self.at + self.text[self.at..].find(['<', '[', '◁'])?;
-            let opener = self.text[start..].chars().next()?;
-            self.at = start + opener.len_utf8();
-            let Some(mut tag) = tag_at(self.text, start) else {
-                continue;
-            };
-            self.count_to(start);
-            if !self.in_code && !self.in_quotes {
-                self.at = tag.end;
-                tag.line = self.line;
-                tag.in_sentence = is_sentence(&self.text[self.line..start]);
-                let behind = self.text[tag.end..].trim_start_matches(' ');
-                tag.goes_on = !behind.is_empty() && !behind.starts_with(['\n', '\r']);
-                return Some(tag);
-            }
-        }
-    }
-}
-
-fn tag_at(text: &str, start: usize) -> Option<Tag> {
-    let mut chars = text[start..].chars();
-    let opener = chars.next()?;
-    let closer = match opener {
-        '<' => '>',
-        '[' => ']',
-        _ => '▷',
-    };
-    let inside = chars.as_str();
-    let mut ends = inside.char_indices().take(MAX_TAG_CHARS);
-    let (length, _) = ends.find(|(_, c)| *c == closer || *c == '\n')?;
-    if !inside[length..].starts_with(closer) {
-        return None;
-    }
-    let words = inside[..length].trim_matches(|c: char| c == '|' || c.is_whitespace());
-    let (closes, words) = match words.strip_prefix('/') {
-        Some(words) => (true, words),
-        None => (false, words),
-    };
-    let name = words.split_whitespace().next()?;
-    // `<seed:think>` is one too.
-    let name = name.rsplit(':').next().unwrap_or(name);
-    let is_shouted = name.chars().all(|c| c.is_ascii_uppercase());
-    let name = name.to_lowercase();
-    let is_known = THOUGHTS.contains(&name.as_str()) && (opener != '[' || is_shouted);
-    is_known.then(|| Tag {
-        start,
-        end: start + opener.len_utf8() + length + closer.len_utf8(),
-        name,
-        closes,
-        line: 0,
-        in_sentence: false,
-        goes_on: false,
-    })
-}
+/// How deep `serde_json` reads.
+const MAX_DEPTH: usize = 127;
 
 /// Each object and list of a text that is JSON by itself, in order; none lies within another.
 ///
-/// A value that nests deeper than `serde_json` goes is given up there, so that the text is read
-/// a bounded number of times.
+/// A value that nests deeper than `serde_json` goes is none.
 pub fn find_json(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
+    if text.len() > MAX_BYTES {
+        return found;
+    }
+    let mut values = Values::of(text);
     let mut at = 0;
-    while let Some(next) = text.get(at..).and_then(|rest| rest.find(['{', '['])) {
-        if text.len() > MAX_BYTES {
-            break;
-        }
+    while let Some(next) = text[at..].find(['{', '[']) {
         let start = at + next;
-        let mut values = Deserializer::from_str(&text[start..]).into_iter::<Value>();
-        at = match values.next() {
-            Some(Ok(_)) => {
-                let end = start + values.byte_offset();
+        at = match values.end_of(start) {
+            Some(end) => {
                 found.push(&text[start..end]);
                 end
             }
-            _ => start + 1,
+            None => start + 1,
         };
     }
     found
 }
 
+/// What is known of the value that begins at a bracket.
+#[derive(Clone, Copy)]
+enum Known {
+    Nothing,
+    Broken,
+    Whole { end: usize, depth: usize },
+}
+
+/// An object or a list whose end is not reached.
+struct Open {
+    start: usize,
+    closer: u8,
+    depth: usize,
+}
+
+/// The objects and lists of a text. What one holds is the same whoever asks for it, so each is
+/// read once: a text of nothing but brackets is gone through as fast as any.
+struct Values<'a> {
+    text: &'a str,
+    known: Vec<Known>,
+}
+
+impl<'a> Values<'a> {
+    fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            known: vec![Known::Nothing; text.len()],
+        }
+    }
+
+    /// Where the value ends that begins at `start`, if it is one.
+    fn end_of(&mut self, start: usize) -> Option<usize> {
+        let mut open = Vec::new();
+        let end = self.read(start, &mut open);
+        for value in open {
+            self.known[value.start] = Known::Broken;
+        }
+        end
+    }
+
+    /// Reads a value; those that stay open are none.
+    fn read(&mut self, start: usize, open: &mut Vec<Open>) -> Option<usize> {
+        let mut at = start;
+        loop {
+            let mut end = match (self.byte(at)?, self.known[at]) {
+                (b'{' | b'[', Known::Broken) => return None,
+                (b'{' | b'[', Known::Whole { end, depth }) => {
+                    deepen(open, depth);
+                    end
+                }
+                (opener @ (b'{' | b'['), Known::Nothing) => {
+                    // `]` and `}` stand two behind theirs.
+                    let closer = opener + 2;
+                    let depth = 1;
+                    open.push(Open {
+                        start: at,
+                        closer,
+                        depth,
+                    });
+                    at = self.skip_blanks(at + 1);
+                    if self.byte(at)? != closer {
+                        at = self.skip_key(at, opener)?;
+                        continue;
+                    }
+                    self.close(at, open)?
+                }
+                _ => self.end_of_plain(at)?,
+            };
+            // After a value the next one begins, or what holds it ends.
+            at = loop {
+                let Some(around) = open.last() else {
+                    return Some(end);
+                };
+                let next = self.skip_blanks(end);
+                match self.byte(next)? {
+                    b',' => {
+                        let next = self.skip_blanks(next + 1);
+                        break self.skip_key(next, around.closer - 2)?;
+                    }
+                    closer if closer == around.closer => end = self.close(next, open)?,
+                    _ => return None,
+                }
+            };
+        }
+    }
+
+    /// Notes the innermost value as whole, and gives its end.
+    fn close(&mut self, closer: usize, open: &mut Vec<Open>) -> Option<usize> {
+        let Open { start, depth, .. } = *open.last().filter(|value| value.depth <= MAX_DEPTH)?;
+        open.pop();
+        let end = closer + 1;
+        self.known[start] = Known::Whole { end, depth };
+        deepen(open, depth);
+        Some(end)
+    }
+
+    /// In an object a key stands before the value that begins here.
+    fn skip_key(&self, at: usize, opener: u8) -> Option<usize> {
+        if opener != b'{' {
+            return Some(at);
+        }
+        let key = self.byte(at).filter(|byte| *byte == b'"');
+        let colon = self.skip_blanks(key.and_then(|_| self.end_of_plain(at))?);
+        (self.byte(colon)? == b':').then(|| self.skip_blanks(colon + 1))
+    }
+
+    /// Where a text, a number or a word ends.
+    fn end_of_plain(&self, at: usize) -> Option<usize> {
+        let rest = self.text.get(at..)?;
+        let mut values = Deserializer::from_str(rest).into_iter::<Value>();
+        values.next()?.ok()?;
+        Some(at + values.byte_offset())
+    }
+
+    fn skip_blanks(&self, at: usize) -> usize {
+        let rest = &self.text.as_bytes()[at..];
+        let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        at + rest.iter().take_while(is_blank).count()
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+}
+
+fn deepen(open: &mut [Open], depth: usize) {
+    if let Some(around) = open.last_mut() {
+        around.depth = around.depth.max(depth + 1);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thoughts_are_no_part_of_an_answer() {
-        for (text, wanted) in [
-            ("<think>{}</think>[1]", "[1]"),
-            ("\n<thinking>\na\n</thinking>\nb", "\n\nb"),
-            ("so {} or\n</think>\n[1]", "\n[1]"),
-            ("a\n<think>never ends", "a\n"),
-            ("a `</think>` in words", "a `</think>` in words"),
-            ("{\"a\": \"<think>\"}", "{\"a\": \"<think>\"}"),
-            ("OK. <THINK a=b>x</Think >y", "OK. \ny"),
-            ("<reasoning>\n<think>\n</reasoning>a", "a"),
-            ("<seed:think>x</seed:think>a", "a"),
-            ("[THINK]x[/THINK]a [think] b", "a [think] b"),
-            ("◁think▷x◁/think▷a", "a"),
-            ("Vec<Thing> a < b </p>", "Vec<Thing> a < b </p>"),
-            ("<think>a</think>b<think>c</think>d", "b\nd"),
-            ("plain", "plain"),
-            (
-                "- between <think> and </think>\n- a",
-                "- between <think> and </think>\n- a",
-            ),
-            ("- p.py:5 passes </think> on", "- p.py:5 passes </think> on"),
-            (
-                "1. it does not end at <think>\na",
-                "1. it does not end at <think>\na",
-            ),
-            (
-                "Follow-up: keep <reasoning>x</reasoning>",
-                "Follow-up: keep <reasoning>x</reasoning>",
-            ),
-            ("- draft\n- more </think>\na", "\na"),
-            ("- <think>a</think>b", "- \nb"),
-            ("- so <think>\na\n</think>\nb", "\nb"),
-            ("<think>\n- a </think> b", " b"),
-        ] {
-            assert_eq!(without_thoughts(text).text, wanted, "{text:?}");
-        }
-        let unended = without_thoughts("a\n<Think>b").unended;
-        assert_eq!(unended, Some(("<Think>".to_owned(), 2)));
-        let ended = without_thoughts("a\nb</think>c").ended;
-        assert_eq!(ended, Some(("</think>".to_owned(), 2)));
-    }
 
     #[test]
     fn json_is_found_between_words() {
@@ -289,31 +173,78 @@ mod tests {
             ("{x} [see {\"a\": 1}", vec!["{\"a\": 1}"]),
             ("nothing {", vec![]),
             ("é[1]é", vec!["[1]"]),
+            ("[ ] { } [1,] {\"a\":1,} {1:2}", vec!["[ ]", "{ }"]),
+            (
+                "[{\"a\" : [true, -1.5e3, null], \"b\":{}} , \"\\u00e9\"]",
+                vec!["[{\"a\" : [true, -1.5e3, null], \"b\":{}} , \"\\u00e9\"]"],
+            ),
+            // A quote that another one ends by chance hides no value.
+            (
+                "he said [\"so] and {\"a\": \"b\"}",
+                vec!["{\"a\": \"b\"}"],
+            ),
+            ("[[1], [2] oops [3]", vec!["[1]", "[2]", "[3]"]),
+            ("[01] [\"\n\"] [tru] [1]", vec!["[1]"]),
         ] {
             assert_eq!(find_json(text), wanted, "{text:?}");
+        }
+    }
+
+    /// One value after the other, as `serde_json` finds them.
+    fn find_slowly(text: &str) -> Vec<&str> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(next) = text[at..].find(['{', '[']) {
+            let start = at + next;
+            let mut values = Deserializer::from_str(&text[start..]).into_iter::<Value>();
+            at = match values.next() {
+                Some(Ok(_)) => {
+                    let end = start + values.byte_offset();
+                    found.push(&text[start..end]);
+                    end
+                }
+                _ => start + 1,
+            };
+        }
+        found
+    }
+
+    #[test]
+    fn every_text_of_a_few_signs_is_read_as_serde_json_does() {
+        const SIGNS: [&str; 10] = ["[", "]", "{", "}", "\"", ",", ":", "1", "\\", " "];
+        let mut texts = vec![String::new()];
+        for _ in 0..5 {
+            let longer = texts.iter().flat_map(|text| {
+                let more = SIGNS.iter();
+                more.map(move |sign| format!("{text}{sign}"))
+            });
+            texts = longer.collect();
+        }
+        for text in &texts {
+            for text in [text.clone(), format!("[{{\"a\":{text}{text}]}}")] {
+                assert_eq!(find_json(&text), find_slowly(&text), "{text:?}");
+            }
+        }
+        for depth in [126, 127, 128, 300] {
+            let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+            assert_eq!(find_json(&text), find_slowly(&text), "{depth}");
         }
     }
 
     #[test]
     fn hostile_text_is_searched_in_bounded_time() {
         let start = std::time::Instant::now();
-        for piece in ["[", "{\"a\":", "[1,", "[],", "\"[", "[1,\",[1,\",", "{}"] {
+        for piece in [
+            "[", "{\"a\":", "[1,", "[],", "\"[", "[1,\",[1,\",", "{}", "[\",", "{\"{\":", "]",
+        ] {
             let text = piece.repeat(MAX_BYTES / piece.len());
             find_json(&text);
             find_json(&format!("{}{}", "[".repeat(1_000), &text[..MAX_BYTES / 2]));
+            find_json(&format!("[\"{}", &text[..MAX_BYTES / 2]));
         }
+        let half = MAX_BYTES / 2;
+        find_json(&format!("{}{}", "[".repeat(half), "]".repeat(half)));
         assert!(find_json(&"[1]".repeat(MAX_BYTES)).is_empty());
-        for piece in [
-            "<",
-            "<think>",
-            "</think>",
-            "`<think>",
-            "<think></think>",
-            "[",
-            "◁think",
-        ] {
-            without_thoughts(&piece.repeat(MAX_BYTES / piece.len()));
-        }
-        assert!(start.elapsed().as_secs() < 300, "{:?}", start.elapsed());
+        assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
     }
 }
