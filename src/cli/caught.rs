@@ -18,7 +18,7 @@ pub(super) fn find_catch(event: &Event) -> Option<(&'static str, String)> {
         Event::Returned { slice_id, why, .. } => {
             ("a slice was given back", format!("{slice_id}: {why}"))
         }
-        Event::Refused { role, codes } => (
+        Event::Refused { role, codes, .. } => (
             "a session was refused",
             format!("{role}: {}", codes.join(", ")),
         ),

@@ -147,9 +147,9 @@ const GATE_RED: &str = "gate_red";
 
 fn tells(entry: &Entry, role: Role, code: &str) -> bool {
     match &entry.event {
-        Event::Refused { role: whose, codes } => {
-            *whose == role && codes.iter().any(|found| found == code)
-        }
+        Event::Refused {
+            role: whose, codes, ..
+        } => *whose == role && codes.iter().any(|found| found == code),
         Event::Implemented { .. } if code == GATE_RED => {
             role == Role::Implementer
                 && entry
@@ -269,6 +269,7 @@ mod tests {
         let event = Event::Refused {
             role: Role::Regrounder,
             codes: vec![Code::AuthorityBreached.id().to_owned()],
+            why: String::new(),
         };
         service::transition(workspace, &event, Actor::Role).unwrap();
     }

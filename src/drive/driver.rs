@@ -51,8 +51,6 @@ pub(super) struct Tally {
     pub(super) failures: u32,
     /// Steps in a row after which everything stood as before.
     pub(super) idle: u32,
-    /// What the role was told when its last report was refused.
-    pub(super) refused: Option<(Role, String)>,
     /// Nobody could play the last time, and what keeps one from it ends by itself; after how
     /// long, where that was said.
     pub(super) passing: Option<Option<Duration>>,

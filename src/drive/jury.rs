@@ -75,12 +75,12 @@ impl Driver<'_> {
     pub(super) fn judges_together(
         &mut self,
         workspace: &Workspace,
-        dispatch: &Dispatch,
+        due: (&Dispatch, &str),
         judges: &[Asking],
         ticket: Option<String>,
     ) -> Result<Step, Failure> {
         let (mut moved, mut last, mut ended) = (false, Step::Waited, None);
-        for outcome in self.play(workspace, Role::StopJudge, dispatch, judges, ticket)? {
+        for outcome in self.play(workspace, Role::StopJudge, due, judges, ticket)? {
             match outcome {
                 RoleOutcome::Step(Step::Moved) => moved = true,
                 // What the others said counts all the same.

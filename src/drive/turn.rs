@@ -13,10 +13,27 @@ use cook_agents::workflow_mark;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, Dispatch};
 use cook_core::model::{Actor, Event, Role};
-use cook_core::prompt::{self, report_format};
+use cook_core::prompt;
 use cook_git::Identity;
 use cook_store::session::{Continuation, On};
 use std::time::Instant;
+
+/// What an agent is told and what it goes on from. One that cannot go on from anything is told
+/// everything.
+fn choose_prompt(
+    agent: RoleAgent,
+    whole: &str,
+    evidence: &Option<(String, On)>,
+    beside: &str,
+) -> Asking {
+    let can = agent.preset.continuation() != Continuation::None;
+    let (mut say, on) = match evidence {
+        Some((say, on)) if can => (say.clone(), Some(*on)),
+        _ => (whole.to_owned(), None),
+    };
+    say.push_str(beside);
+    Asking { agent, say, on }
+}
 
 impl Driver<'_> {
     pub(super) fn step(&mut self) -> Result<Step, Failure> {
@@ -44,7 +61,10 @@ impl Driver<'_> {
         let head = service::head_of(&facts)?;
         let ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head, Some(role))?;
         let prompts = service::role_prompts(&workspace, Some(&snapshot), &dispatch, &facts)?;
-        let beside = self.beside(&workspace, role)?;
+        let mut beside = self.beside(&workspace, role)?;
+        if let Some(why) = service::last_refusal(&workspace, role)? {
+            beside.push_str(&prompt::not_taken(&why));
+        }
         let mut agents = self.cast.get(&role).cloned().unwrap_or_default();
         let mut evidence = None;
         let mut missing = 1;
@@ -62,14 +82,15 @@ impl Driver<'_> {
             let mut judges = Vec::new();
             for turn in 0..missing {
                 let agent = self.bench(&workspace, &agents, turn)?.swap_remove(0);
-                judges.push(self.choose_prompt(role, agent, &prompts.whole, &evidence, &beside));
+                judges.push(choose_prompt(agent, &prompts.whole, &evidence, &beside));
             }
-            return self.judges_together(&workspace, &dispatch, &judges, ticket);
+            return self.judges_together(&workspace, (&dispatch, &prompts.format), &judges, ticket);
         }
         let mut last = format!("no agent is named for the {role}");
         for agent in agents {
-            let asking = self.choose_prompt(role, agent, &prompts.whole, &evidence, &beside);
-            for outcome in self.play(&workspace, role, &dispatch, &[asking], ticket.clone())? {
+            let asking = choose_prompt(agent, &prompts.whole, &evidence, &beside);
+            let due = (&dispatch, &*prompts.format);
+            for outcome in self.play(&workspace, role, due, &[asking], ticket.clone())? {
                 match outcome {
                     RoleOutcome::Step(step) => return Ok(step),
                     RoleOutcome::Another(why) => last = why,
@@ -97,30 +118,6 @@ impl Driver<'_> {
         }
     }
 
-    /// What an agent is told and what it goes on from. One that cannot go on from anything is
-    /// told everything.
-    fn choose_prompt(
-        &self,
-        role: Role,
-        agent: RoleAgent,
-        whole: &str,
-        evidence: &Option<(String, On)>,
-        beside: &str,
-    ) -> Asking {
-        let can = agent.preset.continuation() != Continuation::None;
-        let (mut say, on) = match evidence {
-            Some((say, on)) if can => (say.clone(), Some(*on)),
-            _ => (whole.to_owned(), None),
-        };
-        say.push_str(beside);
-        if let Some((of, why)) = &self.tally.refused
-            && *of == role
-        {
-            say.push_str(&prompt::not_taken(why));
-        }
-        Asking { agent, say, on }
-    }
-
     /// Takes in what the sessions left: nobody else does while a driver holds the lease.
     fn take_inbox(&mut self) -> Result<(), Failure> {
         let workspace = self.open()?;
@@ -146,13 +143,13 @@ impl Driver<'_> {
         Ok(prompt::apart(&dirty))
     }
 
-    /// Holds a role's sessions, several of them at once; their reports are taken one after
-    /// another.
+    /// Holds a role's sessions, several of them at once; their reports, of the format that was asked
+    /// for, are taken one after another.
     pub(super) fn play(
         &mut self,
         workspace: &Workspace,
         role: Role,
-        dispatch: &Dispatch,
+        (dispatch, format): (&Dispatch, &str),
         askings: &[Asking],
         ticket: Option<String>,
     ) -> Result<Vec<RoleOutcome>, Failure> {
@@ -180,7 +177,6 @@ impl Driver<'_> {
         let mark = workflow_mark(workspace.store_id(), &workspace.place().cook_dir());
         let sandbox = self.keeping.sandbox(&workspace.repo)?;
         let (_, snapshot) = workspace.require()?;
-        let format = report_format(role, dispatch.rule.id(), &snapshot);
         let bounds = self.left(&snapshot);
         // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
         let identity = match role {
@@ -191,7 +187,7 @@ impl Driver<'_> {
         for (Asking { agent, .. }, (_, dir)) in askings.iter().zip(&rooms) {
             contexts.push(SessionContext {
                 role,
-                format: &format,
+                format,
                 agent,
                 slot: self.board.begins(role, agent.preset.name()),
                 dir,

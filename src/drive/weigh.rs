@@ -14,6 +14,9 @@ use cook_core::report::{self, Provenance, Report, Reported};
 use cook_store::session::{Ref, Reply, SessionStore};
 use std::time::Instant;
 
+/// Longest reason why a report was not taken that is kept, in characters.
+const MAX_WHY: usize = 2_000;
+
 /// What a session began with.
 pub(super) struct SessionStart {
     /// The ticket of the state that it was asked about.
@@ -118,7 +121,6 @@ impl Driver<'_> {
         let took = began.at.elapsed();
         match self.record(workspace, &event) {
             Ok(applied) => {
-                self.tally.refused = None;
                 self.observer.observe(&RunEvent::Recorded {
                     role,
                     applied: &applied,
@@ -160,8 +162,12 @@ impl Driver<'_> {
         codes: Vec<String>,
         why: String,
     ) -> Result<RoleOutcome, Failure> {
-        self.record(workspace, &Event::Refused { role, codes })?;
-        self.tally.refused = Some((role, why.clone()));
+        let refused = Event::Refused {
+            role,
+            codes,
+            why: why.chars().take(MAX_WHY).collect(),
+        };
+        self.record(workspace, &refused)?;
         Ok(RoleOutcome::Step(Step::Nothing(why)))
     }
 

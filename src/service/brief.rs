@@ -368,7 +368,7 @@ fn attempts(event: &Event, facts: &Facts, seq: u64) -> Vec<Attempt> {
         Event::Returned { slice_id, why, .. } => {
             vec![attempt(Some(slice_id), "returned", why.clone())]
         }
-        Event::Refused { role, codes } => {
+        Event::Refused { role, codes, .. } => {
             vec![attempt(
                 None,
                 "refused",

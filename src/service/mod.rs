@@ -24,6 +24,7 @@ mod notify;
 mod offers;
 mod prompting;
 mod pulled;
+mod refusal;
 mod scripted;
 mod slice_rows;
 mod sync;
@@ -50,6 +51,7 @@ pub(crate) use prompting::{
     Prompts, fits, leaves_the_tree_alone, report_format, role_prompts, ticket,
 };
 pub(crate) use pulled::pulled;
+pub use refusal::last_refusal;
 pub(crate) use scripted::{list_scripted_commands, scripted_line};
 pub use transition::transition;
 pub(crate) use transition::{dry_run, show_tip, transition_holding};

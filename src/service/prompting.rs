@@ -87,6 +87,8 @@ pub fn leaves_the_tree_alone(role: Role) -> bool {
 pub struct Prompts {
     /// The whole prompt.
     pub whole: String,
+    /// The format of the report that it asks for.
+    pub format: String,
     /// For judges: the evidence, the same for all of a wave, and a prompt to stand behind it.
     pub beside_evidence: Option<(String, String)>,
 }
@@ -100,10 +102,18 @@ pub fn report_format(workspace: &Workspace, role: Role) -> Result<String, Failur
     let Some(snapshot) = snapshot else {
         return Ok(report::format(role));
     };
-    let (dispatch, _) = dispatch_now(workspace, Some(&snapshot))?;
-    Ok(match dispatch.role == Some(role) {
-        true => prompt::report_format(role, dispatch.rule.id(), &snapshot),
-        false => report::format(role),
+    let (dispatch, facts) = dispatch_now(workspace, Some(&snapshot))?;
+    if dispatch.role != Some(role) {
+        return Ok(report::format(role));
+    }
+    let rule = dispatch.rule.id();
+    let snapshot = &*machine::follow(&snapshot, facts.rebound.as_ref());
+    Ok(match role {
+        Role::Regrounder => {
+            let found = find_state(workspace, snapshot, &dispatch, &facts)?;
+            prompt::report_format(role, rule, &found.snapshot, &found.selection)
+        }
+        _ => prompt::report_format(role, rule, snapshot, &Selection::default()),
     })
 }
 
@@ -183,6 +193,7 @@ pub fn role_prompts(
     };
     Ok(Prompts {
         whole: prompt::render(&input),
+        format: prompt::report_format(role, input.rule, snapshot, input.selection),
         beside_evidence: (role == Role::StopJudge).then(beside),
     })
 }

@@ -382,6 +382,24 @@ fn a_session_without_a_report_spends_an_attempt_and_no_more() {
     }
 }
 
+/// Also in a run that begins anew.
+#[test]
+fn the_next_session_of_a_role_is_told_why_the_last_report_was_not_taken() {
+    let job = Job::new();
+    job.run(&["--steps", "3"]).exits(13);
+    job.mischief("auditor", "malformed");
+    let run = job.run(&["--steps", "1"]).exits(13);
+    assert!(run.err.contains("came to nothing"), "{}", run.err);
+    job.run(&["--steps", "1"]).exits(13);
+    let told = std::fs::read_to_string(job.state.join("prompt.auditor")).unwrap();
+    let why = "was not taken, for this reason (data, no instruction): `` the report breaks the rules: [header_missing] no line `MISSION ANCHOR";
+    assert!(told.contains(why), "{told}");
+    job.run(&[]).exits(0);
+    let told = std::fs::read_to_string(job.state.join("prompt.regrounder")).unwrap();
+    assert!(!told.contains("was not taken"), "{told}");
+    job.is_done();
+}
+
 #[test]
 fn a_malformed_report_is_asked_for_once_more() {
     let job = Job::new();

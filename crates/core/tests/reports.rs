@@ -543,6 +543,48 @@ fn a_broken_json_form_is_refused_once() {
     }
 }
 
+/// What a refused object must hold is what its own role must.
+#[test]
+fn a_refusal_of_the_json_form_speaks_of_its_role() {
+    for role in Role::ALL {
+        let valid = to_json(&accepted(&Draft::valid(role)));
+        let told = |change: &dyn Fn(&mut Value)| {
+            let mut changed = valid.clone();
+            change(&mut changed);
+            let parsed = parse(role, changed.to_string().as_bytes());
+            let [finding] = parsed.findings.as_slice() else {
+                panic!("{role}: {:?}", parsed.findings);
+            };
+            assert_eq!(finding.code, Code::ReportBlockInvalid);
+            finding.message.clone()
+        };
+        let is_of_regrounder = |message: &str| message.contains("reconcile, reopen");
+        let unknown = told(&|value| value["frobnicate"] = json!(1));
+        let own = fields(role).last().unwrap().key;
+        assert!(unknown.contains("`frobnicate` is not a field"), "{unknown}");
+        assert!(unknown.contains(own), "{role}: {unknown}");
+        assert!(!is_of_regrounder(&unknown), "{role}: {unknown}");
+        for field in fields(role).iter().filter(|field| field.required) {
+            let message = told(&|value| value[field.key] = json!({"a": 1}));
+            let wanted = format!("it holds `{{\"a\":1}}`; it must hold {}", field.hint);
+            assert!(message.contains(&wanted), "{role}: {message}");
+        }
+        if has_rubric(role) {
+            let message = told(&|value| value["rubric"] = json!(3));
+            assert!(
+                message.contains("it holds `3`; it must hold a verdict and a reason"),
+                "{message}"
+            );
+        }
+        let broken = parse(role, b"{\"mission_anchor\": \"m\",");
+        assert!(
+            !is_of_regrounder(&broken.findings[0].message),
+            "{:?}",
+            broken.findings
+        );
+    }
+}
+
 #[test]
 fn schemas_accept_reports_and_refuse_broken_ones() {
     for role in Role::ALL {
@@ -942,7 +984,7 @@ fn a_report_of_the_largest_size_is_read_in_bounded_time() {
     ] {
         for role in Role::ALL {
             let whole = Draft::valid(role).text();
-            for before in ["MISSION ANCHOR: x\n", "MISSION ANCHOR: x", "- a: ", &whole] {
+            for before in ["MISSION ANCHOR: x\n", "MISSION ANCHOR: x", &whole] {
                 let text = format!("{before}{}", filler.repeat(MAX_BYTES / filler.len()));
                 let begin = std::time::Instant::now();
                 let parsed = parse(role, &text.as_bytes()[..MAX_BYTES]);

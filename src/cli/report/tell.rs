@@ -133,7 +133,7 @@ fn slice_event(seq: u64, event: Event) -> Option<SliceEvent> {
     let (what, good, says) = match event {
         Event::Implemented { commit, .. } => ("a commit was reported", None, vec![commit]),
         Event::Returned { why, .. } => ("given back", Some(false), vec![why]),
-        Event::Refused { role, codes } => {
+        Event::Refused { role, codes, .. } => {
             let codes = codes.join(", ");
             (
                 "a session was refused",

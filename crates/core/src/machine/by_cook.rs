@@ -161,7 +161,9 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
 /// Every judge said yes, and named nothing.
 fn require_agreement(snapshot: &Snapshot, head: &Head) -> Result<(), String> {
     let mut votes = wave::votes_at(snapshot, head);
-    match wave::unanimous(snapshot, head) && votes.all(|vote| vote.concerns.is_empty()) {
+    match wave::unanimous(snapshot, head.commit.as_deref())
+        && votes.all(|vote| vote.concerns.is_empty())
+    {
         true => Ok(()),
         false => Err("not every judge said yes without a concern".to_owned()),
     }

@@ -7,7 +7,7 @@ use super::proof;
 use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
 use super::work::Work;
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{ActiveStatus, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
+use crate::model::{PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
 use std::collections::BTreeSet;
 
 /// Slices a plan may hold.
@@ -252,7 +252,7 @@ fn revise(
         if planned.acceptance_criteria.contains(criterion) {
             continue;
         }
-        if is_committed(work, id) {
+        if work.next.is_committed(id) {
             return Err(Refusal::new(
                 Code::UnreconciledCommit,
                 format!(
@@ -313,7 +313,7 @@ fn next_status(
             .push(Finding::new(Code::PlanStatusIgnored, what).at(id.clone()));
         return Ok(slice.status);
     }
-    let committed = is_committed(work, id);
+    let committed = work.next.is_committed(id);
     match (slice.status, wanted) {
         (_, Done) => Err(marks_done(id)),
         (_, Selected | InProgress) if block.select.as_deref() == Some(id) => Ok(slice.status),
@@ -346,12 +346,6 @@ fn next_status(
         (Blocked | Selected | InProgress, Planned) => Ok(wanted),
         (from, to) => Err(illegal_status(id, from.id(), to)),
     }
-}
-
-/// It waits to be reviewed or reconciled.
-fn is_committed(work: &Work, id: &str) -> bool {
-    work.next.active.status == ActiveStatus::Committed
-        && work.next.active.slice_id.as_deref() == Some(id)
 }
 
 /// The active cursor lets go of a slice that the plan took out of work.

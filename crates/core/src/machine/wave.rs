@@ -28,8 +28,9 @@ pub(super) fn room_at<'a>(snapshot: &'a Snapshot, head: &Head) -> Option<&'a Roo
 }
 
 /// Unanimity: the required votes, all of them yes, nothing counted.
-pub(super) fn unanimous(snapshot: &Snapshot, head: &Head) -> bool {
-    let votes: Vec<&Vote> = votes_at(snapshot, head).collect();
+pub(super) fn unanimous(snapshot: &Snapshot, head: Option<&str>) -> bool {
+    let votes = snapshot.ledger.wave.votes.iter();
+    let votes: Vec<&Vote> = votes.filter(|vote| Some(&*vote.head) == head).collect();
     votes.len() as u64 >= snapshot.profile.required_stop_judges.0
         && votes.iter().all(|vote| {
             vote.can_stop && vote.blocker_count.0 == 0 && vote.high_value_gap_count.0 == 0

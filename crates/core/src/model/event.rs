@@ -385,8 +385,11 @@ pub enum Event {
     Refused {
         /// Whose.
         role: Role,
-        /// Why.
+        /// Which rules it broke.
         codes: Vec<String>,
+        /// The same in words, for the next session of the role.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
     },
     /// The user pauses.
     Paused {

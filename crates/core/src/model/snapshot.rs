@@ -48,6 +48,11 @@ impl Snapshot {
         self.active.slice_id.as_deref().filter(|_| is_in_work)
     }
 
+    /// The slice is committed, and waits to be reviewed or reconciled.
+    pub fn is_committed(&self, id: &str) -> bool {
+        self.active.status == ActiveStatus::Committed && self.active.slice_id.as_deref() == Some(id)
+    }
+
     /// The profile in force.
     pub fn assurance(&self) -> Assurance {
         let chosen = self.profile.assurance;

@@ -20,12 +20,11 @@ pub use parts::findings_shown;
 pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_tags};
-use crate::machine::{Rule, audit_to_answer, owed, was_reported};
-use crate::model::{Blocker, Role, SliceStatus, Snapshot};
+use crate::machine::{Choice, Rule, Selection};
+use crate::model::{Role, Snapshot};
 use crate::report;
 use parts::{must_fix, parts};
 use quote::Quoted;
-use slices::may_select;
 
 /// What a role may read besides.
 const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,
@@ -152,7 +151,10 @@ fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
         "wave" => Quoted::word(&snapshot.state.current_stop_wave_id.0.to_string()),
         "judges" => Quoted::word(&snapshot.profile.required_stop_judges.0.to_string()),
         "parts" => Quoted::titled(parts(input)),
-        "format" => Quoted::fenced("text", &report_format(input.role, input.rule, snapshot)),
+        "format" => Quoted::fenced(
+            "text",
+            &report_format(input.role, input.rule, snapshot, input.selection),
+        ),
         _ => return None,
     })
 }
@@ -163,9 +165,9 @@ fn remaining_ids(snapshot: &Snapshot) -> String {
 }
 
 /// The format of the report that a role is asked for under a rule, its two header lines filled in.
-pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot) -> String {
+pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot, selection: &Selection) -> String {
     let left_out = match role {
-        Role::Regrounder => refused_keys(rule, snapshot),
+        Role::Regrounder => refused_keys(rule, snapshot, selection),
         Role::Implementer if must_fix(snapshot).is_empty() => vec![report::MUST_FIX],
         _ => Vec::new(),
     };
@@ -188,37 +190,32 @@ pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot) -> String {
 }
 
 /// What a regrounder's block may not hold now.
-fn refused_keys(rule: &str, snapshot: &Snapshot) -> Vec<&'static str> {
-    let is = |known: Rule| rule == known.id();
-    let mut slices = snapshot.plan.candidate_slices.iter();
-    let has_done = slices.any(|slice| slice.status == SliceStatus::Done);
-    let owed = owed(snapshot);
-    let is_rejected = owed.iter().any(|no| no.id.starts_with(Blocker::REVIEW));
-    let audit = audit_to_answer(snapshot).is_some();
-    let due = [
-        (
-            "reconcile",
-            is(Rule::Reconcile) || is_rejected || is(Rule::Recover) && was_reported(snapshot),
-        ),
-        ("reopen", has_done),
-        ("evidence", has_done || is(Rule::Reconcile)),
-        ("conclude", is(Rule::Conclude)),
-        (
-            "answers",
-            !is(Rule::Conclude) && (!owed.is_empty() || audit),
-        ),
-        ("answers_to", !snapshot.ledger.answers.is_empty()),
-        ("select", may_select(rule, snapshot)),
+fn refused_keys(rule: &str, snapshot: &Snapshot, selection: &Selection) -> Vec<&'static str> {
+    let rule = Rule::ALL.into_iter().find(|known| known.id() == rule);
+    let held = selection.held.is_some();
+    let is_open = |choice: &Choice| rule.is_some_and(|rule| choice.is_open(rule, snapshot, held));
+    let keys: [(&str, &[Choice]); 10] = [
+        ("reconcile", &[Choice::Accept, Choice::SendBack]),
+        (report::ACCEPT, &[Choice::Accept]),
+        ("reopen", &[Choice::Reopen]),
+        (report::DROP, &[Choice::DropCriteria]),
+        ("evidence", &[Choice::Evidence]),
+        ("conclude", &[Choice::GoOn, Choice::Stop]),
+        (report::STOP, &[Choice::Stop]),
+        ("answers", &[Choice::Answers]),
+        ("answers_to", &[Choice::AnswersTo]),
+        ("select", &[Choice::Select]),
     ];
-    let refused = due.into_iter().filter(|(_, is_due)| !is_due);
-    refused.map(|(key, _)| key).collect()
+    let refused = keys.iter();
+    let refused = refused.filter(|(_, choices)| !choices.iter().any(is_open));
+    refused.map(|(key, _)| *key).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnostic::{Code, Finding};
-    use crate::machine::Selection;
+    use crate::model::Blocker;
     use serde_json::json;
 
     #[test]

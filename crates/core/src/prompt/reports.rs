@@ -74,8 +74,9 @@ pub(super) fn audit_text(audit: Option<&AuditNote>, owed: Option<&Blocker>) -> S
 
 pub(super) fn vote(vote: &Vote) -> String {
     let says = match vote.can_stop {
-        true => "yes",
-        false => "no",
+        true => "yes".to_owned(),
+        // `answers` may answer it by itself.
+        false => format!("no (`no-{}`)", vote.seq.0),
     };
     let mut text = format!(
         "number {}, at {}: {says}, {}, {}",

@@ -68,8 +68,8 @@ const KEYS: [(&str, &str); 12] = [
 ];
 
 /// What stands below the block, with the keys that it speaks of.
-const WORDS: [(&str, &str); 5] = [
-    ("reconcile", "`decision` is accepted or reopened."),
+const WORDS: [(&str, &str); 6] = [
+    (ACCEPT, "`decision` is accepted or reopened."),
     (
         "plan",
         "A plan says what changes: `change` may hold any key of `add` but the criteria (and, of a slice in work, but the goal, which is locked), and `status` planned, or blocked with a `reason`; what is left out stays.",
@@ -78,16 +78,40 @@ const WORDS: [(&str, &str); 5] = [
         "evidence",
         "`basis` is observed, test, output, user or doc, and follows from the anchor where it is left out.",
     ),
-    ("conclude", r#"`conclude` may be {"decision": "stop"}."#),
+    (
+        DROP,
+        "What `drop_criteria` names needs `evidence` that it holds.",
+    ),
+    (STOP, r#"`conclude` may be {"decision": "stop"}."#),
     (
         "policy",
         r#"`policy` may be {"to": "blocked", "why": "…", "exit": "<command>"}."#,
     ),
 ];
 
+/// What may stand below some keys, and has a name of its own where it may not: `reconcile` with
+/// `accepted`, `conclude` with `stop`, `drop_criteria` in a plan.
+pub const ACCEPT: &str = "accepted";
+/// See [`ACCEPT`].
+pub const STOP: &str = "stop";
+/// See [`ACCEPT`].
+pub const DROP: &str = "drop_criteria";
+
 /// Every key.
 pub(super) fn keys() -> Vec<&'static str> {
     KEYS.iter().map(|(key, _)| *key).collect()
+}
+
+/// The shape of a key's value, without what may not stand there.
+fn shape_of(key: &str, shape: &str, left_out: &[&str]) -> String {
+    let is_out = |name| left_out.contains(&name);
+    match key {
+        "reconcile" if is_out(ACCEPT) => shape
+            .replace("accepted\"", "reopened\"")
+            .replace("; none when accepted", ""),
+        "plan" if is_out(DROP) => shape.replace(r#", "drop_criteria": [1]"#, ""),
+        _ => shape.to_owned(),
+    }
 }
 
 /// What the block, or the value of one of its keys, must hold.
@@ -105,13 +129,13 @@ pub(super) fn wanted(key: &str) -> String {
     }
 }
 
-/// The block with these keys.
-pub(super) fn format(keys: &[&str]) -> String {
-    let shown = |key: &&(&str, &str)| keys.contains(&key.0);
+/// The block without these keys, and without what may stand below some.
+pub(super) fn format(left_out: &[&str]) -> String {
+    let shown = |key: &&(&str, &str)| !left_out.contains(&key.0);
     let rows: Vec<String> = KEYS
         .iter()
         .filter(shown)
-        .map(|(key, value)| format!("  \"{key}\": {value}"))
+        .map(|(key, value)| format!("  \"{key}\": {}", shape_of(key, value, left_out)))
         .collect();
     let words: Vec<&str> = WORDS
         .iter()

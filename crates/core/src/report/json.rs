@@ -6,7 +6,7 @@
 
 use super::block::wanted as wanted_in;
 use super::field::{Field, Kind};
-use super::offer::OfferBlock;
+use super::offer::{OFFER_FORMAT, OfferBlock};
 use super::raw::{Raw, held};
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use crate::diagnostic::{Code, Finding, Lines, clean};
@@ -19,8 +19,8 @@ use std::fmt;
 pub(super) fn block(text: &str) -> Result<Reground, Finding> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let block: Reground = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| invalid(&error.path().to_string(), error.inner(), text))?;
-    let broken = |error: serde_json::Error| invalid(".", &error, text);
+        .map_err(|error| invalid_block(&error.path().to_string(), error.inner(), text))?;
+    let broken = |error: serde_json::Error| invalid_block(".", &error, text);
     deserializer.end().map_err(broken)?;
     let given = serde_json::from_str(text).map_err(broken)?;
     checked(&block, &given)
@@ -30,11 +30,12 @@ pub(super) fn block(text: &str) -> Result<Reground, Finding> {
 /// Hidden characters come out of its texts, which JSON can spell as escapes.
 fn checked(block: &Reground, given: &Value) -> Result<Reground, Finding> {
     let text = given.to_string();
-    let typed = serde_json::to_value(block).map_err(|error| invalid(".", &error, &text))?;
+    let typed = serde_json::to_value(block).map_err(|error| invalid_block(".", &error, &text))?;
     match list_for_object(given, &typed, "block") {
         Some(path) => {
             let error = de::Error::custom("a list stands where an object belongs");
-            Err(invalid(path.trim_start_matches("block."), &error, &text))
+            let path = path.trim_start_matches("block.");
+            Err(invalid_block(path, &error, &text))
         }
         None => cleaned(typed),
     }
@@ -60,7 +61,7 @@ fn cleaned(mut value: Value) -> Result<Reground, Finding> {
     clean_texts(&mut value);
     let text = value.to_string();
     serde_path_to_error::deserialize(value)
-        .map_err(|error| invalid(&error.path().to_string(), error.inner(), &text))
+        .map_err(|error| invalid_block(&error.path().to_string(), error.inner(), &text))
 }
 
 /// Recursion is bounded: a block's type nests a few levels and nothing else passes.
@@ -73,27 +74,71 @@ fn clean_texts(value: &mut Value) {
     }
 }
 
+/// What is wrong in a regrounder's block.
+fn invalid_block(path: &str, error: &serde_json::Error, text: &str) -> Finding {
+    let steps = steps_of(path);
+    let wants = wanted_in(steps.first().copied().unwrap_or_default());
+    invalid(path, error, text, &wants)
+}
+
+/// What is wrong in a report that is one object.
+fn invalid_report(role: Role, path: &str, error: &serde_json::Error, text: &str) -> Finding {
+    let steps = steps_of(path);
+    let first = steps.first().copied().unwrap_or_default();
+    let field = fields(role).iter().find(|field| field.key == first);
+    let wants = match (first, field) {
+        ("block", _) if has_block(role) => wanted_in(steps.get(1).copied().unwrap_or_default()),
+        ("block", _) => format!(
+            "for example `\"block\": {}`",
+            clean(
+                OFFER_FORMAT
+                    .trim_start_matches("```json")
+                    .trim_end()
+                    .trim_end_matches("```"),
+                Lines::Fold
+            )
+        ),
+        ("rubric", _) if has_rubric(role) => format!(
+            "a verdict and a reason for each dimension; for example `\"rubric\": {{\"{}\": {{\"verdict\": \"concern\", \"why\": \"no test covers it\"}}, …}}`",
+            DIMENSIONS[0].key
+        ),
+        (_, Some(field)) => field.wants(""),
+        (_, None) => format!(
+            "the report of {role} as one JSON object with the keys {}",
+            keys_of(role)
+        ),
+    };
+    invalid(path, error, text, &wants)
+}
+
+/// The keys of a report that is one object.
+fn keys_of(role: Role) -> String {
+    let named = fields(role).iter().map(|field| field.key);
+    let rubric = has_rubric(role).then_some("rubric");
+    let block = has_block(role).then_some("block");
+    let keys: Vec<&str> = named.chain(rubric).chain(block).collect();
+    keys.join(", ")
+}
+
+fn steps_of(path: &str) -> Vec<&str> {
+    let steps = path.split(['.', '[', ']']);
+    steps.filter(|step| !matches!(*step, "" | "?")).collect()
+}
+
 /// What is wrong at a path of a text of JSON, with what stands there and what must.
-fn invalid(path: &str, error: &serde_json::Error, text: &str) -> Finding {
+fn invalid(path: &str, error: &serde_json::Error, text: &str, wants: &str) -> Finding {
     let place = match path {
         "." | "?" => String::new(),
         path => format!("at `{}`: ", clean(path, Lines::Fold)),
     };
-    let steps: Vec<&str> = path
-        .split(['.', '[', ']'])
-        .filter(|step| !matches!(*step, "" | "block"))
-        .collect();
     let holds = match serde_json::from_str::<Value>(text) {
         Ok(value) => {
-            let value = value.get("block").unwrap_or(&value);
             let step = |value: &Value, step: &&str| match step.parse::<usize>() {
                 Ok(place) => value.get(place).cloned(),
                 Err(_) => value.get(step).cloned(),
             };
-            let steps = steps.iter();
-            let found = steps.fold(value.clone(), |value, key| {
-                step(&value, key).unwrap_or(value)
-            });
+            let steps = steps_of(path).into_iter();
+            let found = steps.fold(value, |value, key| step(&value, &key).unwrap_or(value));
             found.to_string()
         }
         // The words before the place where it is no JSON any more.
@@ -104,7 +149,6 @@ fn invalid(path: &str, error: &serde_json::Error, text: &str) -> Finding {
             line[end.saturating_sub(BEFORE)..end].iter().collect()
         }
     };
-    let wants = wanted_in(steps.first().copied().unwrap_or_default());
     Finding::new(
         Code::ReportBlockInvalid,
         format!(
@@ -132,10 +176,13 @@ pub(super) fn read(role: Role, body: &str) -> Raw {
     let object = Object { role }.deserialize(tracked);
     let mut raw = match object {
         Ok(raw) => raw,
-        Err(error) => return Raw::unreadable(invalid(&track.path().to_string(), &error, body)),
+        Err(error) => {
+            let path = track.path().to_string();
+            return Raw::unreadable(invalid_report(role, &path, &error, body));
+        }
     };
     if let Err(error) = deserializer.end() {
-        return Raw::unreadable(invalid(".", &error, body));
+        return Raw::unreadable(invalid_report(role, ".", &error, body));
     }
     if let Some(block) = raw.block.take() {
         // It was read once, so it can be read again.
@@ -184,9 +231,7 @@ impl<'de> Visitor<'de> for Object {
                 let field = field.ok_or_else(|| {
                     de::Error::custom(format!("`{key}` is not a field of {}", self.role))
                 })?;
-                let value = map.next_value::<Value>()?;
-                let text = field_text(field, &value).map_err(de::Error::custom)?;
-                raw.put(field, &text);
+                raw.put(field, &map.next_value_seed(FieldText(field))?);
             }
         }
         if blocks > 1 {
@@ -197,6 +242,18 @@ impl<'de> Visitor<'de> for Object {
             ));
         }
         Ok(raw)
+    }
+}
+
+/// Reads a field's value, so that what is wrong with it is told of its place.
+struct FieldText(&'static Field);
+
+impl<'de> DeserializeSeed<'de> for FieldText {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        field_text(self.0, &value).map_err(de::Error::custom)
     }
 }
 

@@ -25,6 +25,7 @@ mod table;
 mod text;
 mod value;
 
+pub use block::{ACCEPT, DROP, STOP};
 pub use event::{Provenance, Reported, event};
 pub use field::{Field, Kind};
 pub use offer::OFFER_FORMAT;

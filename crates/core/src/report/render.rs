@@ -100,9 +100,7 @@ pub fn format_without(role: Role, left_out: &[&str]) -> String {
         }
     }
     if has_block(role) {
-        let mut keys = block::keys();
-        keys.retain(|key| !left_out.contains(key));
-        out.push_str(&block::format(&keys));
+        out.push_str(&block::format(left_out));
     }
     out
 }

@@ -42,7 +42,7 @@ pub fn summarize(event: &Event) -> String {
         Event::Asked { role, question, .. } => {
             format!("the {} asks the user: {}", role.short(), fold(question))
         }
-        Event::Refused { role, codes } => {
+        Event::Refused { role, codes, .. } => {
             format!(
                 "the {}'s report does not count: {}",
                 role.short(),

@@ -13,8 +13,8 @@ const THOUGHTS: [&str; 9] = [
     "analysis",
 ];
 
-/// Longest tag, in characters.
-const MAX_TAG_CHARS: usize = 200;
+/// Longest tag, in bytes.
+const MAX_TAG: usize = 200;
 
 /// What an answer says besides a model's thoughts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -201,7 +201,9 @@ fn names_thoughts(inside: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || matches!(c, '|' | '<' | '>' | '[' | ']' | '◁' | '▷');
     let name = &inside[..inside.find(ends).unwrap_or(inside.len())];
     let name = name.rsplit(':').next().unwrap_or(name);
-    THOUGHTS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    THOUGHTS
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
 }
 
 fn tag_at(text: &str, start: usize) -> Option<Tag> {
@@ -216,9 +218,8 @@ fn tag_at(text: &str, start: usize) -> Option<Tag> {
     if !names_thoughts(inside) {
         return None;
     }
-    let mut ends = inside.char_indices().take(MAX_TAG_CHARS);
-    let (length, _) = ends.find(|(_, c)| *c == closer || *c == '\n')?;
-    if !inside[length..].starts_with(closer) {
+    let length = inside.find([closer, '\n', opener])?;
+    if length > MAX_TAG || !inside[length..].starts_with(closer) {
         return None;
     }
     let words = inside[..length].trim_matches(|c: char| c == '|' || c.is_whitespace());

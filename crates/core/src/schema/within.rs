@@ -179,10 +179,7 @@ mod tests {
                 vec!["[{\"a\" : [true, -1.5e3, null], \"b\":{}} , \"\\u00e9\"]"],
             ),
             // A quote that another one ends by chance hides no value.
-            (
-                "he said [\"so] and {\"a\": \"b\"}",
-                vec!["{\"a\": \"b\"}"],
-            ),
+            ("he said [\"so] and {\"a\": \"b\"}", vec!["{\"a\": \"b\"}"]),
             ("[[1], [2] oops [3]", vec!["[1]", "[2]", "[3]"]),
             ("[01] [\"\n\"] [tru] [1]", vec!["[1]"]),
         ] {
@@ -235,7 +232,16 @@ mod tests {
     fn hostile_text_is_searched_in_bounded_time() {
         let start = std::time::Instant::now();
         for piece in [
-            "[", "{\"a\":", "[1,", "[],", "\"[", "[1,\",[1,\",", "{}", "[\",", "{\"{\":", "]",
+            "[",
+            "{\"a\":",
+            "[1,",
+            "[],",
+            "\"[",
+            "[1,\",[1,\",",
+            "{}",
+            "[\",",
+            "{\"{\":",
+            "]",
         ] {
             let text = piece.repeat(MAX_BYTES / piece.len());
             find_json(&text);

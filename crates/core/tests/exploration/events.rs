@@ -896,6 +896,7 @@ pub fn reports(snapshot: &Snapshot, world: &World, rule: Rule, bounds: &Bounds) 
         let event = Event::Refused {
             role,
             codes: vec!["field_missing".to_owned()],
+            why: String::new(),
         };
         offers.push(offer("refused report", event, Actor::Runner, Mood::GOOD));
     }
@@ -1286,6 +1287,7 @@ pub fn user_commands(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Of
         let event = Event::Refused {
             role: Role::Implementer,
             codes: vec!["field_missing".to_owned()],
+            why: String::new(),
         };
         offers.push(offer("refused too late", event, Actor::Runner, mood));
     }

@@ -16,6 +16,7 @@ mod generated;
 mod imports;
 mod invariants;
 mod liveness;
+mod offered;
 mod prompts;
 mod replay;
 mod standing;

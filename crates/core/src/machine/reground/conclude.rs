@@ -1,8 +1,8 @@
 //! The end of a full wave of judges.
 
+use super::choices::is_wave_over;
 use super::rejections::{answer_shape, answer_to};
 use crate::diagnostic::{Code, Refusal};
-use crate::machine::rule::Rule;
 use crate::machine::text::quoted;
 use crate::machine::wave;
 use crate::machine::work::Work;
@@ -18,7 +18,7 @@ pub(super) fn conclude(
     block: &Reground,
     opened: &[String],
 ) -> Result<bool, Refusal> {
-    let due = work.due.rule == Rule::Conclude;
+    let due = is_wave_over(work.due.rule);
     match (&block.conclude, due) {
         (None, false) => Ok(false),
         (None, true) if block.policy.is_some() => Ok(false),
@@ -40,7 +40,7 @@ pub(super) fn conclude(
 
 fn stop(work: &mut Work) -> Result<(), Refusal> {
     let head = work.facts.head()?;
-    if !wave::unanimous(work.before, head) {
+    if !wave::unanimous(work.before, head.commit.as_deref()) {
         return Err(Refusal::new(
             Code::StopNotUnanimous,
             "not every judge of this wave said yes with no blocker and no gap",

@@ -1,5 +1,6 @@
 //! `Regrounded`: reconcile → plan → conclude → select → policy, all or nothing.
 
+mod choices;
 mod conclude;
 mod delta;
 mod found;
@@ -20,11 +21,11 @@ use crate::machine::work::Work;
 use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
 use crate::report::{advice, is_named, items_of};
+pub use choices::Choice;
 use conclude::conclude;
 use found::put_right;
 pub use found::{Found, Selection, find_slice, find_state, found_needs};
 use policy::{apply_policy, ask_for_trust};
-pub use reconcile::was_reported;
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
 use rejections::{answer_audit, answer_cancelled, answer_rejections, answer_review, note_slices};
 use select::apply_select;
@@ -72,7 +73,7 @@ pub(super) fn apply(
     opened.extend(proof::revalidate_done(work, block, submission)?);
     if let Some(reconcile) = &block.reconcile {
         opened.extend(apply_reconcile(work, reconcile, submission)?);
-    } else if work.due.rule == Rule::Reconcile && block.policy.is_none() {
+    } else if choices::is_to_be_reconciled(work.due.rule, work.before) && block.policy.is_none() {
         return Err(Refusal::new(
             Code::NoProgress,
             "a committed slice waits to be reconciled: accepted or reopened",

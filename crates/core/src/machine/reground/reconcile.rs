@@ -1,16 +1,16 @@
 //! Accepting or reopening the committed slice.
 
+use super::choices;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::active::active_from;
 use crate::machine::asked::{add_new, asked_by};
 use crate::machine::assurance::note_accepted;
 use crate::machine::records::attach;
-use crate::machine::rule::Rule;
 use crate::machine::work::Work;
-use crate::machine::{planning, proof, slices};
+use crate::machine::{planning, proof};
 use crate::model::{
     Accepted, ActiveStatus, ByCook, Decision, Policy, Reconcile, Reground, ReviewNote,
-    SliceRecordType, SliceStatus, Snapshot, Submission, Waiting, WaitingKind, surface_matches,
+    SliceRecordType, SliceStatus, Submission, Waiting, WaitingKind, surface_matches,
 };
 use crate::report::is_named;
 
@@ -23,10 +23,9 @@ pub(super) fn apply_reconcile(
     let slice = work.planned(id)?;
     let status = slice.status;
     let is_active = work.active_id().as_deref() == Some(id);
-    let is_due = work.due.rule == Rule::Reconcile && is_active;
-    let is_rejected = is_active && slices::rejection(&work.next).is_some();
-    // What was committed may be sent back before it is reviewed, when the repository moved.
-    let is_shaken = work.due.rule == Rule::Recover && is_active && was_reported(&work.next);
+    let rule = work.due.rule;
+    let is_due = is_active && choices::is_to_be_reconciled(rule, &work.next);
+    let may_send_back = is_active && choices::may_send_back(rule, &work.next);
     match reconcile.decision {
         Decision::Accepted if is_due => match reconcile.findings.iter().find(|it| is_named(it)) {
             None => Ok(Vec::new()),
@@ -38,7 +37,7 @@ pub(super) fn apply_reconcile(
                 "reopen it with these `findings`; or accept it without them, and plan what is left as a slice",
             ])),
         },
-        Decision::Reopened if is_due || is_rejected || is_shaken || status == SliceStatus::Done => {
+        Decision::Reopened if may_send_back || status == SliceStatus::Done => {
             let findings = findings_to_fix(work, id, &reconcile.findings)?;
             work.reopen(id, findings, submission);
             Ok(vec![id.clone()])
@@ -51,18 +50,6 @@ pub(super) fn apply_reconcile(
             ),
         )),
     }
-}
-
-/// The slice in work is committed, or was and is in progress again.
-pub fn was_reported(snapshot: &Snapshot) -> bool {
-    let ledger = snapshot
-        .slice_in_work()
-        .and_then(|id| snapshot.ledger.slices.get(id));
-    ledger.is_some_and(|ledger| ledger.reported.is_some())
-        && matches!(
-            snapshot.active.status,
-            ActiveStatus::Committed | ActiveStatus::InProgress
-        )
 }
 
 /// Takes up again what the block names. A commit on HEAD that holds the work can be reported as it is.
@@ -130,8 +117,7 @@ fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<String>
 
 /// The review in hand says yes, to the criteria as they stand.
 pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
-    let accepts = slices::current_review(work.before).is_some_and(|review| !review.rejects());
-    if !accepts {
+    if !choices::is_accepted_by_review(work.before) {
         return Err(Refusal::new(
             Code::ReviewNegative,
             format!("the review of slice `{id}` does not accept it"),

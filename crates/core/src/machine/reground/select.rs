@@ -1,5 +1,6 @@
 //! Selecting the slice to work on.
 
+use super::choices;
 use super::recover::move_basis;
 use crate::diagnostic::{Code, Finding, Refusal, listed_are};
 use crate::machine::active::active_from;
@@ -16,7 +17,7 @@ pub(super) fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
     if active.as_deref() == Some(id) {
         return Ok(());
     }
-    if work.next.active.status == ActiveStatus::Committed {
+    if !choices::is_free(&work.next) {
         return Err(Refusal::new(
             Code::UnreconciledCommit,
             format!(
