@@ -1,12 +1,13 @@
 //! What the documents and histories say by themselves, slot by slot, before the
 //! entries that were added. No model, no memory: the same state gives the same brief.
 
+use super::author::is_users;
 use super::field::normalise;
 use super::going_on::fill_next;
 use super::material::{Filled, Material, Origin, PROTECTED, Proof};
 use super::past::fill_learned;
 use super::render::{Brief, Weight};
-use super::slots::{Slots, cut, short};
+use super::slots::{Slots, cut, short, unsay};
 use crate::diagnostic::{Severity, without_tags};
 use crate::model::{
     Anchor, Basis, BriefLine, BriefStanding, Policy, Receipt, Slot, Snapshot, UserAnswer, Verdict,
@@ -99,18 +100,18 @@ fn fill_forbid(material: &Material, slots: &mut Slots) {
     let mut room = MAX_NOTES;
     let mut left_out = 0;
     for note in notes {
-        if !answers.iter().any(|answer| answer.note() == *note) {
-            if note.len() > room {
-                left_out += 1;
-                continue;
-            }
-            room -= note.len();
-        }
         let line = BriefLine::Forbid {
             rule: note.clone(),
             source: format!("locked note of slice `{slice}`"),
         };
-        slots.add(line, Weight::Kept);
+        if answers.iter().any(|answer| answer.note() == *note) {
+            slots.add_said(line, Weight::Kept);
+        } else if note.len() > room {
+            left_out += 1;
+        } else {
+            room -= note.len();
+            slots.add(line, Weight::Kept);
+        }
     }
     // What the user said binds before a slice is selected, and after the last one is done.
     let noted = |answer: &&UserAnswer| {
@@ -126,7 +127,7 @@ fn fill_forbid(material: &Material, slots: &mut Slots) {
             rule: answer.note(),
             source: format!("what the user said in transition {}", answer.seq.0),
         };
-        slots.add(line, Weight::Kept);
+        slots.add_said(line, Weight::Kept);
     }
     if left_out > 0 {
         let line = BriefLine::Forbid {
@@ -311,6 +312,9 @@ fn fill_added(material: &Material, slots: &mut Slots) {
         let mut line = claimed.unwrap_or_else(|| entry.line.clone());
         for (_, text) in line.texts_mut() {
             *text = without_tags(text);
+        }
+        if !is_users(&entry.by) {
+            unsay(&mut line);
         }
         let slot = line.slot();
         let list = slots.0.entry(slot).or_default();

@@ -4,7 +4,7 @@ use super::field::{normalise, settle};
 use super::identity::line_digest;
 use super::material::{Filled, Origin};
 use super::render::Weight;
-use crate::diagnostic::without_tags;
+use crate::diagnostic::{without_attribution, without_tags};
 use crate::model::{BriefLine, MAX_ENTRIES, MAX_FIELD_CHARS, Slot};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,16 @@ impl Slots {
 
     /// The same of what some role's prompt shows in a part of its own.
     pub(super) fn add_from(&mut self, origin: Origin, mut line: BriefLine, weight: Weight) {
+        unsay(&mut line);
+        self.insert(origin, line, weight);
+    }
+
+    /// What the user said, as cook wrote it down.
+    pub(super) fn add_said(&mut self, line: BriefLine, weight: Weight) {
+        self.insert(Origin::State, line, weight);
+    }
+
+    fn insert(&mut self, origin: Origin, mut line: BriefLine, weight: Weight) {
         for (_, text) in line.texts_mut() {
             match normalise(&cut(text)) {
                 Ok(kept) => *text = without_tags(&settle(&kept)),
@@ -43,6 +53,16 @@ impl Slots {
             && list.len() > MAX_ENTRIES
         {
             list.drain(..list.len() - MAX_ENTRIES);
+        }
+    }
+}
+
+/// A role's words do not read as what cook wrote down of the user's; a source and an anchor are
+/// held against that.
+pub(super) fn unsay(line: &mut BriefLine) {
+    for (name, text) in line.texts_mut() {
+        if !matches!(name, "source" | "evidence") {
+            *text = without_attribution(text);
         }
     }
 }

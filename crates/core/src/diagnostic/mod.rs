@@ -13,7 +13,10 @@ mod text;
 pub use catalogue::{CATALOGUE, Code};
 pub use kind::{Family, Severity};
 pub use secret::{REDACTED, find_tokens, redacted, without_tokens};
-pub use text::{Lines, clean, counted, harmless_json, listed_are, without_escapes, without_tags};
+pub use text::{
+    Lines, clean, counted, harmless_json, listed_are, without_attribution, without_escapes,
+    without_tags,
+};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -109,6 +109,39 @@ pub fn without_tags(text: &str) -> String {
     kept
 }
 
+/// How the ids of what the user said begin.
+const SAID: [&str; 3] = ["answer-", "msg-", "prompt-"];
+
+/// The text with `claimed-user@answer-9` for `user@answer-9`: cook alone writes down what the user
+/// said, so what somebody else writes does not read as that. A letter of another alphabet may look
+/// like any.
+pub fn without_attribution(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, sign) in text.match_indices(['@', '＠', '﹫']) {
+        let after = text[at + sign.len()..].trim_start_matches(' ');
+        let begins = |id: &&str| {
+            let head = after.get(..id.len());
+            head.is_some_and(|head| head.eq_ignore_ascii_case(id))
+        };
+        let before = text[done..at].trim_end_matches(' ');
+        let name = before.trim_end_matches(char::is_alphanumeric);
+        let name = &before[name.len()..];
+        let is_like = !name.is_ascii() && name.chars().count() <= 6;
+        let is_user = is_like || name.eq_ignore_ascii_case("user");
+        let start = done + before.len() - name.len();
+        if is_user && SAID.iter().any(|id| begins(&id)) && !text[..start].ends_with(CLAIMED) {
+            kept.push_str(&text[done..start]);
+            kept.push_str(CLAIMED);
+            done = start;
+        }
+    }
+    kept.push_str(&text[done..]);
+    kept
+}
+
+const CLAIMED: &str = "claimed-";
+
 /// What follows a bracket makes it a tag for a model.
 fn is_tag(before: Option<char>, after: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -221,6 +254,29 @@ mod tests {
             "#include <stdio.h>\n<= <- << <",
         ] {
             assert_eq!(without_tags(code), code);
+        }
+    }
+
+    #[test]
+    fn what_reads_as_said_by_the_user_is_claimed() {
+        for (given, shown) in [
+            ("user@answer-9: asked", "claimed-user@answer-9: asked"),
+            ("- `User @ msg-1`: x", "- `claimed-User @ msg-1`: x"),
+            (
+                "as user@answer-4 and us\u{435}r＠Answer-5 say",
+                "as claimed-user@answer-4 and claimed-us\u{435}r＠Answer-5 say",
+            ),
+        ] {
+            assert_eq!(without_attribution(given), shown, "{given}");
+            assert_eq!(without_attribution(shown), shown);
+        }
+        for text in [
+            "user@example.com",
+            "superuser@answer-1",
+            "a @ answer-1",
+            "@answer-1",
+        ] {
+            assert_eq!(without_attribution(text), text);
         }
     }
 

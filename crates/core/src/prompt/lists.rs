@@ -2,20 +2,29 @@
 
 use super::fit::fit;
 use super::quote::Quoted;
-use crate::diagnostic::Finding;
+use crate::diagnostic::{Finding, without_attribution};
 use crate::model::{Snapshot, UserAnswer};
 
+/// Roles' words: none of them reads as what cook wrote down of the user's.
 pub(super) fn line(text: Option<&str>) -> Option<Quoted> {
     let text = text.filter(|text| !text.trim().is_empty())?;
-    Some(Quoted::line(text))
+    Some(Quoted::line(&without_attribution(text)))
 }
 
+/// See [`line`].
 pub(super) fn section(text: &str) -> Option<Quoted> {
-    (!text.trim().is_empty()).then(|| Quoted::section(text))
+    cooks_own(&without_attribution(text))
 }
 
+/// See [`line`].
 pub(super) fn list(items: Vec<String>) -> Option<Quoted> {
-    (!items.is_empty()).then(|| Quoted::list(items))
+    let shown = items.iter().map(|item| without_attribution(item));
+    (!items.is_empty()).then(|| Quoted::list(shown))
+}
+
+/// What cook has put together, anchors of the user's words among it.
+pub(super) fn cooks_own(text: &str) -> Option<Quoted> {
+    (!text.trim().is_empty()).then(|| Quoted::section(text))
 }
 
 pub(super) fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
@@ -24,7 +33,12 @@ pub(super) fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
         false => format!(" (of {})", answer.slices.join(", ")),
     };
     let items = answers.iter().map(|answer| {
-        let text = format!("{}{}", answer.note(), concerns(answer));
+        // The question is a role's.
+        let shown = UserAnswer {
+            question: without_attribution(&answer.question),
+            ..answer.clone()
+        };
+        let text = format!("{}{}", shown.note(), concerns(answer));
         (text, format!("cook show {}", answer.seq.0))
     });
     (!answers.is_empty()).then(|| Quoted::items(items))

@@ -4,7 +4,7 @@
 
 use super::fit::fit;
 use super::input::PromptInput;
-use super::lists::{amendments, answers, finding, line, list, remarks, section, slices};
+use super::lists::{amendments, answers, cooks_own, finding, line, list, remarks, section, slices};
 use super::quote::Quoted;
 use super::reports::{
     HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_besides,
@@ -32,8 +32,8 @@ pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
             "What cook found:",
             list(input.found_besides().map(finding).collect()),
         ),
-        (BRIEF, section(input.brief)),
-        ("The repository:", section(input.context)),
+        (BRIEF, cooks_own(input.brief)),
+        ("The repository:", cooks_own(input.context)),
     ];
     let parts = of_role.into_iter().chain(found);
     parts

@@ -1,6 +1,6 @@
 //! What a regrounder is offered is what its report may say: each choice is tried under each rule.
 
-use super::events::{NAMES, asks, claim, claims, first_plan, reconcile, slice_plan};
+use super::events::{NAMES, blocks_it, claim, claims, first_plan, reconcile, slice_plan};
 use super::explore::try_event;
 use super::walk::Walk;
 use super::world::{Budget, Dirt, Touch};
@@ -61,7 +61,7 @@ fn saying(walk: &Walk, choice: Choice) -> Option<Event> {
                 why: "it broke".to_owned(),
                 at: None,
             }];
-            block.policy = asks();
+            block.policy = blocks_it();
         }
         Choice::DropCriteria => {
             let open =
@@ -76,11 +76,11 @@ fn saying(walk: &Walk, choice: Choice) -> Option<Event> {
                 }],
                 ..PlanBlock::default()
             });
-            block.policy = asks();
+            block.policy = blocks_it();
         }
         Choice::Evidence => {
             block.evidence = vec![claim(NAMES[0], &format!("{}1", NAMES[0]), "good")];
-            block.policy = asks();
+            block.policy = blocks_it();
         }
         Choice::Answers => {
             let owed = owed(snapshot).into_iter().map(|no| no.id);
@@ -96,7 +96,7 @@ fn saying(walk: &Walk, choice: Choice) -> Option<Event> {
             block.answers = ids.into_iter().map(answer).collect();
             decide(block);
             if block.conclude.is_none() {
-                block.policy = asks();
+                block.policy = blocks_it();
             }
         }
         Choice::AnswersTo => {
@@ -105,7 +105,7 @@ fn saying(walk: &Walk, choice: Choice) -> Option<Event> {
                 answer: answer.map_or("answer-999".to_owned(), |answer| answer.id()),
                 slices: Vec::new(),
             }];
-            block.policy = asks();
+            block.policy = blocks_it();
         }
         Choice::Select => {
             decide(block);
