@@ -75,7 +75,10 @@ impl RunAnswer {
             _ => exit,
         };
         let reason = match ended {
-            Ended::Policy(policy) => describe_policy(policy).to_owned(),
+            Ended::Policy(policy) => match (policy, next.reason.as_str()) {
+                (Policy::Done, _) | (_, "") => describe_policy(policy).to_owned(),
+                (_, reason) => format!("{}: {reason}", describe_policy(policy)),
+            },
             Ended::Steps => "as many sessions as were asked for were held".to_owned(),
             Ended::Budget(what) | Ended::Stalled(what) | Ended::Agents(what) => what,
             Ended::Asked => match cut {

@@ -112,12 +112,15 @@ fn stopped_states_have_exit_codes_of_their_own() {
     };
     report(
         &repo,
-        json!({"to": "blocked", "why": "no network", "exit": "cook resume"}),
+        json!({"to": "blocked", "why": "no network", "exit": "ping host"}),
     );
-    repo.cook(&["next", "--exit-code"])
-        .exits(11)
-        .says("no network")
-        .says("cook resume");
+    for command in [&["next", "--exit-code"][..], &["status"]] {
+        let exit = if command[0] == "next" { 11 } else { 0 };
+        repo.cook(command)
+            .exits(exit)
+            .says("no network")
+            .says("ping host && cook resume");
+    }
     repo.cook(&["resume", "--as-user"]).exits(0);
     report(
         &repo,

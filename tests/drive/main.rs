@@ -417,6 +417,13 @@ fn three_sessions_that_come_to_nothing_stop_the_work() {
     let run = job.run(&[]).exits(6);
     assert!(run.out.contains("3 sessions in a row"), "{}", run.out);
     job.repo.cook(&["next", "--exit-code"]).exits(11);
+    let again = job.run(&[]).exits(11);
+    for said in [
+        "the work is blocked: 3 sessions in a row",
+        "`cook resume`, then `cook run`",
+    ] {
+        assert!(again.out.contains(said), "{}", again.out);
+    }
     job.repo.cook(&["resume", "--as-user"]).exits(0);
     std::fs::write(job.state.join("regrounder"), "0\n").unwrap();
     job.run(&[]).exits(0);

@@ -85,7 +85,10 @@ pub(super) fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<Stri
             },
             None,
         ),
-        Policy::Blocked => ("clear what blocks".to_owned(), what, exit),
+        Policy::Blocked => {
+            let exit = way_on(exit.as_deref().unwrap_or_default());
+            ("clear what blocks".to_owned(), what, Some(exit))
+        }
         Policy::Paused if waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Cancel) => {
             ("nothing: the workflow was cancelled".to_owned(), what, exit)
         }
@@ -99,6 +102,18 @@ pub(super) fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<Stri
             };
             (action.to_owned(), what, exit)
         }
+    }
+}
+
+/// What a role names clears what blocks, and leaves the work stopped: the command that resumes it
+/// stands behind it.
+fn way_on(exit: &str) -> String {
+    const RESUME: &str = "cook resume";
+    const RESUMING: [&str; 4] = [RESUME, "cook answer", "cook trust", "cook budget"];
+    match exit.trim() {
+        "" => RESUME.to_owned(),
+        exit if RESUMING.iter().any(|known| exit.contains(known)) => exit.to_owned(),
+        exit => format!("{exit} && {RESUME}"),
     }
 }
 
