@@ -17,6 +17,9 @@ use std::time::Instant;
 /// Longest reason why a report was not taken that is kept, in characters.
 const MAX_WHY: usize = 2_000;
 
+/// Rules that a report breaks which are named one by one.
+const NAMED: usize = 5;
+
 /// What a session began with.
 pub(super) struct SessionStart {
     /// The ticket of the state that it was asked about.
@@ -77,10 +80,12 @@ impl Driver<'_> {
             SessionAnswer::Taken(report) => self.take(workspace, role, &report, began),
             SessionAnswer::Malformed(findings) => {
                 let codes = findings.iter().map(|one| one.code.id().to_owned());
-                let said = findings.iter().take(5);
-                let said: Vec<String> = said
+                let said = findings.iter().take(NAMED);
+                let mut said: Vec<String> = said
                     .map(|one| format!("[{}] {}", one.code.id(), one.message))
                     .collect();
+                let more = findings.len().saturating_sub(NAMED);
+                said.extend((more > 0).then(|| format!("and {more} more")));
                 let why = format!("the report breaks the rules: {}", said.join("; "));
                 self.refuse(workspace, role, codes.collect(), why)
             }

@@ -196,7 +196,7 @@ fn a_long_list_of_findings_is_cut_with_what_shows_the_rest() {
     assert!(text.len() < 24_000, "{}", text.len());
     counts(
         &text,
-        "more: `.agent/slice-history.jsonl` holds the report)",
+        "are left out here; `.agent/slice-history.jsonl` holds the report)",
         1,
     );
     let block = json!({
@@ -206,7 +206,11 @@ fn a_long_list_of_findings_is_cut_with_what_shows_the_rest() {
         .exits(0);
     let text = prompt(&repo);
     assert!(text.len() < 20_000, "{}", text.len());
-    counts(&text, "more: `.agent/active-slice.json` holds all)", 1);
+    counts(
+        &text,
+        "are left out here; `.agent/active-slice.json` holds all)",
+        1,
+    );
     counts(&text, "finding 0 ", 1);
     counts(&text, "above all the last", 1);
 }

@@ -1126,7 +1126,7 @@ fn with_a_tracker_and_no_workflow_everything_goes_to_the_tracker() {
         .as_str()
         .unwrap();
     assert!(
-        text.contains("## Resuming: br-1 — parse ## widgets ‹b›"),
+        text.contains("## Resuming: br-1 — `parse ## widgets ‹b›"),
         "{text}"
     );
     send(

@@ -294,7 +294,7 @@ fn a_real_pi_is_recovered_linked_held_and_checkpointed() {
 
     let prompts = model.prompts();
     assert!(
-        prompts[0].contains("## Resuming: a — do a"),
+        prompts[0].contains("## Resuming: a — `do a`"),
         "{}",
         prompts[0]
     );

@@ -82,11 +82,11 @@ fn a_session_is_told_its_issue_and_what_is_ready() {
         let text = session.start("startup").context();
         for part in [
             "## Core Rules",
-            "## Resuming: x-a — first\nStatus: in_progress | Type: task | Priority: P2\n\
-             Parent: x-0 (task) — the whole\nUnblocks: x-b — second\n",
+            "## Resuming: x-a — `first`\nStatus: in_progress | Type: task | Priority: P2\n\
+             Parent: `x-0 (task) — the whole`\nUnblocks: `x-b — second`\n",
             "### Checkpoint Trail",
             "Done: half. Next: # the rest ‹/b›",
-            "Run: cook issue ready\nReady: x-d — other work, x-0 — the whole",
+            "Run: cook issue ready\nReady: `x-d — other work`, `x-0 — the whole`",
         ] {
             assert!(
                 text.contains(part),
@@ -315,7 +315,7 @@ fn the_issue_of_a_slice_hears_what_is_done_for_it() {
     ] {
         assert_eq!(text.matches(part).count(), times, "{part}\n{text}");
     }
-    assert!(text.contains("## Resuming: a — do a"));
+    assert!(text.contains("## Resuming: a — `do a`"));
     assert_eq!(issues.comments("x-b").len(), 0);
 }
 
@@ -333,7 +333,7 @@ fn a_claim_makes_the_issue_the_sessions_and_a_close_sends_it_on() {
             "another's work is not resumed: {text}"
         );
         assert!(
-            text.contains("Ready: x-a — first\n") || text.ends_with("Ready: x-a — first"),
+            text.contains("Ready: `x-a — first`\n") || text.ends_with("Ready: `x-a — first`"),
             "{text}"
         );
         session.edited("before.rs");
@@ -408,10 +408,10 @@ fn the_claimed_issue_comes_first_and_the_rest_is_counted() {
     claimed(&issues, "x-b", "rival");
     let session = Session::new(&repo, "s");
     let text = session.start("startup").context();
-    assert!(text.contains("## Resuming: x-c — third (+1)"), "{text}");
+    assert!(text.contains("## Resuming: x-c — `third` (+1)"), "{text}");
     session.shell("br update x-a --claim");
     let text = session.start("resume").context();
-    assert!(text.contains("## Resuming: x-a — first (+1)"), "{text}");
+    assert!(text.contains("## Resuming: x-a — `first` (+1)"), "{text}");
     let line = session.raw(
         "claude-statusline",
         json!({"session_id": "s", "cwd": repo.root})
@@ -422,7 +422,7 @@ fn the_claimed_issue_comes_first_and_the_rest_is_counted() {
     // What somebody else took meanwhile is not resumed.
     claimed(&issues, "x-a", "rival");
     let text = session.start("resume").context();
-    assert!(text.contains("## Resuming: x-c — third\n"), "{text}");
+    assert!(text.contains("## Resuming: x-c — `third`\n"), "{text}");
 }
 
 #[test]
@@ -441,7 +441,7 @@ fn checkpoints_and_recovery_work_by_hand_without_a_workflow() {
     assert_eq!(session.state()["turns"], 0);
     assert!(issues.comments("x-a")[0].starts_with("DONE: x; NEXT: y [cook:manual."));
     let said = repo.cook(&["recover"]).exits(0);
-    assert!(said.out.contains("## Resuming: x-a — first"));
+    assert!(said.out.contains("## Resuming: x-a — `first`"));
     assert_eq!(
         said.out.matches("DONE: x; NEXT: y").count(),
         1,
@@ -523,7 +523,7 @@ fn a_sub_agents_commit_is_commented_and_a_claim_in_a_workflow_comes_before_the_s
     assert!(issues.comments("x-a").contains(&link(&repo, "made")));
     assert_eq!(texts(&repo, "commit").len(), 1, "and in the trail");
     let text = session.start("resume").context();
-    assert!(text.contains("## Resuming: x-a — first"), "{text}");
+    assert!(text.contains("## Resuming: x-a — `first`"), "{text}");
 }
 
 /// `N20–N23` and the like, one by one.

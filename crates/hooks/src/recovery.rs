@@ -3,7 +3,7 @@
 //! Invariants: at most [`MAX_BYTES`] bytes of valid UTF-8 whatever goes in; the
 //! item's id, the newest checkpoint, the role and its command are always in it;
 //! text from outside is one line each, without control characters, inside a fence
-//! or a heading of cook's own, and cannot open a heading, a fence or a tag.
+//! or a code span, and cannot open a heading, a fence or a tag.
 
 use cook_core::diagnostic::{Lines, clean, counted};
 use serde::Serialize;
@@ -163,7 +163,7 @@ impl Recovery {
             data(&self.command, COMMAND)
         );
         if room.ready > 0 {
-            let ready = shown(&self.ready, room.ready, room);
+            let ready = quoted_list(&self.ready, room.ready, room);
             text.push_str(&format!("\nReady: {}", ready.join(", ")));
         }
         for note in self.notes.iter().take(room.notes) {
@@ -213,6 +213,14 @@ fn shown(list: &[String], count: usize, room: Room) -> Vec<String> {
         .collect()
 }
 
+/// The same where they stand among cook's own words.
+fn quoted_list(list: &[String], count: usize, room: Room) -> Vec<String> {
+    let entries = list.iter().take(count);
+    entries
+        .map(|entry| quoted(entry, room.line.min(100)))
+        .collect()
+}
+
 /// How many there are beside what is shown.
 fn more(count: usize) -> String {
     match count {
@@ -226,7 +234,7 @@ fn item_section(item: &Item, room: Room) -> String {
     let mut text = format!(
         "## Resuming: {} — {}{others}",
         data(&item.id, ID),
-        data(&item.title, room.line.min(200)),
+        quoted(&item.title, room.line.min(200)),
     );
     text.push_str(&format!(
         "\nStatus: {} | Type: {} | Priority: {}",
@@ -235,10 +243,10 @@ fn item_section(item: &Item, room: Room) -> String {
         data(&item.priority, 40)
     ));
     if let Some(parent) = &item.parent {
-        text.push_str(&format!("\nParent: {}", data(parent, room.line.min(160))));
+        text.push_str(&format!("\nParent: {}", quoted(parent, room.line.min(160))));
     }
     if room.unblocks > 0 {
-        let unblocks = shown(&item.unblocks, room.unblocks, room);
+        let unblocks = quoted_list(&item.unblocks, room.unblocks, room);
         let more = more(item.unblocks.len() - unblocks.len());
         text.push_str(&format!("\nUnblocks: {}{more}", unblocks.join(", ")));
     }
@@ -254,6 +262,14 @@ pub fn data(text: &str, cap: usize) -> String {
         .replace("~~~", "---");
     let line = line.trim_start_matches('#').trim_start();
     shortened(line, cap)
+}
+
+/// The same among words of cook's own: in a code span that nothing in it ends.
+fn quoted(text: &str, cap: usize) -> String {
+    match data(text, cap).replace('`', "'") {
+        text if text.is_empty() => text,
+        text => format!("`{text}`"),
+    }
 }
 
 /// At most `cap` bytes, cut at a character and marked.

@@ -19,7 +19,10 @@ pub(super) fn fit(items: &[String], rest: &str) -> Vec<String> {
     let left = items.len() - first - last;
     let mut shown = items[..first].to_vec();
     if left > 0 {
-        shown.push(format!("({left} more: {rest})"));
+        let (from, to, all) = (first + 1, first + left, items.len());
+        shown.push(format!(
+            "(numbers {from} to {to} of {all} are left out here; {rest})"
+        ));
     }
     shown.extend_from_slice(&items[items.len() - last..]);
     shown
@@ -59,8 +62,16 @@ mod tests {
         assert!(shown.iter().map(String::len).sum::<usize>() <= LIST + 100);
         assert_eq!((&shown[0], shown.last()), (&items[0], items.last()));
         let left = items.len() - (shown.len() - 1);
+        let first = shown
+            .iter()
+            .position(|item| item.starts_with('('))
+            .unwrap_or(0);
+        let numbers = format!("(numbers {} to {} of", first + 1, first + left);
+        assert!(shown[first].starts_with(&numbers), "{shown:?}");
         assert!(
-            shown.contains(&format!("({left} more: `cook show`)")),
+            shown
+                .iter()
+                .any(|item| item.ends_with(" of 250 are left out here; `cook show`)")),
             "{shown:?}"
         );
         let one = fit(&["é".repeat(5_000)], "");

@@ -108,14 +108,21 @@ pub fn format_without(role: Role, left_out: &[&str]) -> String {
 /// The end of a refused answer that its agent is shown again, in characters.
 const MAX_REFUSED: usize = 12_000;
 
+/// Breaches that are named one by one.
+const MAX_BREACHES: usize = 50;
+
 /// What to ask an agent for after a broken report: each breach in plain words, what it sent, then
 /// the format of its prompt.
 pub fn repair_prompt(role: Role, findings: &[Finding], sent: &str, format: &str) -> String {
     let mut out = format!(
         "Your report as {role} could not be used. Nothing was recorded. What is wrong:\n\n"
     );
-    for finding in findings {
+    for finding in findings.iter().take(MAX_BREACHES) {
         out.push_str(&format!("- {}\n", plain(role, finding)));
+    }
+    let more = findings.len().saturating_sub(MAX_BREACHES);
+    if more > 0 {
+        out.push_str(&format!("- and {more} more\n"));
     }
     let sent = clean(sent.trim(), Lines::Keep);
     let left_out = sent.chars().count().saturating_sub(MAX_REFUSED);
