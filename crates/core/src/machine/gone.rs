@@ -129,7 +129,7 @@ pub(super) fn lost_done(
             }
         };
         let what = format!(
-            "slice `{id}` is done in the log, and {what}; any re-ground opens it again, and one that changes it names it in `reopen`"
+            "slice `{id}` is done in the log, and {what}; any re-ground opens it again, and may change or cancel it"
         );
         Some(Finding::new(Code::CriterionLostProof, what).at(id.clone()))
     };

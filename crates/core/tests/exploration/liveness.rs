@@ -8,7 +8,7 @@ use super::prompts::prompt_of;
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook_core::diagnostic::Code;
-use cook_core::machine::{Rule, VERIFY_STOP};
+use cook_core::machine::{Rule, VERIFY_STOP, Verdict};
 use cook_core::model::{
     ActiveStatus, Actor, AnswerTo, Conclude, Count, Decision, Event, Limits, PlanBlock, Policy,
     Reground, Reopen, Resume, Role, SliceStatus, WaitingKind,
@@ -443,6 +443,37 @@ fn a_done_slice_is_reopened_and_changed_in_one_report() {
     let slice = walk.snapshot.plan.slice("a").unwrap();
     assert_eq!(slice.acceptance_criteria, ["a1", "a2", "a3"]);
     walk.drive();
+}
+
+#[test]
+fn a_done_slice_whose_work_is_lost_is_changed_as_it_is_shown() {
+    for is_cancelled in [false, true] {
+        let mut walk = Walk::new(TWO);
+        walk.drive_until(|walk| walk.snapshot.state.latest_completed_slice.is_some());
+        let plan: PlanBlock = serde_json::from_value(match is_cancelled {
+            false => serde_json::json!({
+                "change": [{"slice_id": "a", "add_criteria": ["a3"], "status": "planned"}],
+                "order": ["a", "b"],
+            }),
+            true => serde_json::json!({
+                "cancel": [{"slice_id": "a", "reason": "nobody needs it"}],
+                "change": [{"slice_id": "b", "blocked_on": []}],
+            }),
+        })
+        .unwrap();
+        let report = walk.reground(|block| block.plan = Some(plan.clone()));
+        // While its work is there it stays as it is.
+        walk.refused(report.clone(), Code::GoalChanged);
+        walk.mood.stored = Verdict::Missing;
+        walk.take(report);
+        walk.mood.stored = Verdict::Verified;
+        let slice = walk.snapshot.plan.slice("a").unwrap();
+        match is_cancelled {
+            true => assert_eq!(slice.status, SliceStatus::Cancelled),
+            false => assert_eq!(slice.acceptance_criteria, ["a1", "a2", "a3"]),
+        }
+        walk.drive();
+    }
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! A plan that says what changes, made whole: every slice, in order.
 
 use crate::diagnostic::{Code, Refusal};
-use crate::model::{
-    ChangedSlice, Plan, PlanBlock, PlannedSlice, Reground, Reopen, Slice, SliceStatus,
-};
+use crate::model::{ChangedSlice, Plan, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// The block with its whole plan.
-pub(super) fn expand<'a>(plan: &Plan, block: &'a Reground) -> Result<Cow<'a, Reground>, Refusal> {
+/// The block with its whole plan; `lost` = done slices that are open by now, because what they rest
+/// on is gone.
+pub(super) fn expand<'a>(
+    plan: &Plan,
+    block: &'a Reground,
+    lost: &BTreeSet<String>,
+) -> Result<Cow<'a, Reground>, Refusal> {
     let Some(delta) = block.plan.as_ref().filter(|plan| plan.is_delta()) else {
         return Ok(Cow::Borrowed(block));
     };
@@ -17,7 +20,7 @@ pub(super) fn expand<'a>(plan: &Plan, block: &'a Reground) -> Result<Cow<'a, Reg
             true => plan.plan_basis.clone(),
             false => delta.plan_basis.clone(),
         },
-        candidate_slices: apply_delta(plan, delta, &block.reopen)?,
+        candidate_slices: apply_delta(plan, delta, &Opened::of(block, lost))?,
         ..PlanBlock::default()
     };
     Ok(Cow::Owned(Reground {
@@ -26,10 +29,43 @@ pub(super) fn expand<'a>(plan: &Plan, block: &'a Reground) -> Result<Cow<'a, Reg
     }))
 }
 
+/// Done slices that the plan says something of, where it changes done ones by name.
+pub(super) fn names_done(plan: &Plan, block: &Reground) -> bool {
+    let delta = block.plan.as_ref().filter(|plan| plan.is_delta());
+    let named = delta.into_iter().flat_map(|delta| {
+        let changed = delta.change.iter().map(|slice| &slice.slice_id);
+        let cancelled = delta.cancel.iter().map(|slice| &slice.slice_id);
+        changed.chain(cancelled).chain(&delta.order)
+    });
+    let mut slices = named.filter_map(|id| plan.slice(id));
+    slices.any(|slice| slice.status == SliceStatus::Done)
+}
+
+/// Done slices that the report opens again.
+struct Opened<'a> {
+    reopened: BTreeSet<&'a str>,
+    lost: &'a BTreeSet<String>,
+}
+
+impl<'a> Opened<'a> {
+    fn of(block: &'a Reground, lost: &'a BTreeSet<String>) -> Self {
+        let reopened = block.reopen.iter();
+        Self {
+            reopened: reopened.map(|reopen| &*reopen.slice_id).collect(),
+            lost,
+        }
+    }
+
+    /// It may be changed.
+    fn holds(&self, id: &str) -> bool {
+        self.reopened.contains(id) || self.lost.contains(id)
+    }
+}
+
 fn apply_delta(
     plan: &Plan,
     delta: &PlanBlock,
-    reopen: &[Reopen],
+    opened: &Opened,
 ) -> Result<Vec<PlannedSlice>, Refusal> {
     if !delta.candidate_slices.is_empty() {
         return Err(Refusal::new(
@@ -40,13 +76,19 @@ fn apply_delta(
     require_once(delta)?;
     let mut slices: Vec<PlannedSlice> = plan.candidate_slices.iter().map(restate).collect();
     for cancelled in &delta.cancel {
-        let slice = find_open(&mut slices, plan, &cancelled.slice_id, &[])?;
+        let is_open = opened.lost.contains(&cancelled.slice_id);
+        let slice = find_open(&mut slices, plan, &cancelled.slice_id, is_open)?;
         slice.status = Some(SliceStatus::Cancelled);
         slice.reason = Some(cancelled.reason.clone());
     }
     for changed in &delta.change {
-        let slice = find_open(&mut slices, plan, &changed.slice_id, reopen)?;
+        let is_open = opened.holds(&changed.slice_id);
+        let slice = find_open(&mut slices, plan, &changed.slice_id, is_open)?;
         change(slice, changed)?;
+        if opened.lost.contains(&changed.slice_id) && slice.status == Some(SliceStatus::Planned) {
+            // It is that already.
+            slice.status = None;
+        }
     }
     for added in &delta.add {
         if plan.slice(&added.slice_id).is_some() {
@@ -58,7 +100,7 @@ fn apply_delta(
         }
         slices.push(added.clone());
     }
-    order(slices, plan, delta, reopen)
+    order(slices, plan, delta, opened)
 }
 
 /// A slice stands in one of the lists, once.
@@ -78,17 +120,16 @@ fn require_once(delta: &PlanBlock) -> Result<(), Refusal> {
     }
 }
 
-/// A slice that may change: it is in the plan, and open, or done and reopened by the same report.
+/// A slice that may change: it is in the plan, and open, or done and open again by the same report.
 fn find_open<'a>(
     slices: &'a mut [PlannedSlice],
     plan: &Plan,
     id: &str,
-    reopen: &[Reopen],
+    is_opened: bool,
 ) -> Result<&'a mut PlannedSlice, Refusal> {
-    let is_reopened = reopen.iter().any(|reopen| reopen.slice_id == id);
     if let Some(slice) = plan.slice(id)
         && !slice.status.is_open()
-        && !(is_reopened && slice.status == SliceStatus::Done)
+        && !(is_opened && slice.status == SliceStatus::Done)
     {
         return Err(Refusal::new(
             Code::GoalChanged,
@@ -180,15 +221,14 @@ fn order(
     mut slices: Vec<PlannedSlice>,
     plan: &Plan,
     delta: &PlanBlock,
-    reopen: &[Reopen],
+    opened: &Opened,
 ) -> Result<Vec<PlannedSlice>, Refusal> {
     let mut seen = BTreeSet::new();
     for id in &delta.order {
-        let is_reopened = reopen.iter().any(|reopen| reopen.slice_id == *id);
         let closed = plan.slice(id).filter(|slice| !slice.status.is_open());
         let is_here = slices.iter().any(|slice| slice.slice_id == *id);
         let wrong = match closed {
-            Some(slice) if !is_reopened => Some(format!("which is {}", slice.status.id())),
+            Some(slice) if !opened.holds(id) => Some(format!("which is {}", slice.status.id())),
             _ if !is_here => Some("which is not a slice of the plan".to_owned()),
             _ if !seen.insert(id) => Some("and names it twice".to_owned()),
             _ => None,

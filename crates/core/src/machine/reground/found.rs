@@ -78,7 +78,7 @@ pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
         .map(|slice| {
             let id = &slice.slice_id;
             let what = format!(
-                "the log calls slice `{id}` done, and what it rests on is gone: any re-ground opens it again, and one that changes it names it in `reopen`"
+                "the log calls slice `{id}` done, and what it rests on is gone: any re-ground opens it again, and may change or cancel it"
             );
             Finding::new(Code::CriterionLostProof, what).at(id.clone())
         })

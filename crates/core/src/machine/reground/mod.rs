@@ -19,7 +19,9 @@ use crate::machine::text::quoted;
 use crate::machine::trust::named_commands;
 use crate::machine::work::Work;
 use crate::machine::{answers, brief, drift, planning, proof, wave};
-use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
+use crate::model::{
+    Caches, Conclude, Count, Decision, Policy, Reground, SliceStatus, Snapshot, Submission,
+};
 use crate::report::{advice, is_named, items_of};
 pub use choices::Choice;
 use conclude::conclude;
@@ -29,11 +31,15 @@ use policy::{apply_policy, ask_for_trust};
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
 use rejections::{answer_audit, answer_cancelled, answer_rejections, answer_review, note_slices};
 use select::apply_select;
+use std::collections::BTreeSet;
 
 /// What must be measured beside the facts of `dispatch`.
 pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
-    // What cannot be applied is refused when it is.
-    let whole = delta::expand(&snapshot.plan, block);
+    // What cannot be applied is refused when it is; which done slices are open by then is not known.
+    let done = snapshot.plan.candidate_slices.iter();
+    let done = done.filter(|slice| slice.status == SliceStatus::Done);
+    let done = done.map(|slice| slice.slice_id.clone()).collect();
+    let whole = delta::expand(&snapshot.plan, block, &done);
     let block = whole.as_ref().map_or(block, AsRef::as_ref);
     set.worktree = true;
     set.config = true;
@@ -64,7 +70,8 @@ pub(super) fn apply(
     submission: Option<&Submission>,
 ) -> Result<(), Refusal> {
     once::require_named_once(block)?;
-    let whole = delta::expand(&work.before.plan, block)?;
+    let lost = find_lost(work, block)?;
+    let whole = delta::expand(&work.before.plan, block, &lost)?;
     let block = whole.as_ref();
     put_right(work)?;
     let answered = answer_rejections(work, block)?;
@@ -118,6 +125,24 @@ pub(super) fn apply(
         block,
         merged.changed || !opened.is_empty() || answered || placed || concluded,
     )
+}
+
+/// Done slices that any report opens again, where a plan says what changes of one: it may be changed
+/// as it is shown.
+fn find_lost(work: &Work, block: &Reground) -> Result<BTreeSet<String>, Refusal> {
+    let mut lost = BTreeSet::new();
+    if !delta::names_done(&work.before.plan, block) {
+        return Ok(lost);
+    }
+    let mut found = Work::new(work.before, work.facts, work.due.clone());
+    put_right(&mut found)?;
+    let planless = Reground {
+        plan: None,
+        select: None,
+        ..block.clone()
+    };
+    lost.extend(proof::revalidate_done(&mut found, &planless, None)?);
+    Ok(lost)
 }
 
 /// A report that calls a slice selected which its block does not select.
