@@ -33,8 +33,12 @@ pub(super) fn ready(context: &Context) -> Answer {
             Finding::new(Code::ProofStale, what).at(row.slice_id.clone())
         })
     });
+    let committed = snapshot.slice_in_work();
+    let committed = committed
+        .filter(|id| snapshot.is_committed(id))
+        .map(|id| format!("slice `{id}` is committed, and waits to be accepted or reopened"));
     answer(ReadyAnswer {
-        held: selection.held.clone(),
+        held: selection.held.clone().or(committed),
         findings: rests_on.collect(),
         ready,
         waiting,

@@ -84,7 +84,7 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
             "The plan:",
             section(&plan_text(
                 snapshot,
-                may_select(input.rule, snapshot).then_some(input.selection),
+                may_select(input.rule, snapshot).then_some((input.rule, input.selection)),
             )),
         ),
         ("The slice in work:", section(&active_text(snapshot))),

@@ -2,7 +2,7 @@
 
 use super::fit::fit;
 use crate::diagnostic::{Lines, clean, counted};
-use crate::machine::{Rule, Selection, SliceGraph, waits_for};
+use crate::machine::{Choice, Rule, Selection, SliceGraph, waits_for};
 use crate::model::{
     ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, SliceLedger, SliceStatus, Snapshot,
 };
@@ -22,8 +22,9 @@ pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
     rule == Rule::Reconcile.id() || snapshot.active.status != ActiveStatus::Committed
 }
 
-/// Open slices whole, closed ones in a line, and what can be selected.
-pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<&Selection>) -> String {
+/// Open slices whole, closed ones in a line, and what can be selected; `selection` with the rule
+/// under which.
+pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection)>) -> String {
     let plan = &snapshot.plan;
     let in_work = snapshot.slice_in_work();
     let is_answer_new = snapshot.ledger.answered.is_some();
@@ -68,10 +69,39 @@ pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<&Selection>) -> S
     let ready = ready.map(|row| row.slice_id);
     // The one in work stands in a part of its own.
     let ready: Vec<String> = ready.filter(|id| Some(id.as_str()) != in_work).collect();
-    if let Some(selection) = selection.filter(|_| !ready.is_empty()) {
+    let Some((rule, selection)) = selection else {
+        return text;
+    };
+    let more = ready_once_accepted(rule, snapshot, &ready);
+    if !ready.is_empty() {
         list_ready(&mut text, snapshot, selection, ready);
     }
+    if let (Some(id), false, None) = (in_work, more.is_empty(), &selection.held) {
+        let more = more.join(", ");
+        let _ = writeln!(
+            text,
+            "can be selected too, where this report accepts `{id}`: {more}"
+        );
+    }
     text
+}
+
+/// What waits for the committed slice alone, where a report may accept it.
+fn ready_once_accepted(rule: &str, snapshot: &Snapshot, ready: &[String]) -> Vec<String> {
+    let rule = Rule::ALL.into_iter().find(|known| known.id() == rule);
+    let may_accept = |rule: &Rule| Choice::Accept.is_open(*rule, snapshot, false);
+    let mut plan = snapshot.plan.clone();
+    let id = snapshot.slice_in_work().unwrap_or_default();
+    let Some(slice) = plan
+        .slice_mut(id)
+        .filter(|_| rule.as_ref().is_some_and(may_accept))
+    else {
+        return Vec::new();
+    };
+    slice.status = SliceStatus::Done;
+    let rows = SliceGraph::new(&plan).ready(&plan).into_iter();
+    let ids = rows.map(|row| row.slice_id);
+    ids.filter(|id| !ready.contains(id)).collect()
 }
 
 /// What a report may select, and of what it may not why and until when.

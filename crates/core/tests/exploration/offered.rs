@@ -2,6 +2,7 @@
 
 use super::events::{NAMES, blocks_it, claim, claims, first_plan, reconcile, slice_plan};
 use super::explore::try_event;
+use super::prompts::prompt_of;
 use super::walk::Walk;
 use super::world::{Budget, Dirt, Touch};
 use super::{Bounds, CORE};
@@ -245,5 +246,18 @@ fn a_format_shows_what_is_offered_and_nothing_else() {
         );
         assert!(!shown(&walk, &held).contains("\"select\""), "{name}");
         assert!(!shown(&walk, &held).contains("\"stop\""), "{name}");
+    }
+}
+
+/// What waits for a slice that is not accepted yet is selected by the report that accepts it.
+#[test]
+fn what_waits_for_a_committed_slice_is_offered_with_its_acceptance() {
+    let told = "can be selected too, where this report accepts `a`: b";
+    for (name, walk) in states() {
+        let due = walk.due();
+        let text = prompt_of(&walk.snapshot, &due, Role::Regrounder);
+        assert_eq!(text.contains(told), name == "a yes", "{name}: {text}");
+        let is_listed = text.contains("can be selected, first in order of work first: b");
+        assert_eq!(is_listed, name == "one is done", "{name}: {text}");
     }
 }
