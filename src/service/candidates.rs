@@ -219,7 +219,7 @@ fn printed(runs: &[Run]) -> Vec<Candidate> {
         for line in lines(&run.output.text) {
             let is_steady = !line.contains(|c: char| c.is_ascii_digit());
             let failed = of_line(&line).is_some_and(|(_, outcome)| outcome != TestOutcome::Passed);
-            if line.is_empty() || !is_steady || failed || !seen.insert(line.clone()) {
+            if !says_what(&line) || !is_steady || failed || !seen.insert(line.clone()) {
                 continue;
             }
             let begins: String = line.chars().take(LINE).collect();
@@ -229,6 +229,50 @@ fn printed(runs: &[Run]) -> Vec<Candidate> {
         }
     }
     found
+}
+
+/// Words by which a runner says that all went well.
+const ROUTINE: [&str; 34] = [
+    "all",
+    "and",
+    "any",
+    "are",
+    "build",
+    "check",
+    "checks",
+    "complete",
+    "completed",
+    "done",
+    "error",
+    "errors",
+    "failed",
+    "failure",
+    "failures",
+    "finished",
+    "green",
+    "none",
+    "okay",
+    "pass",
+    "passed",
+    "passes",
+    "passing",
+    "result",
+    "results",
+    "running",
+    "success",
+    "successful",
+    "successfully",
+    "test",
+    "tests",
+    "the",
+    "warnings",
+    "with",
+];
+
+/// A line that says what holds: not a rule between others, nor that a run went well.
+fn says_what(line: &str) -> bool {
+    let words = words_of(line);
+    words.iter().any(|word| !ROUTINE.contains(&word.as_str()))
 }
 
 /// The lines that the work wrote.
@@ -299,4 +343,38 @@ fn words_of(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let words = words.filter(|word| word.chars().count() >= WORD);
     words.map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_says_nothing_of_the_work_is_no_candidate() {
+        for line in [
+            "",
+            "====",
+            "--- ---",
+            "OK",
+            "ok",
+            "100%",
+            "PASSED",
+            "All tests passed.",
+            "done",
+            "test result: ok.",
+            "....",
+            "[ PASS ]",
+            "0 errors",
+            "Running all checks",
+        ] {
+            assert!(!says_what(line), "{line}");
+        }
+        for line in [
+            "roman: XIV is fourteen",
+            "all words are counted",
+            "ok - reads an empty file",
+        ] {
+            assert!(says_what(line), "{line}");
+        }
+    }
 }
