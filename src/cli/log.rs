@@ -5,7 +5,7 @@ use crate::view::{LogAnswer, LogRow, WorktreeLog};
 use clap::Args;
 use cook_core::diagnostic::Failure;
 use cook_core::model::Event;
-use cook_core::report::summarize;
+use cook_core::report::{accepted_by, summarize, summarize_taken};
 use cook_os::clock::Clock;
 use cook_store::store::{Meta, Store, StoreError};
 
@@ -55,22 +55,28 @@ fn rows(store: &Store, limit: usize) -> Result<Vec<LogRow>, Failure> {
     for meta in store.entries()?.take(limit) {
         let meta = meta?;
         let happened = store.event(&meta.commit);
+        // What became of a slice that a report accepts, its event does not say.
+        let accepted = happened.as_ref().ok().and_then(accepted_by);
+        let entry = accepted.and_then(|_| store.entry(&meta.commit).ok());
+        if let Some(entry) = entry {
+            let summary = summarize_taken(&entry.event, &entry.records);
+            rows.push(row(&meta, Ok(summary), &undone));
+            continue;
+        }
+        let happened = happened.map(|event| match event {
+            Event::Reviewed { .. } | Event::Audited { .. } => {
+                format!("{}: {}", meta.subject, summarize(&event))
+            }
+            _ => summarize(&event),
+        });
         rows.push(row(&meta, happened, &undone));
     }
     Ok(rows)
 }
 
-fn row(meta: &Meta, happened: Result<Event, StoreError>, undone: &[u64]) -> LogRow {
+fn row(meta: &Meta, happened: Result<String, StoreError>, undone: &[u64]) -> LogRow {
     // A log that is damaged in one place is listed all the same.
-    let summary = happened.map_or_else(
-        |error| format!("cannot be read: {error}"),
-        |event| match event {
-            Event::Reviewed { .. } | Event::Audited { .. } => {
-                format!("{}: {}", meta.subject, summarize(&event))
-            }
-            _ => summarize(&event),
-        },
-    );
+    let summary = happened.unwrap_or_else(|error| format!("cannot be read: {error}"));
     LogRow {
         summary,
         seq: meta.seq,

@@ -4,7 +4,7 @@ use super::context::{Answer, Context, answer};
 use super::diff::{changes, fields};
 use crate::view::{EntryAnswer, GateRun};
 use clap::Args;
-use cook_core::report::summarize;
+use cook_core::report::summarize_taken;
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
@@ -22,7 +22,7 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Answer {
         None => None,
     };
     answer(EntryAnswer {
-        summary: summarize(&entry.event),
+        summary: summarize_taken(&entry.event, &entry.records),
         report: entry.event.submission().map(|from| from.report.clone()),
         head: entry
             .facts

@@ -285,7 +285,11 @@ impl StatusAnswer {
             goal: &slice.goal,
             status: slice.status,
             criteria: slice.acceptance_criteria.len(),
-            proven: if is_gone { 0 } else { proven(slice) },
+            // What was proven of a slice that is taken up again is to be proven anew.
+            proven: match is_gone || slice.status.is_open() {
+                true => 0,
+                false => proven(slice),
+            },
             gone: is_gone,
             attempts: attempts.map_or(0, |count| count.0),
             blocked: known.and_then(|known| known.blocked.as_deref()),

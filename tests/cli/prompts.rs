@@ -154,12 +154,20 @@ fn what_became_of_a_slice_is_said_and_not_what_was_wanted() {
         .says("slice `a` not accepted but reopened")
         .never_says("`a` accepted")
         .never_says("`b` selected");
+    repo.cook(&["log"])
+        .exits(0)
+        .says("would accept a, which is reopened")
+        .never_says("accepts a");
     let repo = Repo::reviewed();
     repo.write("elsewhere.txt", "the user's\n");
     repo.record("regrounder", repo.reground("accepted", "a", "b", &block))
         .exits(0)
         .says("slice `a` not accepted yet")
         .never_says("`a` accepted");
+    repo.cook(&["log"])
+        .exits(0)
+        .says("would accept a, which waits")
+        .never_says("accepts a");
 }
 
 #[test]

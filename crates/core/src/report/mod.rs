@@ -34,7 +34,7 @@ pub use raw::MAX_FIELD_CHARS;
 pub use render::{Checked, describe_check, format, format_without, render, repair_prompt};
 pub use rules::{advice, counts, fixes, items_of, return_reason, untrue};
 pub use schema::schema;
-pub use summary::summarize;
+pub use summary::{accepted_by, summarize, summarize_taken};
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, write_ids};
 

@@ -2,7 +2,8 @@
 
 use crate::diagnostic::{Lines, clean, counted};
 use crate::model::{
-    Conclude, Decision, Event, PlanBlock, PolicyChange, Reground, Resume, Verdicts,
+    Conclude, Decision, Event, PlanBlock, PolicyChange, Records, Reground, Resume, SliceRecordType,
+    Verdicts,
 };
 
 /// The sentence, in the words of who caused it; several things it did are joined by semicolons.
@@ -81,6 +82,32 @@ pub fn summarize(event: &Event) -> String {
     }
 }
 
+/// The same of a transition: a slice that the report accepts and the worktree holds back is not
+/// called accepted, and what builds on that was not done either.
+pub fn summarize_taken(event: &Event, records: &Records) -> String {
+    let accepted = accepted_by(event);
+    let has = |of: SliceRecordType| records.slice.iter().any(|record| record.kind == of);
+    match accepted {
+        Some(id) if has(SliceRecordType::Reopened) => {
+            format!("would accept {id}, which is reopened: the worktree is not clean")
+        }
+        Some(id) if !has(SliceRecordType::Accepted) => {
+            format!("would accept {id}, which waits: the worktree is not clean")
+        }
+        _ => summarize(event),
+    }
+}
+
+/// The slice that a report accepts.
+pub fn accepted_by(event: &Event) -> Option<&str> {
+    let (Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. }) = event else {
+        return None;
+    };
+    let reconcile = block.reconcile.as_ref();
+    let accepted = reconcile.filter(|made| made.decision == Decision::Accepted);
+    accepted.map(|made| made.slice_id.as_str())
+}
+
 /// One line, whatever the text holds.
 fn fold(text: &str) -> String {
     clean(text, Lines::Fold)
@@ -126,7 +153,7 @@ fn summarize_block(block: &Reground) -> String {
                 format!("asks the user: {}", fold(question))
             }
             PolicyChange::Blocked { why, exit } => {
-                format!("is blocked: {}; `{}` resumes", fold(why), fold(exit))
+                format!("is blocked: {}; to clear it: `{}`", fold(why), fold(exit))
             }
         }),
     ];
