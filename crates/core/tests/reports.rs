@@ -2,11 +2,12 @@
 //! that no text gets a positive verdict past a rule that is stated here anew.
 #![allow(clippy::unwrap_used)]
 
-use cook_core::diagnostic::{CATALOGUE, Code, Family};
+use cook_core::diagnostic::{CATALOGUE, Code, Family, without_tags};
 use cook_core::model::{Basis, Decision, Event, Reground, Role, RubricVerdict};
 use cook_core::report::{
-    DIMENSIONS, Kind, MAX_BYTES, Parsed, Provenance, Report, Reported, describe_check, event,
-    fields, format, has_block, has_rubric, parse, render, repair_prompt, schema,
+    DIMENSIONS, Kind, MAX_BYTES, OFFER_FORMAT, Parsed, Provenance, Report, Reported,
+    describe_check, event, fields, format, has_block, has_rubric, parse, render, repair_prompt,
+    schema,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -541,6 +542,16 @@ fn a_broken_json_form_is_refused_once() {
             &text[..text.len().min(200)]
         );
     }
+}
+
+/// A prompt shows a tag with other brackets: what is to be filled in is none.
+#[test]
+fn no_placeholder_of_a_format_reads_as_a_tag() {
+    for role in Role::ALL {
+        let format = format(role);
+        assert_eq!(without_tags(&format), format, "{role}");
+    }
+    assert_eq!(without_tags(OFFER_FORMAT), OFFER_FORMAT);
 }
 
 /// What a refused object must hold is what its own role must.

@@ -23,6 +23,10 @@ pub(super) fn fill_next(material: &Material, slots: &mut Slots) {
             ),
             outcome: format!("`cook record {role} FILE` takes the report."),
         },
+        None if material.snapshot.state.project_done && due.command.is_none() => BriefLine::Next {
+            action: "Nothing: the project is done.".to_owned(),
+            outcome: "`cook verify --strict` proves it again.".to_owned(),
+        },
         None => BriefLine::Next {
             action: format!("{}.{first}", due.action),
             outcome: format!("The work goes on; it stands still because {}.", due.reason),

@@ -144,7 +144,7 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
     numbered(text, &slice.acceptance_criteria);
     row(text, "priority", &number(&slice.priority));
     row(text, "why now", &slice.why_now);
-    ids(text, "blocked on", &slice.blocked_on);
+    ids(text, "blocked on", &blocked_on(snapshot, &slice.blocked_on));
     ids(text, "waits for", &waits);
     ids(text, "contracts", &slice.contract_ids);
     ids(
@@ -187,6 +187,19 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
     );
 }
 
+/// What a slice names, with what holds it up no more.
+fn blocked_on(snapshot: &Snapshot, entries: &[String]) -> Vec<String> {
+    let is_done = |entry: &String| {
+        let slice = snapshot.plan.slice(entry);
+        slice.is_some_and(|slice| slice.status == SliceStatus::Done)
+    };
+    let entries = entries.iter().map(|entry| match is_done(entry) {
+        true => format!("{entry} (done)"),
+        false => entry.clone(),
+    });
+    entries.collect()
+}
+
 pub(super) fn active_text(snapshot: &Snapshot) -> String {
     let active = &snapshot.active;
     let (Some(id), Some(goal), Some(handoff)) = (&active.slice_id, &active.goal, &active.handoff)
@@ -199,7 +212,7 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
     }
     let mut text = String::new();
     let _ = writeln!(text, "{id} ({}): {}", active.status.id(), fold(goal));
-    handoff_text(&mut text, handoff);
+    handoff_text(&mut text, snapshot, handoff);
     ids(&mut text, "contracts", &active.contract_ids);
     let attempts = snapshot.counters.attempts.get(id);
     if let Some(spent) = attempts.filter(|spent| spent.0 > 0) {
@@ -221,7 +234,7 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
     text
 }
 
-fn handoff_text(text: &mut String, handoff: &Handoff) {
+fn handoff_text(text: &mut String, snapshot: &Snapshot, handoff: &Handoff) {
     let empty = Vec::new();
     numbered(text, &handoff.acceptance_criteria);
     // The report answers each by its number.
@@ -234,7 +247,11 @@ fn handoff_text(text: &mut String, handoff: &Handoff) {
     row(text, "priority", &number(&handoff.priority));
     row(text, "why now", &handoff.why_now);
     row(text, "basis_commit", &handoff.basis_commit);
-    ids(text, "blocked on", &handoff.blocked_on);
+    ids(
+        text,
+        "blocked on",
+        &blocked_on(snapshot, &handoff.blocked_on),
+    );
     ids(
         text,
         "paths",

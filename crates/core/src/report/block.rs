@@ -49,7 +49,7 @@ const KEYS: [(&str, &str); 12] = [
     ),
     (
         "answers_to",
-        r#"[{"answer": "<answer-NUMBER of the user's>", "slices": ["<slices that it concerns; none = every one>"]}]"#,
+        r#"[{"answer": "<the user's answer: answer-NUMBER>", "slices": ["<slices that it concerns; none = every one>"]}]"#,
     ),
     ("select", r#""<slice id>""#),
     (
