@@ -544,6 +544,50 @@ fn a_broken_json_form_is_refused_once() {
     }
 }
 
+#[test]
+fn what_stands_behind_a_no_is_among_its_reasons() {
+    let verdicts = |role: Role, label: &str, value: &str, reasons: &str| {
+        let of = if role == Role::Reviewer {
+            "Findings"
+        } else {
+            "Brief justification"
+        };
+        let draft = Draft::valid(role).set(label, value).set(of, reasons);
+        let draft = draft.set(FOLLOW_UP, "mend the parser");
+        let Reported::Event(event) = event(&accepted(&draft), Provenance::default()) else {
+            panic!("no event");
+        };
+        match *event {
+            Event::Reviewed { verdicts, .. } | Event::Judged { verdicts, .. } => verdicts.findings,
+            _ => panic!("no verdict"),
+        }
+    };
+    for (value, reasons, found) in [
+        ("no - it drops lines", "none", vec!["it drops lines"]),
+        (
+            "no\n- it drops lines\n- the docs lie",
+            "\n- no test covers it\n- it is slow",
+            vec![
+                "it drops lines - the docs lie",
+                "no test covers it",
+                "it is slow",
+            ],
+        ),
+        (
+            "No, it drops lines",
+            "- it drops lines: a.rs:3",
+            vec!["it drops lines: a.rs:3"],
+        ),
+        ("no (see the findings)", "- it is slow", vec!["it is slow"]),
+    ] {
+        assert_eq!(
+            verdicts(Role::Reviewer, "Acceptable as-is", value, reasons),
+            found,
+            "{value}"
+        );
+    }
+}
+
 /// A prompt shows a tag with other brackets: what is to be filled in is none.
 #[test]
 fn no_placeholder_of_a_format_reads_as_a_tag() {

@@ -125,10 +125,21 @@ fn follow_up(report: &Report, key: &str) -> Option<String> {
 
 fn reviewer(report: &Report) -> Verdicts {
     let positive = report.yes("acceptable_as_is") == Some(true);
+    let findings = with_reason(report, "acceptable_as_is", report.items("findings"));
     Verdicts {
         follow_up: follow_up(report, "smallest_follow_up_slice"),
-        ..verdicts(report, positive, report.items("findings"))
+        ..verdicts(report, positive, findings)
     }
+}
+
+/// What a report finds, and before it what it says behind a no.
+fn with_reason(report: &Report, key: &str, mut found: Vec<String>) -> Vec<String> {
+    let reason = rules::reason_of_no(&report.record, key);
+    let reason = reason.filter(|reason| !found.iter().any(|text| text.contains(reason)));
+    if let Some(reason) = reason {
+        found.insert(0, reason);
+    }
+    found
 }
 
 /// Positive = no open contract, no blocker, no gap. Then the reasons why the project
@@ -156,6 +167,7 @@ fn auditor(report: &Report) -> Verdicts {
 fn stop_judge(report: &Report) -> Verdicts {
     let positive = report.yes("can_the_project_stop_now") == Some(true);
     let reasons = items(report.field("brief_justification"));
+    let reasons = with_reason(report, "can_the_project_stop_now", reasons);
     let mut verdicts = Verdicts {
         open_contract_ids: report.ids("exact_remaining_open_top_level_contract_ids"),
         commit: report.commit("latest_completed_slice_commit"),

@@ -63,6 +63,15 @@ pub(super) fn contrary(record: &ReportRecord, key: &str, well: bool) -> Option<S
     (answer != well).then(|| format!("{key}: {text}"))
 }
 
+/// What stands behind a no, where that says more than where its reasons are.
+pub(super) fn reason_of_no(record: &ReportRecord, key: &str) -> Option<String> {
+    let answer = field(record, key);
+    let text = clean(after_yes_no(answer), Lines::Fold);
+    let points = text.trim_start_matches(['(', '-', ' ']).to_lowercase();
+    let is_reason = is_named(&text) && !points.starts_with("see ");
+    (yes_no(answer) == Some(false) && is_reason).then_some(text)
+}
+
 /// What a verdict counts and leaves open, one text each.
 pub fn counts(verdicts: &Verdicts) -> Vec<String> {
     let mut texts = Vec::new();
