@@ -56,23 +56,12 @@ impl Choice {
             Choice::DropCriteria => slices.any(|slice| may_drop_of(snapshot, slice)),
             Choice::Evidence => slices.any(|slice| slice.status != SliceStatus::Cancelled),
             Choice::GoOn => is_wave_over(rule),
-            Choice::Stop => {
-                !held && is_wave_over(rule) && snapshot.plan.open_slices().next().is_none() && {
-                    let votes = &snapshot.ledger.wave.votes;
-                    let head = votes.last().map(|vote| vote.head.as_str());
-                    wave::unanimous(snapshot, head)
-                }
-            }
+            Choice::Stop => !held && may_stop(rule, snapshot),
             Choice::Answers => {
                 !wave::owed(snapshot).is_empty() || wave::audit_to_answer(snapshot).is_some()
             }
             Choice::AnswersTo => !snapshot.ledger.answers.is_empty(),
-            Choice::Select => {
-                !held
-                    && (is_free(snapshot)
-                        || may_accept(rule, snapshot)
-                        || may_send_back(rule, snapshot))
-            }
+            Choice::Select => !held && may_select(rule, snapshot),
         }
     }
 }
@@ -97,6 +86,19 @@ pub(super) fn may_send_back(rule: Rule, snapshot: &Snapshot) -> bool {
     is_to_be_reconciled(rule, snapshot)
         || slices::rejection(snapshot).is_some()
         || rule == Rule::Recover && was_reported(snapshot)
+}
+
+/// Every judge of the wave says yes, and no slice is open. The votes of a full wave are of HEAD.
+fn may_stop(rule: Rule, snapshot: &Snapshot) -> bool {
+    let votes = &snapshot.ledger.wave.votes;
+    let head = votes.last().map(|vote| vote.head.as_str());
+    let is_closed = snapshot.plan.open_slices().next().is_none();
+    is_wave_over(rule) && is_closed && wave::unanimous(snapshot, head)
+}
+
+/// No committed slice waits, or the same report decides on it.
+fn may_select(rule: Rule, snapshot: &Snapshot) -> bool {
+    is_free(snapshot) || may_accept(rule, snapshot) || may_send_back(rule, snapshot)
 }
 
 /// A criterion of the slice may be dropped, with proof that it holds.
