@@ -44,9 +44,17 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
         .as_ref()
         .and_then(|it| it.ledger.head_seen.as_ref());
     let is_reader = dispatch.role.is_some_and(service::leaves_the_tree_alone);
+    let mut is_moved = seen != head.commit.as_ref();
+    if let Some(snapshot) = snapshot.as_ref().filter(|_| is_reader)
+        && let Some(worktree) = service::find_uncommitted(&workspace, &facts)?
+    {
+        is_moved |= service::needs_ticket(snapshot, &worktree);
+        let told = service::tell_uncommitted(snapshot, &dispatch, &worktree);
+        dispatch.findings.extend(told);
+    }
     take(&workspace, args)?;
     answer(NextAnswer {
-        needs_ticket: is_reader && seen != head.commit.as_ref() && !dispatch.waits_for_gates(),
+        needs_ticket: is_reader && is_moved && !dispatch.waits_for_gates(),
         next: Dispatched::of(dispatch, snapshot.as_ref(), &head, ticket),
         exit_code: args.exit_code,
     })

@@ -16,6 +16,11 @@ pub(super) fn status(context: &Context) -> Answer {
     let found = service::found_where_moved(&workspace, &snapshot, &dispatch, &facts)?;
     let displaced = workspace.store()?.rescue_list()?.len();
     let mut findings = dispatch.findings.clone();
+    if dispatch.role.is_some_and(service::leaves_the_tree_alone)
+        && let Some(worktree) = service::find_uncommitted(&workspace, &facts)?
+    {
+        findings.extend(service::tell_uncommitted(&snapshot, &dispatch, &worktree));
+    }
     findings.extend(workspace.config_problem().cloned());
     findings.extend(lifecycle::install::unseen(&workspace));
     let limits = workspace

@@ -4,27 +4,23 @@
 
 use super::candidates::list_candidates;
 use super::dispatch::head_of;
+use super::foreign::{Foreign, find_foreign, list_foreign, list_others};
+use super::gate_runs::add_runs;
 use super::offers::list_offers;
 use super::scripted::{list_scripted_commands, scripted_line};
 use super::slice_rows::add_slice_rows;
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_core::change::{Class, class_of};
-use cook_core::diagnostic::{Failure, counted, without_escapes};
-use cook_core::machine::{AnchorQuestion, FactSet, Facts, Head, others_since, short};
-use cook_core::model::{ActiveStatus, Evidence, Receipt, Role, SliceStatus, Snapshot, Verdict};
+use cook_core::diagnostic::{Failure, counted};
+use cook_core::machine::{AnchorQuestion, FactSet, Facts, short};
+use cook_core::model::{ActiveStatus, Evidence, Role, SliceStatus, Snapshot, Verdict};
 use cook_git::{ChangeKind, Edit, unified_diff};
-use cook_store::receipt::Receipts;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Paths that are listed.
 const LISTED: usize = 200;
-/// Commits that are named with their author, and characters of what each says.
-const OTHERS: usize = 20;
-const SUBJECT: usize = 100;
-/// Last lines of a red gate's output.
-const OUTPUT: usize = 40;
 /// Bytes of one file's diff.
 const FILE_DIFF: usize = 12_000;
 /// Bytes of the whole diff.
@@ -53,6 +49,10 @@ pub(super) fn context_text(
         Some((basis, upto)) => workspace.repo.edits(basis, upto)?,
         None => Vec::new(),
     };
+    let foreign = match &span {
+        Some((basis, upto)) => find_foreign(workspace, snapshot, facts, (basis, upto))?,
+        None => Foreign::default(),
+    };
     if let (Some((basis, upto)), Some(id)) = (&span, &snapshot.active.slice_id) {
         let _ = write!(
             text,
@@ -60,18 +60,14 @@ pub(super) fn context_text(
             short(basis),
             short(upto)
         );
-        list_paths(&mut text, &edits, &gates);
+        list_paths(&mut text, &edits, &gates, &foreign);
+        list_foreign(&mut text, workspace, &foreign)?;
     }
     if role == Role::Regrounder {
-        list_others(&mut text, workspace, logged, facts)?;
+        list_others(&mut text, workspace, logged, facts, &foreign)?;
     }
     add_slice_rows(&mut text, workspace, snapshot, facts, role)?;
-    for run in &snapshot.evidence.runs {
-        add_run(&mut text, run, &head);
-    }
-    if matches!(role, Role::Regrounder | Role::Implementer) {
-        add_red_at_head(&mut text, workspace, snapshot, &head, role)?;
-    }
+    add_runs(&mut text, workspace, snapshot, &head, role)?;
     if role != Role::Implementer {
         list_criteria(&mut text, workspace, logged, role)?;
         list_offers(&mut text, workspace, snapshot)?;
@@ -92,95 +88,9 @@ pub(super) fn context_text(
         );
     }
     if let (Some((basis, upto)), true) = (&span, role != Role::Implementer) {
-        add_diff(&mut text, &edits, basis, upto)?;
+        add_diff(&mut text, &edits, (basis, upto), &foreign)?;
     }
     Ok(text)
-}
-
-/// Commits that are not the slice's and that no re-ground has seen, with who made them.
-fn list_others(
-    text: &mut String,
-    workspace: &Workspace,
-    logged: &Snapshot,
-    facts: &Facts,
-) -> Result<(), Failure> {
-    let others = others_since(logged, facts);
-    if others.is_empty() {
-        return Ok(());
-    }
-    let _ = writeln!(text, "commits of nobody's slice since the last re-ground:");
-    for commit in others.iter().rev().take(OTHERS) {
-        let (author, subject) = workspace.repo.heading(&commit.id)?;
-        let subject: String = subject.chars().take(SUBJECT).collect();
-        let _ = writeln!(text, "  {} by {author}: {subject}", short(&commit.id));
-    }
-    if others.len() > OTHERS {
-        let _ = writeln!(text, "  and {} before them", others.len() - OTHERS);
-    }
-    Ok(())
-}
-
-/// How a gate ended, and where; of a red one with the last lines that it printed.
-fn add_run(text: &mut String, run: &Receipt, head: &Head) {
-    let how = if run.passed() { "passed" } else { "failed" };
-    let at = match (
-        &run.head_sha,
-        run.tree_oid.is_some() && run.tree_oid == head.tree,
-    ) {
-        (at, true) if *at == head.commit => "at HEAD".to_owned(),
-        (Some(at), true) => format!("at {}, which has HEAD's tree", short(at)),
-        (None, true) => "at HEAD's tree".to_owned(),
-        (Some(at), false) => format!("at {}, NOT at HEAD", short(at)),
-        (None, false) => "NOT at HEAD".to_owned(),
-    };
-    let _ = writeln!(
-        text,
-        "gate `{}` {how} {at} (receipt:{})",
-        run.command, run.id
-    );
-    if !run.passed() {
-        let tail = without_escapes(&run.tail);
-        let lines: Vec<&str> = tail.lines().collect();
-        for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
-            let _ = writeln!(text, "  | {line}");
-        }
-    }
-}
-
-/// The required gates that are known to be red at HEAD, beside the runs of the slice in work; for a
-/// regrounder the stop verifier as well.
-fn add_red_at_head(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    head: &Head,
-    role: Role,
-) -> Result<(), Failure> {
-    let Some(tree) = head.tree.as_deref() else {
-        return Ok(());
-    };
-    let receipts = Receipts::of(&workspace.repo)?;
-    let mut gates = workspace.config()?.gate_specs();
-    gates.retain(|gate| gate.required);
-    let commands = gates.iter().map(|gate| gate.run.as_str());
-    for command in commands {
-        let found = receipts.find(command, tree)?;
-        let is_shown = |found: &Receipt| {
-            let mut runs = snapshot.evidence.runs.iter();
-            runs.any(|run| run.command == found.command && run.tree_oid == found.tree_oid)
-        };
-        if let Some(red) = found.filter(|found| !found.passed() && !is_shown(found)) {
-            add_run(text, &red, head);
-        }
-    }
-    let verifier = match role {
-        Role::Regrounder => receipts.find_stop_verifier(tree)?,
-        _ => None,
-    };
-    if let Some(red) = verifier.filter(|found| !found.passed()) {
-        add_run(text, &red, head);
-    }
-    Ok(())
 }
 
 /// From where to where the slice in work goes, if both ends are there.
@@ -197,7 +107,7 @@ fn span(snapshot: &Snapshot, facts: &Facts, head: Option<&str>) -> Option<(Strin
         .then(|| (basis.clone(), upto))
 }
 
-fn list_paths(text: &mut String, edits: &[Edit], gates: &[String]) {
+fn list_paths(text: &mut String, edits: &[Edit], gates: &[String], foreign: &Foreign) {
     let mut by_class: BTreeMap<Class, u64> = BTreeMap::new();
     for edit in edits {
         *by_class
@@ -220,7 +130,8 @@ fn list_paths(text: &mut String, edits: &[Edit], gates: &[String]) {
             ChangeKind::Deleted => "deleted",
         };
         let class = class_of(&edit.change.path, gates);
-        let _ = writeln!(text, "  {kind:<8} {class:<6} {}", edit.change.path);
+        let path = &edit.change.path;
+        let _ = writeln!(text, "  {kind:<8} {class:<6} {path}{}", foreign.mark(path));
     }
     if edits.len() > LISTED {
         let _ = writeln!(text, "  and {} more", edits.len() - LISTED);
@@ -306,14 +217,26 @@ fn list_criteria(
     Ok(())
 }
 
-/// The diff, file by file; what is too much of it is named with the command that shows it.
-fn add_diff(text: &mut String, edits: &[Edit], basis: &str, upto: &str) -> Result<(), Failure> {
+/// The diff, file by file; what is too much of it is named with the command that shows it. Files that
+/// no commit of the slice wrote come last, below a title of their own.
+fn add_diff(
+    text: &mut String,
+    edits: &[Edit],
+    (basis, upto): (&str, &str),
+    foreign: &Foreign,
+) -> Result<(), Failure> {
     if edits.is_empty() {
         return Ok(());
     }
+    let is_theirs = |edit: &&Edit| foreign.is_theirs(&edit.change.path);
+    let (theirs, own): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(is_theirs);
+    let first_theirs = theirs.first().map(|edit| edit.change.path.as_str());
     let mut left = Vec::new();
     let mut diff = String::new();
-    for edit in edits {
+    for edit in own.into_iter().chain(theirs) {
+        if first_theirs == Some(&*edit.change.path) {
+            diff.push_str("the diff of files that no commit of the slice wrote:\n");
+        }
         let path = &edit.change.path;
         let Some((before, after)) = &edit.texts else {
             left.push(format!("{path} (no text, or too much of it)"));
@@ -389,7 +312,7 @@ mod tests {
             .map(|n| edit(&format!("src/{n}.rs"), if n == 0 { 10_000 } else { 200 }))
             .collect();
         let mut text = String::new();
-        add_diff(&mut text, &edits, "aaaa", "bbbb").unwrap();
+        add_diff(&mut text, &edits, ("aaaa", "bbbb"), &Foreign::default()).unwrap();
         assert!(text.len() < WHOLE_DIFF + FILE_DIFF);
         assert!(text.contains("+++ b/src/1.rs"));
         assert!(text.contains("[src/0.rs: "));

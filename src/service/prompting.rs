@@ -5,9 +5,10 @@ use super::brief::{DEFAULT_BYTES, put_together};
 use super::context::context_text;
 use super::dispatch::dispatch_now;
 use super::found::find_state;
+use super::uncommitted::{find_uncommitted, tell_uncommitted};
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_core::machine::{self, Dispatch, Facts, Found, Head, Selection, VERIFY_STOP};
+use cook_core::machine::{self, Dispatch, Facts, Found, Head, Rule, Selection, VERIFY_STOP};
 use cook_core::model::{Role, Snapshot};
 use cook_core::prompt::{self, PromptInput};
 use cook_core::report;
@@ -127,6 +128,26 @@ fn not_told(found: &Found, dispatch: &Dispatch) -> Vec<Finding> {
     lost.cloned().collect()
 }
 
+/// Why the re-ground is due; where cook makes one of its kind itself under this profile, also why not
+/// this one.
+fn reason_for_model(snapshot: &Snapshot, dispatch: &Dispatch, facts: &Facts) -> String {
+    let is_of_kind = matches!(
+        dispatch.rule,
+        Rule::Select | Rule::Reconcile | Rule::Conclude
+    );
+    let head = facts.head.as_ref();
+    let is_asked = is_of_kind && snapshot.ledger.regrounded && !snapshot.assurance().is_strict();
+    let head = head.filter(|_| is_asked);
+    let derived = head.map(|head| machine::derive(snapshot, dispatch, head));
+    match derived {
+        Some(Err(why)) if !dispatch.reason.contains(&why) => format!(
+            "{}; cook does not re-ground here by itself: {why}",
+            dispatch.reason
+        ),
+        _ => dispatch.reason.clone(),
+    }
+}
+
 /// What the role that is due is given.
 ///
 /// # Errors
@@ -174,13 +195,21 @@ pub fn role_prompts(
             )
         }
     };
+    let uncommitted = find_uncommitted(workspace, facts)?;
+    let uncommitted = uncommitted.and_then(|it| tell_uncommitted(logged, dispatch, &it));
+    let findings = dispatch.findings.iter().chain(&lost).chain(&uncommitted);
+    let findings: Vec<Finding> = findings.cloned().collect();
+    let reason = match role {
+        Role::Regrounder => reason_for_model(logged, dispatch, facts),
+        _ => dispatch.reason.clone(),
+    };
     let input = PromptInput {
         role,
         snapshot,
         rule: dispatch.rule.id(),
         action: &dispatch.action,
-        reason: &dispatch.reason,
-        findings: &[&dispatch.findings[..], &lost].concat(),
+        reason: &reason,
+        findings: &findings,
         selection: &selection,
         context: &context_text(workspace, (logged, snapshot), facts, role)?,
         brief: &brief.beside_prompt(role, &prompt::findings_shown(role, snapshot), DEFAULT_BYTES),

@@ -15,7 +15,7 @@ pub struct NextAnswer {
     /// `--exit-code`.
     #[serde(skip)]
     pub exit_code: bool,
-    /// HEAD moved, and the role that is due may not have seen it.
+    /// HEAD or the worktree moved, and the role that is due may not have seen it.
     #[serde(skip)]
     pub needs_ticket: bool,
 }
@@ -93,6 +93,8 @@ fn is_in_work(status: ActiveStatus) -> bool {
 fn command_for(dispatch: &Dispatch) -> Option<String> {
     match (dispatch.rule, dispatch.role) {
         (Rule::Stopped | Rule::Bootstrap, _) | (_, None) => None,
+        // There is no prompt before they ran.
+        _ if dispatch.waits_for_gates() => None,
         (_, Some(Role::Bootstrapper)) => None,
         (_, Some(role)) => Some(format!(
             "cook next --prompt > .agent/tmp/prompt.txt, let an agent answer it, cook record {} .agent/tmp/report.txt",
@@ -145,7 +147,7 @@ impl Show for NextAnswer {
             page.row("votes", &format!("{have} of {need} in wave {}", next.wave));
         }
         if let Some(command) = command_for(&next.dispatch) {
-            // Without it a report is refused that nothing ties to this HEAD.
+            // Without it a report is refused that nothing ties to this HEAD and worktree.
             let ticket = next.ticket.as_ref().filter(|_| self.needs_ticket);
             let ticket = ticket.map_or_else(String::new, |ticket| format!(" --ticket {ticket}"));
             page.row("how", &format!("{command}{ticket}"));

@@ -8,6 +8,7 @@ use cook_core::machine::{
     CommitFacts, CommitQuestion, CommitSeen, Head, MAX_COMMITS, MAX_PATHS, Range,
 };
 use cook_core::model::{Pattern, surface_matches};
+use std::collections::BTreeSet;
 
 impl Repo {
     /// What came on HEAD since `commit`; see [`Range`].
@@ -71,6 +72,27 @@ impl Repo {
             id: commit.id,
             paths,
         })
+    }
+
+    /// Paths that a commit writes itself: what differs from every parent of it.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn written_paths(&self, commit: &str) -> Result<BTreeSet<String>, Failure> {
+        let parents = self.ask(|history| history.parents(commit))?;
+        let paths = |parent: Option<&str>| -> Result<BTreeSet<String>, Failure> {
+            let changes = self.changes(parent, commit)?.into_iter();
+            Ok(changes.map(|change| change.path).collect())
+        };
+        let Some((first, rest)) = parents.split_first() else {
+            return paths(None);
+        };
+        let mut written = paths(Some(first))?;
+        for parent in rest {
+            let others = paths(Some(parent))?;
+            written.retain(|path| others.contains(path));
+        }
+        Ok(written)
     }
 
     /// Who wrote a commit, and the first line of its message, as they stand.

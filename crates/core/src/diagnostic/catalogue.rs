@@ -104,7 +104,7 @@ codes! {
     CleanMismatch "clean_mismatch" Refusal Error "the report says of the worktree what cook does not measure", "run `git status`";
     StaleTicket "stale_ticket" Refusal Error "the ticket was given for another state of the log or of HEAD", "run `cook next` and start the role again";
     StaleFacts "stale_facts" Refusal Error "the repository moved while the transition was computed", "run the command again";
-    TreeChanged "tree_changed" Refusal Error "a read-only role's session left the worktree different", "put the named paths back, then record again";
+    TreeChanged "tree_changed" Refusal Error "a read-only role's session left the worktree different", "take a ticket again with `cook next`, or put the named paths back";
     HeadMoved "head_moved" Refusal Error "HEAD moved since the role was dispatched", "run `cook next`";
     DuplicateReport "duplicate_report" Refusal Error "nothing tells this report from one that was taken before", "hand in each role's own report, with `--session` or the `--ticket` of `cook next --json`; each judge of a wave answers in a session of its own";
     NotByCook "not_by_cook" Refusal Error "cook may not re-ground this itself", "run `cook run`: the regrounder is asked";

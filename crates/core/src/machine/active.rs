@@ -59,7 +59,10 @@ impl Work<'_> {
             .or_else(|| ledger.last_head.clone())
             .unwrap_or(fallback);
         ledger.last_head = Some(commit.clone());
-        ledger.fixes.clear();
+        let said = std::mem::take(&mut ledger.fixes);
+        if !said.is_empty() {
+            ledger.fixes_before = said;
+        }
         ledger.offered.clear();
         ledger.offered_by = None;
         ledger.receipts.clear();

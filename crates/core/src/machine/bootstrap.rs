@@ -1,6 +1,7 @@
 //! `Bootstrapped`: the first documents of a log, and repairs of the contract later.
 
 use super::drift;
+use super::due::require_reground;
 use super::facts::{FactSet, Facts};
 use super::finish::{Before, finish};
 use super::rule::{Dispatch, Rule};
@@ -193,7 +194,14 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
         }
     }
     let is_brought = is_brought_plan(next, import);
-    next.state.requires_reground = !is_brought;
+    if !is_brought {
+        let from = match &import.path {
+            Some(path) => format!("the plan in `{path}`"),
+            None => "the state that stood in `.agent/`".to_owned(),
+        };
+        let cause = format!("`cook init` took in {from}, and nobody has weighed it here");
+        require_reground(next, cause);
+    }
     next.ledger.assured.remarks_seen = is_brought.then_some(Count(0));
     if let Some(policy @ (Policy::Paused | Policy::Blocked | Policy::AwaitUserInput)) =
         import.policy

@@ -152,7 +152,10 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
 
 fn reground_reason(snapshot: &Snapshot) -> String {
     let ledger = &snapshot.ledger;
-    let mut reason = "a re-ground is due".to_owned();
+    let mut reason = match ledger.due_for.is_empty() {
+        true => "a re-ground is due".to_owned(),
+        false => format!("a re-ground is due: {}", ledger.due_for.join("; ")),
+    };
     if let Some(answer) = new_answer(ledger) {
         reason.push_str(&format!("; the user answered: {answer}"));
     }

@@ -15,6 +15,7 @@ mod by_cook;
 mod cancelling;
 mod dispatch;
 mod drift;
+mod due;
 mod estimate;
 mod facts;
 mod finish;

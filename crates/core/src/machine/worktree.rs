@@ -29,8 +29,12 @@ impl Worktree {
 
     /// Some of the dirty paths, and how many there are beside them.
     pub(super) fn first_dirty(&self) -> String {
-        const NAMED: usize = 5;
-        let named = self.dirty.iter().take(NAMED).cloned().collect::<Vec<_>>();
+        self.name_dirty(5)
+    }
+
+    /// As many of the dirty paths, and how many there are beside them.
+    pub fn name_dirty(&self, most: usize) -> String {
+        let named = self.dirty.iter().take(most).cloned().collect::<Vec<_>>();
         let rest = (self.dirty.len() - named.len()) as u64 + self.more;
         match rest {
             0 => named.join(", "),

@@ -126,6 +126,12 @@ pub struct SliceLedger {
     /// What its implementer says that was done about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<FixNote>,
+    /// What attempts before said that was done about what they had to fix, until it is accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixes_before: Vec<FixNote>,
+    /// What its checks came to, as its implementer says in the last report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked: Option<String>,
     /// What red gates put among what must be fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub red_gates: Vec<String>,
@@ -331,6 +337,9 @@ pub struct Ledger {
     /// What the work was stopped for, for the next regrounder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_for: Option<String>,
+    /// What brought about that a re-ground is due, for the next regrounder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub due_for: Vec<String>,
     /// What the user answered under this mission.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<UserAnswer>,

@@ -1,9 +1,9 @@
 //! What stands in a part of a prompt: a line, a section, a list.
 
-use super::fit::fit;
+use super::fit::{cut, fit};
 use super::quote::Quoted;
 use crate::diagnostic::{Finding, without_attribution};
-use crate::model::{Snapshot, UserAnswer};
+use crate::model::{SliceStatus, Snapshot, UserAnswer};
 
 /// Roles' words: none of them reads as what cook wrote down of the user's.
 pub(super) fn line(text: Option<&str>) -> Option<Quoted> {
@@ -60,6 +60,28 @@ pub(super) fn slices(snapshot: &Snapshot) -> Vec<String> {
         })
         .collect()
 }
+
+/// What else is planned or done, a line each, for whoever looks at one slice alone.
+pub(super) fn other_slices(snapshot: &Snapshot) -> Vec<String> {
+    let in_work = snapshot.slice_in_work();
+    let slices = snapshot.plan.candidate_slices.iter().filter(|slice| {
+        slice.status != SliceStatus::Cancelled && Some(slice.slice_id.as_str()) != in_work
+    });
+    let lines = slices.map(|slice| {
+        let line = format!(
+            "`{}` ({}): {}: {}",
+            slice.slice_id,
+            slice.status.id(),
+            slice.goal,
+            slice.acceptance_criteria.join("; ")
+        );
+        cut(&line, OTHER)
+    });
+    fit(&lines.collect::<Vec<_>>(), "`.agent/plan.json` holds all")
+}
+
+/// Bytes of a slice that is only told of.
+const OTHER: usize = 300;
 
 pub(super) fn amendments(snapshot: &Snapshot) -> Vec<String> {
     let amendments = snapshot.ledger.amendments.iter();

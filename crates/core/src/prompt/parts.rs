@@ -4,11 +4,13 @@
 
 use super::fit::fit;
 use super::input::PromptInput;
-use super::lists::{amendments, answers, cooks_own, finding, line, list, remarks, section, slices};
+use super::lists::{
+    amendments, answers, cooks_own, finding, line, list, other_slices, remarks, section, slices,
+};
 use super::quote::Quoted;
 use super::reports::{
-    HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_besides,
-    standing_review, vote,
+    HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_before,
+    said_besides, standing_review, vote,
 };
 use super::slices::{active_text, claimed_besides, may_select, plan_text};
 use crate::machine::{Rule, audit_to_answer, current_review, new_answer, owed};
@@ -203,6 +205,18 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
             )),
         ),
         (
+            "What attempts before said of what they had to fix:",
+            list(ledger.map_or_else(Vec::new, |slice| said_before(slice, must_fix(snapshot)))),
+        ),
+        (
+            "What the last attempt said that its checks came to:",
+            line(
+                ledger
+                    .filter(|_| !must_fix(snapshot).is_empty())
+                    .and_then(|slice| slice.checked.as_deref()),
+            ),
+        ),
+        (
             ADVICE,
             section(snapshot.ledger.advice.as_deref().unwrap_or_default()),
         ),
@@ -226,6 +240,10 @@ fn reviewer(input: &PromptInput) -> Vec<Part> {
     let snapshot = input.snapshot;
     let mut parts = committed(snapshot);
     parts.extend([
+        (
+            "The other slices (what they do is not asked of this one):",
+            list(other_slices(snapshot)),
+        ),
         ("Criteria the user amended:", list(amendments(snapshot))),
         (REMARKS, list(remarks(snapshot))),
     ]);

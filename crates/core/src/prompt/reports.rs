@@ -3,7 +3,7 @@
 use super::fit::{cut, fit};
 use super::slices::{row, rows};
 use crate::diagnostic::counted;
-use crate::model::{AuditNote, Blocker, ReviewNote, SliceLedger, Vote};
+use crate::model::{AuditNote, Blocker, FixNote, ReviewNote, SliceLedger, Vote};
 use std::fmt::Write;
 
 /// Bytes of something that had to be fixed, and of what was done about it.
@@ -136,6 +136,23 @@ pub(super) fn said_besides(ledger: &SliceLedger) -> Vec<String> {
     });
     let besides: Vec<String> = besides.map(|note| note.did.clone()).collect();
     fit(&besides, HISTORY)
+}
+
+/// What attempts before said of what they had to fix: what is to be fixed still goes by its number.
+pub(super) fn said_before(ledger: &SliceLedger, must: &[String]) -> Vec<String> {
+    let is_newer = |note: &&FixNote| ledger.fixes.iter().all(|new| new.what != note.what);
+    let before = ledger.fixes_before.iter().filter(is_newer);
+    let said = before.chain(&ledger.fixes).map(|note| {
+        let did = cut(&note.did, SAID);
+        let Some(what) = &note.what else {
+            return did;
+        };
+        match must.iter().position(|one| one == what) {
+            Some(at) => format!("of {}: {did}", at + 1),
+            None => format!("{}; it said: {did}", cut(what, SAID)),
+        }
+    });
+    fit(&said.collect::<Vec<_>>(), HISTORY)
 }
 
 /// The id of the no of the review that sent the work back.

@@ -1,7 +1,7 @@
 //! What the rules answer with, in words.
 
 use crate::diagnostic::{Code, Refusal, counted};
-use crate::machine::drift::Drift;
+use crate::machine::drift::{Drift, new_answer};
 use crate::machine::facts::{MAX_COMMITS, Range};
 use crate::machine::rule::Dispatch;
 use crate::machine::text::short;
@@ -29,7 +29,17 @@ impl Answer {
     }
 }
 
+/// What is to be done about the slice, and what the user said meanwhile, whatever that is.
 pub(super) fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
+    let mut answer = work_answer(snapshot, drift, id);
+    if let Some(said) = new_answer(&snapshot.ledger) {
+        let what = format!("; the user answered ({said}): hold the work to that before the report");
+        answer.reason.push_str(&what);
+    }
+    answer
+}
+
+fn work_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
     if let Some(newest) = drift.unreported.last() {
         return Answer::new(
             format!(
@@ -60,6 +70,20 @@ pub(super) fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> 
                 counted(must_fix as u64, "finding")
             ),
             "the slice was reopened, or its gates were red",
+        );
+    }
+    let claimed = snapshot
+        .ledger
+        .slices
+        .get(id)
+        .map_or(0, |it| it.claimed.len());
+    if claimed > 0 {
+        return Answer::new(
+            format!("implement slice `{id}`"),
+            format!(
+                "the slice is selected; {} of its own came before it was given back, and no report of them was taken",
+                counted(claimed as u64, "commit")
+            ),
         );
     }
     Answer::new(

@@ -190,6 +190,7 @@ fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submis
     next.ledger.returned = None;
     next.ledger.answered = None;
     next.ledger.stopped_for = None;
+    next.ledger.due_for.clear();
 }
 
 /// What the regrounder itself names as missing is taken up before the end.

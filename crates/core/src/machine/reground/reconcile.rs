@@ -152,6 +152,8 @@ pub(super) fn accept(
     ledger.sent_back = None;
     ledger.fixed.clear();
     ledger.fixes.clear();
+    ledger.fixes_before.clear();
+    ledger.checked = None;
     ledger.red_gates.clear();
     ledger.offered.clear();
     ledger.offered_by = None;

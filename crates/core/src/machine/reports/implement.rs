@@ -4,6 +4,7 @@ use super::commit::{claim, commit_of, note_outside_surfaces, note_runs, surfaces
 use crate::diagnostic::{Code, Finding, Refusal, without_escapes};
 use crate::machine::asked::add_new;
 use crate::machine::drift;
+use crate::machine::due::require_reground;
 use crate::machine::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
 use crate::machine::records::attach;
 use crate::machine::taken::take_vanished_away;
@@ -17,6 +18,8 @@ use crate::model::{
 };
 use crate::report::return_reason;
 
+/// The field that says what its checks came to.
+const RESULTS: &str = "verification_results";
 /// Failed tests that a finding names.
 const NAMED: usize = 10;
 
@@ -96,7 +99,9 @@ pub(in crate::machine) fn implement(
     claim(work, slice_id, &commit)?;
     keep_named_settings(work, slice_id)?;
     write_evidence(work, slice_id, &commit, &runs, green);
-    work.ledger(slice_id).remarked = return_reason(&submission.report);
+    let ledger = work.ledger(slice_id);
+    ledger.remarked = return_reason(&submission.report);
+    ledger.checked = submission.report.fields.get(RESULTS).cloned();
     keep_offers(work, slice_id, evidence, submission);
     work.note_fixes(slice_id, &submission.report);
     if green {
@@ -140,7 +145,7 @@ pub(in crate::machine) fn hand_back(
             ledger.claimed.push(id);
         }
     }
-    work.next.state.requires_reground = true;
+    require_reground(&mut work.next, format!("slice `{slice_id}` was given back"));
     work.next.ledger.returned = Some(why.to_owned());
     Ok(())
 }

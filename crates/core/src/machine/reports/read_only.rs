@@ -45,8 +45,14 @@ pub(super) fn require_same_tree(work: &Work, submission: &Submission) -> Result<
         Code::TreeChanged,
         format!(
             "the worktree changed since {since}: {}",
-            worktree.dirty.iter().take(5).cloned().collect::<Vec<_>>().join(", ")
+            worktree.first_dirty()
         ),
     )
-    .replace_hints(["commit, stash or put back these paths; `cook pause` then `cook resume` takes the tree as it is"]))
+    .replace_hints([
+        format!(
+            "take a ticket again: `cook next` prints the one of the worktree as it is, and `cook record {} FILE --ticket TICKET` hands the report in with it",
+            submission.report.role.short()
+        ),
+        "or put back what changed; a commit is looked at anew".to_owned(),
+    ]))
 }

@@ -1,7 +1,8 @@
 //! What was changed outside becomes the log's, or goes.
 
 use super::refusal;
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, listed_are};
+use crate::machine::due::require_reground;
 use crate::machine::planning;
 use crate::machine::work::Work;
 use crate::model::{
@@ -58,9 +59,29 @@ pub(in crate::machine) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refu
     }
     take_up_again(work, plan)?;
     work.displace = true;
-    work.next.state.requires_reground = true;
+    let changed = list_changed(work);
+    let cause = format!("the user edited the plan, and `cook adopt` took that in: {changed}");
+    require_reground(&mut work.next, cause);
     Ok(())
 }
+
+/// What the edit changed, by slice.
+fn list_changed(work: &Work) -> String {
+    let before = &work.before.plan;
+    let slices = work.next.plan.candidate_slices.iter();
+    let changed = slices.filter(|slice| before.slice(&slice.slice_id) != Some(slice));
+    let named: Vec<String> = changed
+        .map(|slice| format!("`{}`", slice.slice_id))
+        .collect();
+    match named.len() {
+        0 => "no slice is another, but perhaps their order".to_owned(),
+        1..=NAMED => format!("{} new or changed", listed_are(&named)),
+        more => format!("{more} slices are new or changed"),
+    }
+}
+
+/// Slices that are named.
+const NAMED: usize = 10;
 
 /// A done slice that the user's edit calls planned is taken up again; no other closed slice changes.
 fn take_up_again(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
@@ -153,8 +174,17 @@ pub(in crate::machine) fn adopt_branch(work: &mut Work) -> Result<(), Refusal> {
     if branch == work.before.ledger.branch {
         return Err(refusal("this branch is the workflow's already"));
     }
+    let name = |branch: &Option<String>| {
+        let name = branch.as_deref();
+        name.map_or_else(|| "a detached HEAD".to_owned(), |name| format!("`{name}`"))
+    };
+    let cause = format!(
+        "the user moved the work from {} to {} with `cook adopt --branch`",
+        name(&work.before.ledger.branch),
+        name(&branch)
+    );
     work.next.ledger.branch = branch;
-    work.next.state.requires_reground = true;
+    require_reground(&mut work.next, cause);
     Ok(())
 }
 

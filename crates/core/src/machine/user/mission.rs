@@ -1,6 +1,7 @@
 //! The mission: given late, or a new one.
 
 use crate::diagnostic::{Code, Finding, Refusal};
+use crate::machine::due::require_reground;
 use crate::machine::work::Work;
 use crate::machine::{assurance, slices, wave};
 use crate::model::{ActiveSlice, Policy, VerificationEvidence, WaitingKind, mission_anchor};
@@ -36,6 +37,7 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     next.ledger.returned = None;
     next.ledger.answered = None;
     next.ledger.stopped_for = None;
+    next.ledger.due_for.clear();
     next.ledger.answers.clear();
     next.ledger.advice = None;
     next.ledger.answered_rejections.clear();
@@ -43,7 +45,6 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     next.ledger.branch = work.facts.head()?.branch.clone();
     let state = &mut work.next.state;
     state.continuation_policy = Policy::Continue;
-    state.requires_reground = true;
     state.release_blocker_ids.clear();
     state.remaining_release_blockers = None;
     state.remaining_high_value_gaps = None;
@@ -52,6 +53,9 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     state.latest_completed_slice = None;
     state.latest_verified_slice = None;
     state.contract_status = "bootstrapped".to_owned();
+    let cause =
+        "the user gave another mission with `cook refocus`, and the plan of the last one is gone";
+    require_reground(&mut work.next, cause.to_owned());
     work.displace = true;
     Ok(())
 }

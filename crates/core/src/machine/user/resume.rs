@@ -4,9 +4,10 @@ use super::mission::set_mission;
 use super::refusal;
 use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::machine::asked::add_new;
+use crate::machine::due::require_reground;
 use crate::machine::facts::FactSet;
 use crate::machine::gone::own_question_at;
-use crate::machine::text::quoted;
+use crate::machine::text::{quoted, short};
 use crate::machine::trust::open_commands;
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::wave::review_blocker;
@@ -70,12 +71,13 @@ pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(),
         return Err(refusal("the work is not stopped"));
     }
     leave(work, resume)?;
-    let moved = has_moved(work)?;
+    let moved = tell_moved(work)?;
     work.next.state.continuation_policy = Policy::Continue;
     work.next.state.contract_status = "in_work".to_owned();
     work.next.ledger.waiting = None;
-    if moved {
-        work.next.state.requires_reground = true;
+    if let Some(what) = moved {
+        let cause = format!("{RESUMED}, and since it stopped {what}");
+        require_reground(&mut work.next, cause);
     }
     if resume.new_wave {
         new_wave(work)?;
@@ -115,7 +117,8 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                 return Err(refusal("the project is done and HEAD has not moved")
                     .hint("run `cook refocus --mission TEXT` for new work"));
             }
-            work.next.state.requires_reground = true;
+            let cause = "the project was done, and the user went on with `cook resume`";
+            require_reground(&mut work.next, cause.to_owned());
         }
         (_, Some(WaitingKind::Question)) => {
             let Some(answer) = resume
@@ -135,8 +138,13 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             work.next.ledger.answered = Some(answer.clone());
             // Who builds the slice goes on with the answer; who plans looks at the plan again.
             let waiting = work.before.ledger.waiting.as_ref();
-            if waiting.and_then(|waiting| waiting.asker) != Some(Role::Implementer) {
-                work.next.state.requires_reground = true;
+            let asker = waiting.and_then(|waiting| waiting.asker);
+            if asker != Some(Role::Implementer) {
+                let cause = match asker {
+                    Some(role) => format!("the {role} asked the user something"),
+                    None => "the work waited for the user".to_owned(),
+                };
+                require_reground(&mut work.next, cause);
             }
         }
         (_, Some(WaitingKind::Trust)) => {
@@ -163,26 +171,37 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
         (_, Some(WaitingKind::Outside | WaitingKind::Worktree | WaitingKind::Cancel)) => {
             let waiting = work.before.ledger.waiting.as_ref();
             work.next.ledger.stopped_for = waiting.map(|waiting| waiting.what.clone());
-            work.next.state.requires_reground = true;
+            require_reground(&mut work.next, RESUMED.to_owned());
         }
         (_, Some(WaitingKind::Pause) | None) => {}
     }
     Ok(())
 }
 
-/// HEAD, branch or tree are not as they were when the work stopped.
-fn has_moved(work: &Work) -> Result<bool, Refusal> {
+const RESUMED: &str = "the user went on with `cook resume`";
+
+/// What of HEAD, branch and tree is not as it was when the work stopped.
+fn tell_moved(work: &Work) -> Result<Option<String>, Refusal> {
     let head = work.facts.head()?;
     let tree = work.facts.worktree()?;
-    let tree_moved = work
-        .before
-        .ledger
-        .status_seen
-        .as_ref()
-        .is_some_and(|seen| *seen != tree.digest);
-    Ok(head.commit != work.before.ledger.head_seen
-        || head.branch != work.before.ledger.branch
-        || tree_moved)
+    let seen = &work.before.ledger;
+    let mut moved = Vec::new();
+    if head.commit != seen.head_seen {
+        let name = |commit: &Option<String>| commit.as_deref().map_or("none", short).to_owned();
+        let (from, to) = (name(&seen.head_seen), name(&head.commit));
+        moved.push(format!("HEAD moved from {from} to {to}"));
+    }
+    if head.branch != seen.branch {
+        moved.push("another branch was checked out".to_owned());
+    }
+    let is_other_tree = |seen: &String| *seen != tree.digest;
+    if seen.status_seen.as_ref().is_some_and(is_other_tree) {
+        moved.push(match tree.is_clean() {
+            true => "the worktree changed, and is clean now".to_owned(),
+            false => format!("the worktree changed: {}", tree.first_dirty()),
+        });
+    }
+    Ok((!moved.is_empty()).then(|| moved.join(", ")))
 }
 
 fn grant(work: &mut Work, resume: &Resume) {
@@ -267,6 +286,7 @@ fn new_wave(work: &mut Work) -> Result<(), Refusal> {
     }
     wave::void(&mut work.next);
     wave::grant(&mut work.next);
-    work.next.state.requires_reground = true;
+    let cause = "the user asked for another stop wave with `cook resume --new-wave`";
+    require_reground(&mut work.next, cause.to_owned());
     Ok(())
 }

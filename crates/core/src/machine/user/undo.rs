@@ -1,6 +1,7 @@
 //! Taking transitions back.
 
 use crate::diagnostic::{Code, Finding, Refusal};
+use crate::machine::due::require_reground;
 use crate::machine::work::Work;
 use crate::machine::{brief, wave};
 use crate::model::{Policy, ReviewNote, SliceLedger, Snapshot, Undone};
@@ -58,7 +59,11 @@ pub(in crate::machine) fn undo(
     next.ledger.wave.running = false;
     next.state.current_stop_wave_id = current.state.current_stop_wave_id;
     keep_negative_reviews(&current.ledger.slices, &mut next);
-    next.state.requires_reground = true;
+    let cause = format!(
+        "the user took back with `cook undo` what came after transition {to_seq} (`cook show {}` and the numbers after it tell what that was)",
+        to_seq + 1
+    );
+    require_reground(&mut next, cause);
     if next.state.continuation_policy == Policy::Done {
         next.state.continuation_policy = Policy::Continue;
     }

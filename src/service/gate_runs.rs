@@ -1,0 +1,135 @@
+//! The runs of gates that a prompt shows, with where each was and what a red one printed.
+
+use super::workspace::Workspace;
+use cook_core::diagnostic::{Failure, without_escapes};
+use cook_core::machine::{Head, short};
+use cook_core::model::{Receipt, Role, Snapshot};
+use cook_store::receipt::Receipts;
+use std::fmt::Write;
+
+/// Last lines of a red gate's output.
+const OUTPUT: usize = 40;
+
+/// Adds the runs that this role decides on.
+///
+/// # Errors
+/// Unreadable state.
+pub(super) fn add_runs(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    head: &Head,
+    role: Role,
+) -> Result<(), Failure> {
+    let shown = match snapshot.slice_in_work() {
+        // It is decided at its own commit.
+        Some(_) => snapshot.evidence.runs.clone(),
+        None => newest_at_head(workspace, snapshot, head, role)?,
+    };
+    for run in &shown {
+        add_run(text, run, head);
+    }
+    match role {
+        Role::Regrounder | Role::Implementer => {
+            add_red_at_head(text, workspace, head, role, &shown)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Of each gate of the slice that was last in work, and for a judge of each required one, the newest run at
+/// HEAD's tree; where it has none, the one at that slice's commit.
+fn newest_at_head(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    head: &Head,
+    role: Role,
+) -> Result<Vec<Receipt>, Failure> {
+    let evidence = &snapshot.evidence;
+    let Some(tree) = head.tree.as_deref() else {
+        return Ok(evidence.runs.clone());
+    };
+    let receipts = Receipts::of(&workspace.repo)?;
+    let mut shown: Vec<Receipt> = Vec::new();
+    for run in &evidence.runs {
+        let is_of_basis = run.head_sha.is_some() && run.head_sha == evidence.basis_commit;
+        let newest = match is_of_basis {
+            true => None,
+            false => receipts.find(&run.command, tree)?,
+        };
+        shown.push(newest.unwrap_or_else(|| run.clone()));
+    }
+    if role == Role::StopJudge {
+        let gates = workspace.config()?.gate_specs().into_iter();
+        for gate in gates.filter(|gate| gate.required) {
+            let is_shown = shown.iter().any(|run| run.command == gate.run);
+            if !is_shown && let Some(found) = receipts.find(&gate.run, tree)? {
+                shown.push(found);
+            }
+        }
+    }
+    Ok(shown)
+}
+
+/// How a gate ended, and where; of a red one with the last lines that it printed.
+fn add_run(text: &mut String, run: &Receipt, head: &Head) {
+    let how = if run.passed() { "passed" } else { "failed" };
+    let at = match (
+        &run.head_sha,
+        run.tree_oid.is_some() && run.tree_oid == head.tree,
+    ) {
+        (at, true) if *at == head.commit => "at HEAD".to_owned(),
+        (Some(at), true) => format!("at {}, which has HEAD's tree", short(at)),
+        (None, true) => "at HEAD's tree".to_owned(),
+        (Some(at), false) => format!("at {}, NOT at HEAD", short(at)),
+        (None, false) => "NOT at HEAD".to_owned(),
+    };
+    let _ = writeln!(
+        text,
+        "gate `{}` {how} {at} (receipt:{})",
+        run.command, run.id
+    );
+    if !run.passed() {
+        let tail = without_escapes(&run.tail);
+        let lines: Vec<&str> = tail.lines().collect();
+        for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
+            let _ = writeln!(text, "  | {line}");
+        }
+    }
+}
+
+/// The required gates that are known to be red at HEAD, beside the runs that are shown; for a
+/// regrounder the stop verifier as well.
+fn add_red_at_head(
+    text: &mut String,
+    workspace: &Workspace,
+    head: &Head,
+    role: Role,
+    shown: &[Receipt],
+) -> Result<(), Failure> {
+    let Some(tree) = head.tree.as_deref() else {
+        return Ok(());
+    };
+    let receipts = Receipts::of(&workspace.repo)?;
+    let mut gates = workspace.config()?.gate_specs();
+    gates.retain(|gate| gate.required);
+    let commands = gates.iter().map(|gate| gate.run.as_str());
+    for command in commands {
+        let found = receipts.find(command, tree)?;
+        let is_shown = |found: &Receipt| {
+            let mut runs = shown.iter();
+            runs.any(|run| run.command == found.command && run.tree_oid == found.tree_oid)
+        };
+        if let Some(red) = found.filter(|found| !found.passed() && !is_shown(found)) {
+            add_run(text, &red, head);
+        }
+    }
+    let verifier = match role {
+        Role::Regrounder => receipts.find_stop_verifier(tree)?,
+        _ => None,
+    };
+    if let Some(red) = verifier.filter(|found| !found.passed()) {
+        add_run(text, &red, head);
+    }
+    Ok(())
+}
