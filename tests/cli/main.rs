@@ -21,6 +21,7 @@ mod missing;
 mod output;
 mod plans;
 mod prompts;
+mod reaching;
 mod reasons;
 mod reports;
 mod scaffold;

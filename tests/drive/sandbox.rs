@@ -160,11 +160,10 @@ fn a_session_leaves_what_it_may_not_write_itself() {
     assert_eq!(waiting.count(), 0);
 }
 
-/// Whoever wrote it: what comes next would rest on what nobody looked at.
-/// An agent waits, the user does something, and the agent goes on: what the run ends with.
-fn done_meanwhile(words: &[&[&str]]) -> (Job, Option<i32>) {
+/// A role's agent waits, the user does something, and the agent goes on: what the run ends with.
+fn done_meanwhile(role: &str, words: &[&[&str]]) -> (Job, Option<i32>) {
     let job = Job::new();
-    job.mischief("implementer", "waits");
+    job.mischief(role, "waits");
     let (mut child, _) = job.run_until_it_hangs();
     for words in words {
         job.repo.cook(words).exits(0);
@@ -181,9 +180,11 @@ fn done_meanwhile(words: &[&[&str]]) -> (Job, Option<i32>) {
     (job, code)
 }
 
+/// Whoever wrote it: what comes next would rest on what nobody looked at.
 #[test]
 fn a_log_that_moves_during_a_session_ends_the_run() {
-    let (job, code) = done_meanwhile(&[&["pause", "a while"], &["resume", "--as-user"]]);
+    let words: [&[&str]; 2] = [&["pause", "a while"], &["resume", "--as-user"]];
+    let (job, code) = done_meanwhile("implementer", &words);
     job.hanging_run_says("err", "the log was moved during the session");
     assert_eq!(code, Some(4));
 }
@@ -191,7 +192,8 @@ fn a_log_that_moves_during_a_session_ends_the_run() {
 /// Whoever builds goes on, and the next reviewer holds the work against it.
 #[test]
 fn what_the_user_says_during_a_session_ends_no_run() {
-    let (job, code) = done_meanwhile(&[&["brief", "say", "mind the blanks", "--as-user"]]);
+    let said: &[&str] = &["brief", "say", "mind the blanks", "--as-user"];
+    let (job, code) = done_meanwhile("implementer", &[said]);
     assert_eq!(code, Some(0));
     job.is_done();
     let status = job.repo.cook(&["brief", "--all"]).exits(0);
@@ -200,6 +202,21 @@ fn what_the_user_says_during_a_session_ends_no_run() {
         "{}",
         status.out
     );
+}
+
+/// Whoever judges hears it first: its session is held anew, and nobody is accused.
+#[test]
+fn what_the_user_says_to_a_reader_at_work_has_it_asked_anew() {
+    let said: &[&str] = &["brief", "say", "mind the blanks", "--as-user"];
+    let (job, code) = done_meanwhile("reviewer", &[said]);
+    assert_eq!(code, Some(0));
+    job.hanging_run_says("err", "the user said something meanwhile");
+    let calls = job.calls();
+    let first = calls.iter().position(|role| role == "reviewer").unwrap();
+    assert_eq!(calls[first + 1], "reviewer", "{calls:?}");
+    let log = job.repo.cook(&["log", "-n", "99"]).exits(0);
+    assert!(!log.out.contains("refused"), "{}", log.out);
+    job.is_done();
 }
 
 #[test]
