@@ -75,7 +75,7 @@ fn whoever_re_grounds_is_told_of_ends_and_beginnings() {
     repo.record("implementer", returned).exits(0);
     is_due_for(
         &repo,
-        "slice `a` was given back; the implementer came back: yes, b comes first",
+        "slice `a` was given back; the implementer came back: b comes first",
     );
     let question =
         repo.reground("none", "none", "none", &json!({})) + "Input needed from user: which?\n";
@@ -102,22 +102,6 @@ fn an_implementer_with_work_and_an_answer_is_told_both() {
 }
 
 #[test]
-fn commits_of_a_slice_that_came_without_a_report_are_no_unbegun_work() {
-    let repo = Repo::selected();
-    repo.commit_for("a", "a.txt", "one\n");
-    let returned = repo
-        .implementation("a", "none")
-        .replace("adjustment required: no", "adjustment required: yes, later");
-    let head = repo.head();
-    repo.record("implementer", returned).exits(0);
-    repo.record("regrounder", repo.reground("none", "none", "a", &json!({})))
-        .exits(0);
-    let told = prompt(&repo);
-    lacks(&told, "has no commit of its own yet");
-    holds(&told, &head[..12]);
-}
-
-#[test]
 fn who_decides_is_told_what_is_not_committed_and_what_that_asks_of_a_report() {
     let repo = Repo::selected();
     repo.write("notes.txt", "the user's\n");
@@ -140,7 +124,7 @@ fn who_decides_is_told_what_is_not_committed_and_what_that_asks_of_a_report() {
             &told,
             "not committed, and no part of any commit: note-0.txt, ",
         );
-        holds(&told, " and 11 more");
+        holds(&told, " more; the worktree changed");
         holds(&told, needs);
         let next = repo.cook(&["next"]).exits(0).says(needs).says("--ticket ");
         repo.cook(&["status"]).exits(0).says(needs);
@@ -164,8 +148,7 @@ fn who_decides_is_told_what_is_not_committed_and_what_that_asks_of_a_report() {
             .exits(0);
         // The transition has seen it; what comes now is new again.
         lacks(&prompt(&repo), needs);
-        repo.write("more.txt", role);
-        repo.write(&format!("{role}.txt"), "");
+        repo.write(&format!("zz-{role}.txt"), "");
     }
 }
 
@@ -351,4 +334,20 @@ fn a_cancelled_slice_is_not_among_the_others() {
     repo.record("implementer", repo.implementation("a", &sha))
         .exits(0);
     lacks(&prompt(&repo), "The other slices (");
+}
+
+#[test]
+fn a_model_is_told_why_cook_does_not_re_ground_by_itself() {
+    let repo = Repo::set_up();
+    repo.cook(&["init", "--assurance", "lite", "--as-user"])
+        .exits(0);
+    repo.commit("ask for less", None);
+    let why = "cook does not re-ground here by itself: ";
+    lacks(&prompt(&repo), why);
+    repo.select_a();
+    repo.implement_a();
+    repo.record("reviewer", repo.review(true)).exits(0);
+    assert_eq!(repo.rule(), "7");
+    holds(&prompt(&repo), why);
+    lacks(&prompt(&Repo::reviewed()), why);
 }

@@ -59,7 +59,7 @@ fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(),
     }
     match ledger.assured.remarks_seen {
         None => {
-            let what = "no model has re-grounded under this profile yet, and the plan is not one that you brought";
+            let what = "no model has re-grounded under this profile yet, and the plan is not one that the user brought";
             return Err(what.to_owned());
         }
         Some(seen) if seen.0 != ledger.remarks.len() as u64 => {

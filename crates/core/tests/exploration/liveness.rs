@@ -1163,6 +1163,29 @@ fn a_criterion_is_dropped_with_proof_and_before_the_work_is_looked_at() {
     walk.refused(drops(&walk, "good"), Code::UnreconciledCommit);
 }
 
+/// A session that committed and gave the slice back leaves work: the next one is not told that there is none.
+#[test]
+fn commits_of_a_slice_that_was_given_back_are_told() {
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    assert!(walk.due().reason.contains("has no commit of its own yet"));
+    walk.own_commit();
+    walk.take(Event::Returned {
+        slice_id: "a".to_owned(),
+        why: "later".to_owned(),
+        submission: submission(&walk.snapshot, Role::Implementer),
+    });
+    let due = walk.due();
+    let told = "slice `a` was given back; the implementer came back: later";
+    assert!(due.reason.contains(told), "{}", due.reason);
+    walk.take(walk.reground(|_| {}));
+    let due = walk.due();
+    assert_eq!(due.rule, Rule::Implement);
+    let told = "1 commit of its own came before it was given back";
+    assert!(due.reason.contains(told), "{}", due.reason);
+    walk.drive();
+}
+
 /// A commit is one slice's.
 #[test]
 fn a_commit_that_another_slice_claims_is_refused() {
