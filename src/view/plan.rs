@@ -97,7 +97,7 @@ impl Show for ReadyAnswer {
             let why = clean(why, Lines::Fold);
             page.toned_line(
                 Tone::Warn,
-                &format!("nothing can be selected now: {why}; once the user has settled that:"),
+                &format!("nothing can be selected now: {why}; after that:"),
             );
         }
         for (index, row) in self.ready.iter().enumerate() {
