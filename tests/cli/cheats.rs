@@ -430,10 +430,11 @@ fn a_hole_in_the_history_is_not_done_whatever_the_settings_say() {
         repo.git(&["config", "remote.x.promisor", "true"]);
         let nowhere = repo.beside("nowhere");
         repo.git(&["config", "remote.x.url", nowhere.to_str().unwrap()]);
-        let refused = conclude(&repo).exits(4);
-        let said = format!("{}{}", refused.out, refused.err);
-        assert!(said.contains("cannot be cloned"), "{git}: {said}");
-        assert!(said.contains(&blob), "{git}: {said}");
+        conclude(&repo)
+            .fails(3, "not_reproducible")
+            .says("cannot be cloned")
+            .says(&blob)
+            .says("it was not fetched");
         assert_eq!(repo.rule(), "9");
         // A remote that has it brings it.
         let there = repo.beside("there.git");
