@@ -3,6 +3,7 @@
 use crate::RoomError;
 use crate::attributes::{Attributes, Form, with_crlf};
 use crate::filled::{Filled, Lacking};
+use crate::forms::{form_name, is_form};
 use crate::git_dir;
 use crate::index::{Of, index_of};
 use crate::lfs::Pointer;
@@ -438,27 +439,5 @@ impl<'a> Filling<'a> {
             }),
             _ => Ok(()),
         }
-    }
-}
-
-/// Whether a file was made so.
-fn is_form(had: &str, kind: Kind, form: Option<&Form>) -> bool {
-    match form {
-        None => had == kind_name(kind),
-        Some(_) => had == form_name(kind, form),
-    }
-}
-
-fn form_name(kind: Kind, form: Option<&Form>) -> String {
-    let mut name = kind_name(kind).to_owned();
-    name.push_str(&form.map(Form::name).unwrap_or_default());
-    name
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::File => "f",
-        Kind::Program => "x",
-        Kind::Link => "l",
     }
 }

@@ -11,6 +11,7 @@ mod environment;
 mod error;
 mod fill;
 mod filled;
+mod forms;
 mod git;
 mod git_dir;
 mod history;

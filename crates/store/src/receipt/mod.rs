@@ -7,6 +7,7 @@
 mod error;
 mod files;
 mod gate;
+mod in_force;
 mod kept;
 mod place;
 mod programs;

@@ -1,6 +1,7 @@
 //! Where commands run: a clean room that holds one commit, or the worktree as it stands.
 
 use super::ReceiptError;
+use super::in_force::sandbox_in_force;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
 use cook_core::model::{
@@ -14,7 +15,6 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// Bytes of a room's note.
 const MAX_NOTE: u64 = 1024;
@@ -462,25 +462,5 @@ impl<'a> RunPlace<'a> {
         let noted =
             NewFile::at(&note, Durable::Nothing).write(stamp.unwrap_or_default().as_bytes());
         Ok(noted.map_err(|cause| ReceiptError::io("write", &note, cause))?)
-    }
-}
-
-/// bubblewrap, where it is wanted and works; the one that the user trusted.
-fn sandbox_in_force(mode: SandboxMode, path: &OsStr) -> Result<Option<Bubblewrap>, Failure> {
-    static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
-    if mode == SandboxMode::Off {
-        return Ok(None);
-    }
-    let tried = TRIED.get_or_init(|| {
-        let found = Bubblewrap::find_on(path)
-            .ok_or("bubblewrap (`bwrap`) is not on the PATH that this machine's user trusted")?;
-        found.try_out().map(|()| found)
-    });
-    match (tried, mode) {
-        (Ok(sandbox), _) => Ok(Some(sandbox.clone())),
-        (Err(why), SandboxMode::Required) => {
-            Err(Failure::state(Code::SandboxUnavailable, why.clone()))
-        }
-        (Err(_), _) => Ok(None),
     }
 }
