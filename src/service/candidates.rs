@@ -272,7 +272,11 @@ const ROUTINE: [&str; 34] = [
 /// A line that says what holds: not a rule between others, nor that a run went well.
 fn says_what(line: &str) -> bool {
     let words = words_of(line);
-    words.iter().any(|word| !ROUTINE.contains(&word.as_str()))
+    let says = |word: &String| {
+        let is_number = word.chars().all(|c| c.is_ascii_digit());
+        !is_number && !ROUTINE.contains(&word.as_str())
+    };
+    words.iter().any(says)
 }
 
 /// The lines that the work wrote.

@@ -20,11 +20,12 @@ pub use parts::findings_shown;
 pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_attribution, without_tags};
-use crate::machine::{Choice, Rule, Selection};
+use crate::machine::{Choice, Selection};
 use crate::model::{Role, Snapshot};
 use crate::report;
 use parts::{must_fix, parts};
 use quote::Quoted;
+use slices::rule_of;
 
 /// What a role may read besides.
 const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,
@@ -191,7 +192,7 @@ pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot, selection: &Se
 
 /// What a regrounder's block may not hold now.
 fn refused_keys(rule: &str, snapshot: &Snapshot, selection: &Selection) -> Vec<&'static str> {
-    let rule = Rule::ALL.into_iter().find(|known| known.id() == rule);
+    let rule = rule_of(rule);
     let held = selection.held.is_some();
     let is_open = |choice: &Choice| rule.is_some_and(|rule| choice.is_open(rule, snapshot, held));
     let keys: [(&str, &[Choice]); 10] = [

@@ -17,9 +17,14 @@ const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the 
 /// Of a slice that was opened again for a run alone: who waits for it goes on, and it is not built anew.
 const STANDS: &str = "only a run is red, and all of its work is at HEAD (what mends the run may be another slice's, which is selected first; once it passes, `reopen` with `at` takes this one up as it stands) by commit";
 
-/// A committed slice is reviewed and reconciled before another is selected.
+/// The rule of that id.
+pub(super) fn rule_of(id: &str) -> Option<Rule> {
+    Rule::ALL.into_iter().find(|known| known.id() == id)
+}
+
+/// A report under the rule may select a slice, as far as the repository lets it.
 pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
-    rule == Rule::Reconcile.id() || snapshot.active.status != ActiveStatus::Committed
+    rule_of(rule).is_some_and(|rule| Choice::Select.is_open(rule, snapshot, false))
 }
 
 /// Open slices whole, closed ones in a line, and what can be selected; `selection` with the rule
@@ -88,7 +93,7 @@ pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection
 
 /// What waits for the committed slice alone, where a report may accept it.
 fn ready_once_accepted(rule: &str, snapshot: &Snapshot, ready: &[String]) -> Vec<String> {
-    let rule = Rule::ALL.into_iter().find(|known| known.id() == rule);
+    let rule = rule_of(rule);
     let may_accept = |rule: &Rule| Choice::Accept.is_open(*rule, snapshot, false);
     let mut plan = snapshot.plan.clone();
     let id = snapshot.slice_in_work().unwrap_or_default();

@@ -46,7 +46,6 @@ fn saying(walk: &Walk, choice: Choice) -> Option<Event> {
     let decide = |block: &mut Reground| match rule {
         Rule::Reconcile if Choice::Accept.is_open(rule, snapshot, false) => accept(block),
         Rule::Reconcile => send_back(block),
-        Rule::Recover if Choice::SendBack.is_open(rule, snapshot, false) => send_back(block),
         Rule::Conclude => block.conclude = go_on(),
         _ => {}
     };

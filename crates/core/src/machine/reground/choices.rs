@@ -96,9 +96,9 @@ fn may_stop(rule: Rule, snapshot: &Snapshot) -> bool {
     is_wave_over(rule) && is_closed && wave::unanimous(snapshot, head)
 }
 
-/// No committed slice waits, or the same report decides on it.
+/// No committed slice waits, or the report has to decide on it.
 fn may_select(rule: Rule, snapshot: &Snapshot) -> bool {
-    is_free(snapshot) || may_accept(rule, snapshot) || may_send_back(rule, snapshot)
+    is_free(snapshot) || is_to_be_reconciled(rule, snapshot)
 }
 
 /// A criterion of the slice may be dropped, with proof that it holds.
