@@ -562,19 +562,17 @@ impl Event {
 
 impl From<&PolicyChange> for Waiting {
     fn from(change: &PolicyChange) -> Self {
-        match change {
-            PolicyChange::AwaitUserInput { question } => Waiting {
-                kind: WaitingKind::Question,
-                what: question.clone(),
-                exit: "cook answer 'TEXT'".to_owned(),
-                asker: None,
-            },
-            PolicyChange::Blocked { why, exit } => Waiting {
-                kind: WaitingKind::Outside,
-                what: why.clone(),
-                exit: exit.clone(),
-                asker: None,
-            },
+        let (kind, what, exit) = match change {
+            PolicyChange::AwaitUserInput { question } => {
+                (WaitingKind::Question, question, "cook answer 'TEXT'")
+            }
+            PolicyChange::Blocked { why, exit } => (WaitingKind::Outside, why, exit.as_str()),
+        };
+        Waiting {
+            kind,
+            what: what.clone(),
+            exit: exit.to_owned(),
+            asker: None,
         }
     }
 }
