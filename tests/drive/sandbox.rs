@@ -161,8 +161,8 @@ fn a_session_leaves_what_it_may_not_write_itself() {
 }
 
 /// A role's agent waits, the user does something, and the agent goes on: what the run ends with.
-fn done_meanwhile(role: &str, words: &[&[&str]]) -> (Job, Option<i32>) {
-    let job = Job::new();
+fn done_meanwhile(settings: &str, role: &str, words: &[&[&str]]) -> (Job, Option<i32>) {
+    let job = Job::with(settings);
     job.mischief(role, "waits");
     let (mut child, _) = job.run_until_it_hangs();
     for words in words {
@@ -184,7 +184,7 @@ fn done_meanwhile(role: &str, words: &[&[&str]]) -> (Job, Option<i32>) {
 #[test]
 fn a_log_that_moves_during_a_session_ends_the_run() {
     let words: [&[&str]; 2] = [&["pause", "a while"], &["resume", "--as-user"]];
-    let (job, code) = done_meanwhile("implementer", &words);
+    let (job, code) = done_meanwhile("", "implementer", &words);
     job.hanging_run_says("err", "the log was moved during the session");
     assert_eq!(code, Some(4));
 }
@@ -193,7 +193,7 @@ fn a_log_that_moves_during_a_session_ends_the_run() {
 #[test]
 fn what_the_user_says_during_a_session_ends_no_run() {
     let said: &[&str] = &["brief", "say", "mind the blanks", "--as-user"];
-    let (job, code) = done_meanwhile("implementer", &[said]);
+    let (job, code) = done_meanwhile("", "implementer", &[said]);
     assert_eq!(code, Some(0));
     job.is_done();
     let status = job.repo.cook(&["brief", "--all"]).exits(0);
@@ -208,9 +208,11 @@ fn what_the_user_says_during_a_session_ends_no_run() {
 #[test]
 fn what_the_user_says_to_a_reader_at_work_has_it_asked_anew() {
     let said: &[&str] = &["brief", "say", "mind the blanks", "--as-user"];
-    let (job, code) = done_meanwhile("reviewer", &[said]);
-    assert_eq!(code, Some(0));
-    job.hanging_run_says("err", "the user said something meanwhile");
+    let apart = "[rules]\nisolate_readonly = true\n";
+    let (job, code) = done_meanwhile(apart, "reviewer", &[said]);
+    let told = std::fs::read_to_string(job.state.join("run.err")).unwrap();
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("the user said something meanwhile"), "{told}");
     let calls = job.calls();
     let first = calls.iter().position(|role| role == "reviewer").unwrap();
     assert_eq!(calls[first + 1], "reviewer", "{calls:?}");
