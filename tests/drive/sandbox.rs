@@ -209,16 +209,20 @@ fn what_the_user_says_during_a_session_ends_no_run() {
 fn what_the_user_says_to_a_reader_at_work_has_it_asked_anew() {
     let said: &[&str] = &["brief", "say", "mind the blanks", "--as-user"];
     let apart = "[rules]\nisolate_readonly = true\n";
-    let (job, code) = done_meanwhile(apart, "reviewer", &[said]);
+    let (job, _) = done_meanwhile(apart, "reviewer", &[said]);
     let told = std::fs::read_to_string(job.state.join("run.err")).unwrap();
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("the user said something meanwhile"), "{told}");
+    let (_, after) = told
+        .split_once("came to nothing: the user said something meanwhile")
+        .unwrap_or_else(|| panic!("{told}"));
+    let mut lines = after.lines().skip(1);
+    for part in ["completion-reviewer (player), rule 5", " reviewed ("] {
+        let line = lines.next().unwrap();
+        assert!(line.contains(part), "`{part}` is not in `{line}`: {told}");
+    }
+    assert!(!told.contains("may not"), "{told}");
     let calls = job.calls();
     let first = calls.iter().position(|role| role == "reviewer").unwrap();
     assert_eq!(calls[first + 1], "reviewer", "{calls:?}");
-    let log = job.repo.cook(&["log", "-n", "99"]).exits(0);
-    assert!(!log.out.contains("refused"), "{}", log.out);
-    job.is_done();
 }
 
 #[test]
