@@ -169,14 +169,18 @@ fn a_slice_that_a_shared_red_gate_opens_holds_nobody_up_and_is_taken_up_as_it_st
         prompt.contains("where it has not run (your report runs it, `cook gate --clean` before): b, which rests on `a`"),
         "{prompt}"
     );
+    assert!(prompt.contains("gate `sh check.sh` passed at "), "{prompt}");
+    assert!(prompt.contains(", NOT at HEAD (receipt:"), "{prompt}");
     job.repo.cook(&["gate", "--slice", "a", "--clean"]);
     let prompt = job.prompt();
     assert!(
         prompt.contains("can be selected, first in order of work first: a, b"),
         "{prompt}"
     );
-    assert!(prompt.contains("gate `sh check.sh` passed at "), "{prompt}");
-    assert!(prompt.contains(", NOT at HEAD (receipt:"), "{prompt}");
+    assert!(
+        prompt.contains("gate `sh check.sh` failed at HEAD (receipt:"),
+        "{prompt}"
+    );
 
     // Who mends the gate is not held up by it.
     job.select_b().ok().says("reopened `a`, slice `b` selected");
