@@ -1,0 +1,417 @@
+//! What a test asserts: where, and how much each assertion would notice.
+
+use super::strength::{Strength, fails, strength};
+use super::words;
+use crate::language::Language;
+use crate::lex::{Kind, Token, close};
+use crate::suite::{Suite, line_starts};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Assertion {
+    pub line: usize,
+    pub strength: Strength,
+    pub tokens: Range<usize>,
+    /// Assertions that a call of a helper stands for.
+    pub weight: usize,
+    /// Conditions that it stands under.
+    pub guards: usize,
+}
+
+/// Helpers that assert, by name: how much, and how many times.
+pub(super) type Helpers = BTreeMap<String, (Strength, usize)>;
+
+/// Rounds in which helpers that call asserting helpers are found.
+const ROUNDS: usize = 3;
+
+/// Helpers of these texts that assert, by themselves or through others.
+pub(super) fn asserting_helpers<'a>(
+    suites: impl Iterator<Item = &'a Suite<'a>> + Clone,
+) -> Helpers {
+    let mut found = Helpers::new();
+    for _ in 0..ROUNDS {
+        let mut next = Helpers::new();
+        for suite in suites.clone() {
+            let helpers = suite
+                .items
+                .iter()
+                .filter(|item| item.sort == crate::suite::Sort::Helper);
+            for helper in helpers {
+                let inside = assertions(suite, &helper.body, &found);
+                let weight: usize = inside.iter().map(|one| one.weight).sum();
+                let most = inside.iter().map(|one| one.strength).max();
+                if let Some(strength) = most.filter(|most| *most > Strength::Idle) {
+                    next.insert(helper.name.clone(), (strength, weight.max(1)));
+                }
+            }
+        }
+        let settled = next == found;
+        found = next;
+        if settled {
+            break;
+        }
+    }
+    found
+}
+
+/// The assertions among some tokens of a text.
+pub(super) fn assertions(suite: &Suite, range: &Range<usize>, helpers: &Helpers) -> Vec<Assertion> {
+    let tokens = &suite.tokens;
+    let guards = guards(suite, range);
+    let catches = tokens[range.clone()]
+        .iter()
+        .any(|token| matches!(token.text, "catch" | "except" | "rescue"));
+    let mut found: Vec<Assertion> = Vec::new();
+    let starts = match suite.language {
+        Language::Python | Language::Ruby | Language::Elixir => starts_in(tokens, range),
+        _ => Vec::new(),
+    };
+    let mut at = range.start;
+    while at < range.end {
+        let helper = helpers
+            .get(tokens[at].text)
+            .filter(|_| tokens[at].kind == Kind::Word && is_called(suite.language, tokens, at));
+        let is_own = begins(suite.language, tokens, at);
+        if !is_own && helper.is_none() {
+            at += 1;
+            continue;
+        }
+        let extent = match helper {
+            Some(_) if !is_own => call_extent(tokens, at, range.end),
+            _ => extent(suite.language, tokens, &starts, at, range),
+        };
+        let strength = match helper {
+            Some((strength, _)) => *strength,
+            // What fails where an error was expected looks at a kind of error.
+            None if catches && fails(&tokens[extent.clone()]) => Strength::Partial,
+            None => strength(suite.language, tokens, &extent),
+        };
+        found.push(Assertion {
+            line: tokens[at].line,
+            strength,
+            weight: helper.map_or(1, |(_, weight)| *weight),
+            guards: guards.iter().filter(|guard| guard.contains(&at)).count(),
+            tokens: extent.clone(),
+        });
+        at = extent.end.max(at + 1);
+    }
+    found
+}
+
+/// Tokens of a range that begin a line where nothing is open.
+fn starts_in(tokens: &[Token], range: &Range<usize>) -> Vec<usize> {
+    let starts = line_starts(&tokens[range.clone()]).into_iter();
+    starts.map(|at| range.start + at).collect()
+}
+
+fn is_called(language: Language, tokens: &[Token], at: usize) -> bool {
+    match language {
+        Language::Shell => is_command(tokens, at),
+        Language::Ruby | Language::Elixir => true,
+        Language::Rust if tokens.get(at + 1).is_some_and(|next| next.is("!")) => true,
+        _ => tokens
+            .get(at + 1)
+            .is_some_and(|next| next.is("(") || next.is("<") || next.is("::")),
+    }
+}
+
+/// A word that a shell runs.
+pub(super) fn is_command(tokens: &[Token], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).map(|at| tokens[at]) else {
+        return true;
+    };
+    crate::suite::last_line(&before) < tokens[at].line && !before.text.ends_with('\\')
+        || matches!(
+            before.text,
+            ";" | "&&"
+                | "||"
+                | "|"
+                | "then"
+                | "do"
+                | "else"
+                | "!"
+                | "if"
+                | "elif"
+                | "{"
+                | "("
+                | "while"
+                | "run"
+        )
+}
+
+/// An assertion begins with this token.
+fn begins(language: Language, tokens: &[Token], at: usize) -> bool {
+    use Language::*;
+    let token = tokens[at];
+    if token.kind != Kind::Word && !(language == Shell && token.is("[")) {
+        return false;
+    }
+    let word = token.text;
+    let next = |text: &str| tokens.get(at + 1).is_some_and(|next| next.is(text));
+    let before = at.checked_sub(1).map_or("", |at| tokens[at].text);
+    match language {
+        Rust => {
+            let of_error = matches!(word, "unwrap_err" | "expect_err") && next("(");
+            let is_macro = next("!")
+                && (words::RUST_MACROS
+                    .iter()
+                    .any(|start| word.starts_with(start)));
+            of_error
+                || is_macro
+                || next("(") && words::is_named_check(word) && word != "expect" && before != "fn"
+        }
+        Python => {
+            word == "assert"
+                || matches!(
+                    word,
+                    "raises" | "warns" | "deprecated_call" | "fail" | "fails"
+                ) && next("(")
+                || word == "AssertionError" && before == "raise"
+                || next("(") && words::is_named_check(word) && before != "def"
+        }
+        JavaScript => {
+            let asked = before == "t"
+                || before == "." && at > 1 && matches!(tokens[at - 2].text, "t" | "assert" | "is");
+            word == "should" && before == "."
+                || word == "assert" && (next("(") || next("."))
+                || next("(")
+                    && (words::is_named_check(word) || word == "fail")
+                    && before != "function"
+                || asked && next("(") && words::TAP.contains(&word)
+                || word == "throw"
+        }
+        Go => {
+            let of_test = before == "."
+                && at > 1
+                && matches!(tokens[at - 2].text, "t" | "b" | "tb" | "f" | "T");
+            let fails = of_test
+                && ["Error", "Fatal", "Fail"]
+                    .iter()
+                    .any(|start| word.starts_with(start));
+            fails
+                || matches!(word, "require" | "assert" | "is" | "qt" | "c")
+                    && next(".")
+                    && before != "."
+                || next("(") && words::is_named_check(word) && before != "func" && before != "."
+                || word == "panic" && next("(")
+        }
+        Shell => {
+            let exits = matches!(word, "exit" | "return")
+                && tokens
+                    .get(at + 1)
+                    .is_some_and(|code| code.text != "0" && code.line == token.line);
+            is_command(tokens, at)
+                && (matches!(
+                    word,
+                    "[" | "[[" | "test" | "grep" | "egrep" | "diff" | "cmp" | "fail" | "die"
+                ) || exits
+                    || words::is_named_check(word))
+        }
+        Ruby => {
+            words::is_named_check(word) && word != "require" && before != "def"
+                || ["must_", "wont_", "refute"]
+                    .iter()
+                    .any(|start| word.starts_with(start))
+                    && before != "def"
+                || matches!(word, "is_expected" | "flunk")
+        }
+        Elixir => {
+            ["assert", "refute"]
+                .iter()
+                .any(|start| word.starts_with(start))
+                || word == "flunk"
+        }
+        C => {
+            next("(")
+                && (words::C_MACROS.iter().any(|start| word.starts_with(start))
+                    || words::is_named_check(word))
+        }
+        _ => {
+            let infix = (word.starts_with("should") || word == "Should") && before != "fun";
+            infix
+                || (next("(") || next(".") || next("<") || next("{"))
+                    && (words::is_named_check(word)
+                        || word == "fail"
+                        || word == "XCTFail"
+                        || word == "Assert")
+                    && !matches!(before, "fun" | "void" | "new" | "import")
+        }
+    }
+}
+
+/// The tokens of the assertion that begins at a token.
+fn extent(
+    language: Language,
+    tokens: &[Token],
+    starts: &[usize],
+    at: usize,
+    range: &Range<usize>,
+) -> Range<usize> {
+    use Language::*;
+    match language {
+        Python | Ruby | Elixir => {
+            let place = starts.partition_point(|start| *start <= at);
+            let from = place
+                .checked_sub(1)
+                .map_or(range.start, |place| starts[place])
+                .max(range.start);
+            let to = starts
+                .get(place)
+                .copied()
+                .unwrap_or(range.end)
+                .min(range.end);
+            from..to.max(at + 1)
+        }
+        Shell => at..command_end(tokens, at, range.end),
+        Rust if matches!(tokens[at].text, "unwrap_err" | "expect_err") => {
+            let line = tokens[at].line;
+            let from = (range.start..at)
+                .rev()
+                .take_while(|at| tokens[*at].line == line)
+                .last();
+            from.unwrap_or(at)..call_extent(tokens, at, range.end).end
+        }
+        Go if at > 1 && tokens[at - 1].is(".") && tokens[at - 2].text.len() <= 2 => {
+            let from = go_condition(tokens, at, range.start).unwrap_or(at);
+            from..call_extent(tokens, at, range.end).end
+        }
+        Kotlin | Swift | JavaScript | CSharp
+            if !tokens
+                .get(at + 1)
+                .is_some_and(|t| matches!(t.text, "(" | "." | "<" | "{"))
+                || matches!(tokens[at].text, "should" | "Should") =>
+        {
+            // `x shouldBe y`, `x.should.equal(y)`, `throw …`: the whole line.
+            let line = tokens[at].line;
+            let from = (range.start..at)
+                .rev()
+                .take_while(|at| tokens[*at].line == line)
+                .last();
+            let to = (at..range.end)
+                .take_while(|at| tokens[*at].line == line)
+                .last();
+            from.unwrap_or(at)..to.unwrap_or(at) + 1
+        }
+        _ => call_extent(tokens, at, range.end),
+    }
+}
+
+/// `name!(…)`, `name(…).more(…)`, `name.more(…)`, `name<T>(…)`.
+fn call_extent(tokens: &[Token], at: usize, limit: usize) -> Range<usize> {
+    let mut end = at + 1;
+    while end < limit {
+        let token = tokens[end];
+        if matches!(token.text, "(" | "[" | "{") && token.kind == Kind::Mark {
+            if token.is("{") && !tokens[end - 1].is("!") && !tokens[end - 1].is(")") && end > at + 1
+            {
+                break;
+            }
+            if token.is("{") && tokens[end - 1].is(")") && token.line > tokens[end - 1].line {
+                break;
+            }
+            end = close(&tokens[..limit], end) + 1;
+        } else if matches!(token.text, "." | "!" | "?." | "::" | "->") && end + 1 < limit {
+            end += 1;
+            if tokens[end].kind == Kind::Word {
+                end += 1;
+            }
+        } else if token.is("<") {
+            let close = (end..limit.min(end + 12)).find(|at| tokens[*at].is(">"));
+            let Some(close) = close else { break };
+            end = close + 1;
+        } else {
+            break;
+        }
+    }
+    at..end.min(limit)
+}
+
+fn command_end(tokens: &[Token], at: usize, limit: usize) -> usize {
+    let line = tokens[at].line;
+    let ends = |token: &Token| {
+        token.line > line
+            || matches!(token.text, ";" | "&&" | "||" | "|") && token.kind == Kind::Mark
+    };
+    (at + 1..limit)
+        .find(|at| ends(&tokens[*at]))
+        .unwrap_or(limit)
+}
+
+/// The `if` whose block a failing call of Go's stands in.
+fn go_condition(tokens: &[Token], at: usize, from: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut brace = None;
+    for place in (from..at).rev() {
+        match tokens[place].text {
+            "}" => depth += 1,
+            "{" if depth == 0 => {
+                brace = Some(place);
+                break;
+            }
+            "{" => depth -= 1,
+            _ => {}
+        }
+    }
+    let brace = brace?;
+    let line = tokens[brace].line;
+    (from..brace)
+        .rev()
+        .take_while(|at| tokens[*at].line == line)
+        .find(|at| tokens[*at].is("if"))
+}
+
+/// Blocks that run only under a condition, and nothing else in their place.
+fn guards(suite: &Suite, range: &Range<usize>) -> Vec<Range<usize>> {
+    let tokens = &suite.tokens;
+    let mut found = Vec::new();
+    if suite.language == Language::Python {
+        let starts = starts_in(tokens, range);
+        for (place, &at) in starts
+            .iter()
+            .enumerate()
+            .filter(|(_, at)| tokens[**at].is("if"))
+        {
+            let rest = &starts[place + 1..];
+            let after = rest
+                .iter()
+                .find(|next| tokens[**next].column <= tokens[at].column)
+                .copied();
+            let else_follows = after.is_some_and(|next| {
+                tokens[next].column == tokens[at].column
+                    && matches!(tokens[next].text, "else" | "elif")
+            });
+            if !else_follows {
+                found.push(at..after.unwrap_or(range.end));
+            }
+        }
+    } else if suite.language.has_braces() {
+        for at in range.clone().filter(|at| tokens[*at].is("if")) {
+            let mut open = at + 1;
+            while open < range.end && !tokens[open].is("{") && !tokens[open].is(";") {
+                if matches!(tokens[open].text, "(" | "[") {
+                    open = close(&tokens[..range.end], open);
+                }
+                open += 1;
+            }
+            if open >= range.end || !tokens[open].is("{") {
+                continue;
+            }
+            let end = close(&tokens[..range.end], open);
+            let else_follows = tokens.get(end + 1).is_some_and(|next| next.is("else"));
+            if !else_follows {
+                found.push(open..end);
+            }
+        }
+    }
+    found
+}
+
+/// The tokens of an assertion, as one text.
+pub(super) fn text(tokens: &[Token], range: &Range<usize>) -> String {
+    let words: Vec<&str> = tokens[range.clone()]
+        .iter()
+        .map(|token| token.text)
+        .collect();
+    words.join(" ")
+}

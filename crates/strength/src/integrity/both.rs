@@ -1,0 +1,109 @@
+//! How a test got weaker since before.
+
+use super::remark::Kind;
+use super::side::{Both, Side};
+use super::{marks, swallow};
+use std::collections::BTreeSet;
+
+impl Both<'_> {
+    pub(super) fn weakenings(&self) -> Vec<(Kind, usize)> {
+        let mut found = Vec::new();
+        found.extend(self.more(marks::is_skip).map(|line| (Kind::Skipped, line)));
+        found.extend(self.more(marks::is_retry).map(|line| (Kind::Retried, line)));
+        if let Some(line) = self.more(marks::is_sleep).or_else(|| self.longer_sleep()) {
+            found.push((Kind::SleepPadded, line));
+        }
+        if let Some(line) = self.swallows_more() {
+            found.push((Kind::ErrorSwallowing, line));
+        }
+        let skipped = found.iter().any(|(kind, _)| *kind == Kind::Skipped);
+        if self.is.is_empty() && !self.was.is_empty() {
+            if !skipped {
+                found.push((Kind::Emptied, self.is.item.line));
+            }
+            return found;
+        }
+        if let Some(line) = self.ends_early() {
+            found.push((Kind::Skipped, line));
+        }
+        let (had, has) = (self.was.weight(), self.is.weight());
+        if had > 0 && has == 0 {
+            let idle = self.is.assertions.first().map(|one| one.line);
+            let kind = if idle.is_some() {
+                Kind::Weakened
+            } else {
+                Kind::Assertionless
+            };
+            found.push((kind, idle.unwrap_or(self.is.item.line)));
+        } else if let Some(line) = self.notices_less() {
+            found.push((Kind::Weakened, line));
+        }
+        found
+    }
+
+    /// The first line of now that is such, where there are more than before.
+    fn more(&self, is_one: fn(&str) -> bool) -> Option<usize> {
+        let (was, is) = (self.was.matching(is_one), self.is.matching(is_one));
+        if is.len() <= was.len() {
+            return None;
+        }
+        let known: BTreeSet<&str> = was.iter().map(|(_, line)| *line).collect();
+        let new = is.iter().find(|(_, line)| !known.contains(line));
+        new.or(is.last()).map(|(line, _)| *line)
+    }
+
+    /// It waits, and at least twice as long as before.
+    fn longer_sleep(&self) -> Option<usize> {
+        let longest = |side: &Side| {
+            let lines = side.matching(marks::is_sleep).into_iter();
+            let times = lines.filter_map(|(line, text)| {
+                Some((numbers(text).into_iter().reduce(f64::max)?, line))
+            });
+            times.reduce(|a, b| if b.0 > a.0 { b } else { a })
+        };
+        let (was, is) = (longest(&self.was)?, longest(&self.is)?);
+        (is.0 >= was.0 * 2.0 && is.0 > 0.0).then_some(is.1)
+    }
+
+    fn swallows_more(&self) -> Option<usize> {
+        let of = |side: &Side| swallow::swallowed(side.suite, &side.item.body);
+        let (was, is) = (of(&self.was), of(&self.is));
+        if is.len() <= was.len() {
+            return None;
+        }
+        let text = |side: &Side, line: &usize| {
+            side.lines
+                .iter()
+                .find(|(number, _)| number == line)
+                .map(|(_, text)| (*text).to_owned())
+        };
+        let known: Vec<Option<String>> = was.iter().map(|line| text(&self.was, line)).collect();
+        let new = is
+            .iter()
+            .find(|line| !known.contains(&text(&self.is, line)));
+        new.or(is.last()).copied()
+    }
+
+    fn ends_early(&self) -> Option<usize> {
+        let early = |side: &Side| {
+            let first = side
+                .assertions
+                .iter()
+                .map(|one| one.tokens.start)
+                .filter(|at| side.item.body.contains(at))
+                .min()?;
+            swallow::early_return(side.suite, &side.item.body, first)
+        };
+        match early(&self.was) {
+            None => early(&self.is),
+            Some(_) => None,
+        }
+    }
+}
+
+fn numbers(line: &str) -> Vec<f64> {
+    let parts = line.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'));
+    parts
+        .filter_map(|part| part.trim_matches('.').replace('_', "").parse().ok())
+        .collect()
+}

@@ -1,0 +1,162 @@
+//! What a command line runs, and whether its failure passes.
+
+/// Programs and words that run a check.
+const CHECKS: [&str; 44] = [
+    "test",
+    "tests",
+    "check",
+    "lint",
+    "spec",
+    "verify",
+    "pytest",
+    "unittest",
+    "tox",
+    "nox",
+    "mypy",
+    "ruff",
+    "flake8",
+    "jest",
+    "vitest",
+    "mocha",
+    "eslint",
+    "tsc",
+    "playwright",
+    "cypress",
+    "cargo",
+    "clippy",
+    "nextest",
+    "ctest",
+    "make",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bats",
+    "prove",
+    "rspec",
+    "phpunit",
+    "gradle",
+    "gradlew",
+    "mvn",
+    "go",
+    "node",
+    "dotnet",
+    "mix",
+    "swift",
+    "rake",
+    "deno",
+    "bun",
+    "shellcheck",
+];
+
+/// Commands whose failure says nothing of the work.
+const HARMLESS: [&str; 40] = [
+    "rm",
+    "rmdir",
+    "kill",
+    "pkill",
+    "killall",
+    "wait",
+    "mkdir",
+    "cd",
+    "popd",
+    "pushd",
+    "umount",
+    "docker",
+    "podman",
+    "command",
+    "which",
+    "type",
+    "grep",
+    "egrep",
+    "read",
+    "unset",
+    "trap",
+    "stty",
+    "tput",
+    "mv",
+    "ln",
+    "cat",
+    "head",
+    "tail",
+    "pip",
+    "apt-get",
+    "git",
+    "systemctl",
+    "launchctl",
+    "stat",
+    "chmod",
+    "chown",
+    "ulimit",
+    "source",
+    "disown",
+    "sudo",
+];
+
+/// The line runs a check.
+pub(super) fn runs_check(line: &str) -> bool {
+    line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')))
+        .any(|word| CHECKS.contains(&word))
+}
+
+/// `COMMAND || true` and its like, where the command could say something.
+pub(super) fn or_passes(line: &str) -> bool {
+    let Some((command, rest)) = line.rsplit_once("||") else {
+        return false;
+    };
+    let rest = rest
+        .trim()
+        .trim_end_matches(['"', '\'', ',', ';', ')', '`'])
+        .trim_end();
+    let word = rest.split([' ', ';']).next().unwrap_or_default();
+    let passes = matches!(
+        rest,
+        "true" | ":" | "exit 0" | "return 0" | "/bin/true" | "(exit 0)" | "continue" | "exit"
+    ) || matches!(word, "echo" | "printf" | "warn" | "log")
+        && !rest.contains("exit")
+        && !rest.contains("return")
+        && !rest.contains("failed")
+        && !rest.contains("=1")
+        || rest.starts_with("{ true")
+        || rest.starts_with("{ :")
+        || rest.starts_with("{ echo")
+            && !rest.contains("exit")
+            && !rest.contains("=")
+            && !rest.contains("return");
+    if !passes {
+        return false;
+    }
+    // Within `$( … )` only a value is read, and a test as condition decides nothing else.
+    if command.contains("=$(")
+        || command.contains("=\"$(")
+        || command.contains("=`")
+        || command.trim_start().starts_with('[')
+    {
+        return false;
+    }
+    !is_harmless(command)
+}
+
+/// The last command of these words is one whose failure says nothing.
+pub(super) fn is_harmless(command: &str) -> bool {
+    let own = command.rsplit("&&").next().unwrap_or(command);
+    let own = own.rsplit(';').next().unwrap_or(own);
+    let mut words = own.split_whitespace().skip_while(|word| {
+        matches!(
+            *word,
+            "-" | "run:" | "-run:" | "sudo" | "@" | "then" | "do" | "{" | "!" | "if"
+        ) || word.contains('=') && !word.starts_with('-')
+            || word.ends_with(':')
+    });
+    let first = words
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches(['@', '-', '"', '\'', '(']);
+    let first = first.rsplit('/').next().unwrap_or(first);
+    let second = words.next().unwrap_or_default();
+    match first {
+        "docker" | "podman" => !matches!(second, "run" | "exec" | "build" | "compose"),
+        "git" => !matches!(second, "diff"),
+        "grep" | "egrep" | "cat" | "head" | "tail" => true,
+        _ => HARMLESS.contains(&first),
+    }
+}

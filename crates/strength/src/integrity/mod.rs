@@ -1,0 +1,168 @@
+//! What a diff takes away from tests, by the name of each: tests that are gone, set aside, emptied,
+//! that assert less, are tried again, wait, or swallow errors; scripts whose exit code goes unseen.
+//!
+//! A test is compared with the test that it became. What moves, is renamed, merged, split or said in
+//! other words is no loss. The precision and recall of that are measured by
+//! `crates/strength/tests/integrity/main.rs`.
+
+mod assertion;
+mod both;
+mod commands;
+mod compare;
+mod less;
+mod marks;
+mod outside;
+mod pair;
+mod remark;
+mod scripts;
+mod side;
+mod strength;
+mod swallow;
+mod values;
+mod words;
+
+pub(crate) use remark::cut;
+pub use remark::{Kind, Remark, Renamed, Weakenings};
+
+use crate::class::{Class, Edited};
+use crate::language::Language;
+use crate::suite::Suite;
+use std::collections::BTreeMap;
+
+/// What these edits take away from the tests.
+pub fn weakenings(edits: &[Edited]) -> Weakenings {
+    let before = read_side(edits, |edit| edit.before);
+    let after = read_side(edits, |edit| edit.after);
+    let mut found = compare::compare(edits, &before, &after);
+    for edit in edits {
+        found.remarks.extend(of_script(edit));
+    }
+    found.remarks.extend(deleted_files(edits, &before));
+    found
+        .remarks
+        .sort_by(|a, b| (&a.path, a.line, a.kind).cmp(&(&b.path, b.line, b.kind)));
+    found
+        .remarks
+        .dedup_by(|a, b| (&a.path, a.line, a.kind) == (&b.path, b.line, b.kind));
+    found
+}
+
+fn read_side<'a>(
+    edits: &[Edited<'a>],
+    side: impl Fn(&Edited<'a>) -> Option<&'a str>,
+) -> Vec<Option<Suite<'a>>> {
+    let prose = |edit: &&Edited| edit.class != Class::Docs;
+    let one = |edit: &Edited<'a>| {
+        Some(edit)
+            .filter(prose)
+            .and_then(|edit| Some(Suite::read(edit.path, side(edit)?)))
+    };
+    edits.iter().map(one).collect()
+}
+
+/// Exit codes, tries and waits of what runs tests.
+fn of_script(edit: &Edited) -> Vec<Remark> {
+    let Some(after) = edit.after else {
+        return Vec::new();
+    };
+    // Where tests have names, their runner gives the exit code.
+    let by_name = |text: Option<&str>| {
+        let named = |text| Suite::read(edit.path, text).has_tests();
+        Language::of(edit.path, after) != Language::Shell && text.is_some_and(named)
+    };
+    let is_script = match edit.class {
+        Class::Gate => true,
+        Class::Test => !by_name(edit.before) && !by_name(edit.after),
+        Class::Source | Class::Docs => false,
+    };
+    if !is_script {
+        return Vec::new();
+    }
+    let before = edit.before.unwrap_or_default();
+    let remark = |kind, (line, what): (usize, String)| Remark {
+        kind,
+        path: edit.path.to_owned(),
+        line,
+        name: edit.path.to_owned(),
+        what: cut(&what).to_owned(),
+    };
+    let swallows = scripts::new_swallows(edit.path, before, after);
+    let mut found: Vec<Remark> = swallows
+        .into_iter()
+        .map(|one| remark(Kind::ExitSwallowing, one))
+        .collect();
+    // Tests say it themselves, where they stand.
+    if edit.class == Class::Gate && edit.before.is_some() {
+        for (kind, is_one) in [
+            (Kind::Retried, marks::is_retry as fn(&str) -> bool),
+            (Kind::SleepPadded, marks::is_sleep),
+        ] {
+            let new = new_lines(edit.path, before, after, is_one);
+            found.extend(new.into_iter().map(|one| remark(kind, one)));
+        }
+    }
+    found
+}
+
+/// Lines of now that are such and were not there as often, with their numbers.
+fn new_lines(
+    path: &str,
+    before: &str,
+    after: &str,
+    is_one: impl Fn(&str) -> bool,
+) -> Vec<(usize, String)> {
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for line in marks::code_lines(path, before) {
+        *known.entry(line).or_default() += 1;
+    }
+    let lines = marks::code_lines(path, after).into_iter().enumerate();
+    let fresh =
+        lines
+            .filter(|(_, line)| is_one(line))
+            .filter(|(_, line)| match known.get_mut(line) {
+                Some(left) if *left > 0 => {
+                    *left -= 1;
+                    false
+                }
+                _ => true,
+            });
+    let whole: Vec<&str> = after.lines().collect();
+    fresh
+        .map(|(at, _)| {
+            (
+                at + 1,
+                whole.get(at).map_or("", |line| line.trim()).to_owned(),
+            )
+        })
+        .collect()
+}
+
+/// Files of tests that hold none by a name, and are gone.
+fn deleted_files(edits: &[Edited], before: &[Option<Suite>]) -> Vec<Remark> {
+    let gone = edits.iter().zip(before).filter(|(edit, suite)| {
+        edit.class == Class::Test
+            && edit.after.is_none()
+            && !suite.as_ref().is_some_and(Suite::has_tests)
+            && !edits.iter().any(|other| {
+                other.after.is_some()
+                    && (other.after == edit.before || is_same_name(edit.path, other))
+            })
+    });
+    gone.map(|(edit, _)| Remark {
+        kind: Kind::Lost,
+        path: edit.path.to_owned(),
+        line: 1,
+        name: edit.path.to_owned(),
+        what: "the file is deleted".to_owned(),
+    })
+    .collect()
+}
+
+/// A new file of the same name elsewhere.
+fn is_same_name(path: &str, other: &Edited) -> bool {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    other.before.is_none() && name(other.path) == name(path)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! What stands in files of tests and in no test: groups that are set aside, hooks that wait.
+
+use super::marks;
+use super::remark::{Kind, Remark, line_of};
+use crate::class::{Class, Edited};
+use crate::suite::{Item, Sort, Suite};
+use std::collections::BTreeMap;
+
+/// What stands in files of tests and in no test: groups set aside, hooks that wait.
+pub(super) fn outside(
+    edits: &[Edited],
+    before: &[Option<Suite>],
+    after: &[Option<Suite>],
+    lines: &[Vec<Vec<String>>; 2],
+    found: &mut Vec<Remark>,
+) {
+    let kinds: [(Kind, fn(&str) -> bool); 3] = [
+        (Kind::Skipped, marks::is_skip),
+        (Kind::Retried, marks::is_retry),
+        (Kind::SleepPadded, marks::is_sleep),
+    ];
+    for (kind, is_one) in kinds {
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        for (file, suite) in before.iter().enumerate() {
+            for (_, line) in
+                loose_lines(suite.as_ref(), &lines[0][file]).filter(|(_, line)| is_one(line))
+            {
+                *known.entry(line).or_default() += 1;
+            }
+        }
+        for (file, suite) in after.iter().enumerate() {
+            let Some(suite) = suite else { continue };
+            let of_tests = edits[file].class == Class::Test || suite.has_tests();
+            // A helper that came may wait; one that is there and waits now is the tests' own.
+            let counts = kind == Kind::Skipped || edits[file].before.is_some();
+            if !of_tests || !counts || edits[file].class == Class::Gate {
+                continue;
+            }
+            // Beside tests stands what they test.
+            let of_tests = |line: usize, text: &str| match kind {
+                // Of a condition only what it lets tests depend on.
+                Kind::Skipped if text.starts_with("#[cfg(") => is_head_of_tests(suite, line),
+                Kind::Skipped => true,
+                _ => edits[file].class == Class::Test || is_among_tests(suite, line),
+            };
+            let marked = |suite: Option<&Suite>, lines| {
+                loose_lines(suite, lines)
+                    .filter(|(_, text)| is_one(text))
+                    .count()
+            };
+            // It may have become narrower, or say why.
+            let as_many = marked(before[file].as_ref(), &lines[0][file])
+                >= marked(Some(suite), &lines[1][file]);
+            if kind == Kind::Skipped && as_many {
+                continue;
+            }
+            for (line, text) in loose_lines(Some(suite), &lines[1][file])
+                .filter(|(line, text)| is_one(text) && of_tests(*line, text))
+            {
+                match known.get_mut(text) {
+                    Some(left) if *left > 0 => *left -= 1,
+                    _ => found.push(Remark {
+                        kind,
+                        path: edits[file].path.to_owned(),
+                        line,
+                        name: group_at(suite, line).unwrap_or_else(|| edits[file].path.to_owned()),
+                        what: line_of(edits[file].after, line),
+                    }),
+                }
+            }
+        }
+    }
+}
+
+/// Lines that belong to no test.
+fn loose_lines<'l>(
+    suite: Option<&Suite>,
+    lines: &'l [String],
+) -> impl Iterator<Item = (usize, &'l str)> {
+    let mut inside = vec![suite.is_none(); lines.len() + 2];
+    if let Some(suite) = suite {
+        for item in suite.items.iter().filter(|item| item.sort == Sort::Test) {
+            for line in suite.lines(item) {
+                if let Some(place) = inside.get_mut(line) {
+                    *place = true;
+                }
+            }
+        }
+    }
+    let numbered = lines
+        .iter()
+        .enumerate()
+        .map(|(at, line)| (at + 1, line.as_str()));
+    numbered.filter(move |(line, _)| !inside[*line])
+}
+
+/// The line stands before a group that holds tests.
+fn is_head_of_tests(suite: &Suite, line: usize) -> bool {
+    let groups = suite.items.iter().filter(|item| item.sort == Sort::Group);
+    let before = |group: &&Item| suite.lines(group).contains(&line) && line < group.line;
+    let holds = |group: &Item| {
+        suite
+            .tests()
+            .any(|(test, _)| group.body.contains(&test.head.start))
+    };
+    groups.filter(before).any(holds)
+}
+
+/// The line stands in a group that holds tests.
+fn is_among_tests(suite: &Suite, line: usize) -> bool {
+    let groups = suite
+        .items
+        .iter()
+        .filter(|item| item.sort == Sort::Group && suite.lines(item).contains(&line));
+    let holds = |group: &Item| {
+        suite
+            .tests()
+            .any(|(test, _)| group.body.contains(&test.head.start))
+    };
+    groups.into_iter().any(holds)
+}
+
+/// The innermost group whose head or body holds the line.
+fn group_at(suite: &Suite, line: usize) -> Option<String> {
+    let groups = suite
+        .items
+        .iter()
+        .filter(|item| item.sort == Sort::Group && suite.lines(item).contains(&line));
+    groups.last().map(|item| item.name.clone())
+}

@@ -1,0 +1,168 @@
+//! A test on one side of a diff, or on both.
+
+use super::assertion::{self, Assertion, Helpers};
+use super::marks;
+use super::pair::Case;
+use super::remark::Kind;
+use super::strength::{Strength, fails};
+use crate::language::Language;
+use crate::lex::{self, Token};
+use crate::suite::{Item, Suite};
+use std::collections::BTreeSet;
+
+/// A test on one side of the diff.
+pub(super) struct Side<'a> {
+    pub suite: &'a Suite<'a>,
+    pub item: &'a Item,
+    pub assertions: Vec<Assertion>,
+    /// The test's lines, by their numbers.
+    pub lines: Vec<(usize, &'a str)>,
+    pub helpers: &'a Helpers,
+}
+
+pub(super) struct Both<'a> {
+    /// Values that came outside of tests into the file of now.
+    pub fresh: &'a BTreeSet<&'a str>,
+    pub was: Side<'a>,
+    pub is: Side<'a>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn of(case: &Case<'a>, helpers: &'a Helpers, lines: &'a [String]) -> Self {
+        let (suite, item) = (case.suite, case.item);
+        let mut own = assertion::assertions(suite, &item.body, helpers);
+        own.extend(in_head(suite, item));
+        let numbers = suite.lines(item);
+        let first = numbers.start.saturating_sub(1).min(lines.len());
+        let last = numbers.end.saturating_sub(1).clamp(first, lines.len());
+        let numbered = lines[first..last].iter().enumerate();
+        Self {
+            suite,
+            item,
+            assertions: own,
+            lines: numbered
+                .map(|(at, line)| (first + at + 1, line.as_str()))
+                .collect(),
+            helpers,
+        }
+    }
+
+    pub(super) fn tokens(&self) -> &'a [Token<'a>] {
+        &self.suite.tokens[self.item.body.clone()]
+    }
+
+    /// Nothing in it does anything.
+    pub(super) fn is_empty(&self) -> bool {
+        let body = self.tokens();
+        if self.suite.language == Language::JavaScript {
+            let arrow = body
+                .iter()
+                .position(|token| token.is("=>") || token.is("function"));
+            return arrow.is_some_and(|arrow| body[arrow + 1..].iter().all(is_nothing));
+        }
+        body.iter().all(is_nothing)
+    }
+
+    pub(super) fn matching(&self, is_one: impl Fn(&str) -> bool) -> Vec<(usize, &'a str)> {
+        self.lines
+            .iter()
+            .filter(|(_, line)| is_one(line))
+            .copied()
+            .collect()
+    }
+
+    /// A test that came with the diff and could never fail.
+    pub(super) fn born_weak(&self) -> Vec<(Kind, usize)> {
+        let mut found = Vec::new();
+        for (line, _) in self.matching(marks::is_unconditional) {
+            found.push((Kind::Skipped, line));
+        }
+        if self.is_empty() && !self.lines.iter().any(|(_, line)| marks::is_skip(line)) {
+            found.push((Kind::Emptied, self.item.line));
+        }
+        let idle = self
+            .assertions
+            .iter()
+            .filter(|one| one.strength == Strength::Idle);
+        found.extend(idle.map(|one| (Kind::Weakened, one.line)));
+        found
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        let real = self
+            .assertions
+            .iter()
+            .filter(|one| one.strength > Strength::Idle);
+        real.map(|one| one.weight).sum()
+    }
+
+    /// It fails by itself, or asks no more than whether a call went well.
+    pub(super) fn says_little(&self, one: &Assertion) -> bool {
+        let own = &self.suite.tokens[one.tokens.clone()];
+        let of_error = self.suite.language == Language::Go
+            && own.iter().any(|token| token.is("err"))
+            && one.strength == Strength::Truth;
+        one.strength == Strength::Idle
+            || of_error
+            || fails(own) && !own.iter().any(|token| token.is("if"))
+    }
+
+    pub(super) fn text(&self, one: &Assertion) -> String {
+        assertion::text(&self.suite.tokens, &one.tokens)
+    }
+}
+
+/// A value that is looked at; a format of Go says what went wrong.
+pub(super) fn is_value(language: Language, token: &Token) -> bool {
+    let format = language == Language::Go && token.text.contains('%');
+    matches!(token.kind, lex::Kind::Number | lex::Kind::Text) && !format
+}
+
+fn is_nothing(token: &Token) -> bool {
+    match token.kind {
+        lex::Kind::Mark => true,
+        lex::Kind::Text => true,
+        lex::Kind::Word => matches!(
+            token.text,
+            "pass"
+                | "return"
+                | "true"
+                | "async"
+                | "todo"
+                | "unimplemented"
+                | "Ok"
+                | "t"
+                | "nil"
+                | "done"
+                | "Unit"
+                | ":"
+        ),
+        _ => false,
+    }
+}
+
+/// What an attribute asserts: `#[should_panic(expected = "…")]`, `@Test(expected = …)`.
+fn in_head(suite: &Suite, item: &Item) -> Vec<Assertion> {
+    let tokens = &suite.tokens[item.head.clone()];
+    let expects = tokens.iter().position(|token| {
+        token.is("should_panic") || token.is("expected") || token.is("expectedException")
+    });
+    let Some(at) = expects else { return Vec::new() };
+    let end = (at..tokens.len())
+        .find(|at| tokens[*at].is("]"))
+        .unwrap_or(at + 1);
+    let has_text = tokens.iter().skip(at).take(6).any(|token| {
+        token.kind == lex::Kind::Text || token.is("expected") && !tokens[at].is("should_panic")
+    });
+    vec![Assertion {
+        line: tokens[at].line,
+        strength: if has_text {
+            Strength::Partial
+        } else {
+            Strength::Truth
+        },
+        tokens: item.head.start + at..item.head.start + end,
+        weight: 1,
+        guards: 0,
+    }]
+}

@@ -1,0 +1,257 @@
+//! How much an assertion would notice.
+
+use super::{values, words};
+use crate::language::Language;
+use crate::lex::{Kind, Token, close};
+use std::ops::Range;
+
+/// How much an assertion would notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    /// It is always so.
+    Idle,
+    /// There is something, or nothing.
+    Truth,
+    /// A part, a bound, a kind.
+    Partial,
+    /// One value.
+    Exact,
+}
+
+/// It fails by itself.
+pub(super) fn fails(own: &[Token]) -> bool {
+    own.iter()
+        .any(|token| token.kind == Kind::Word && words::FAILS.contains(&token.text))
+}
+
+pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usize>) -> Strength {
+    let own = &tokens[extent.clone()];
+    let has = |word: &str| own.iter().any(|token| token.is(word));
+    let any = |list: &[&str]| {
+        own.iter()
+            .any(|token| token.kind == Kind::Word && list.contains(&token.text))
+    };
+    if fails(own) && !has("if") {
+        return Strength::Truth;
+    }
+    if is_idle(language, own) {
+        return Strength::Idle;
+    }
+    if any(&words::RAISES) {
+        return of_raise(own);
+    }
+    if has("_") && (has("matches") || has("assert_matches")) {
+        return Strength::Truth;
+    }
+    if any(&words::ANYTHING) && language != Language::Shell {
+        let values = own
+            .iter()
+            .any(|token| matches!(token.kind, Kind::Number | Kind::Text));
+        return if values {
+            Strength::Partial
+        } else {
+            Strength::Truth
+        };
+    }
+    // `errors.Is` of Go looks for one error.
+    let of_one_error = language == Language::Go && any(&["Is", "ErrorIs"]);
+    let is_exact_call = of_one_error
+        || any(&words::EXACT)
+        || own
+            .iter()
+            .any(|token| token.kind == Kind::Word && words::is_named_equality(token.text))
+        || has_unknown_matcher(own)
+        || own.iter().any(|token| {
+            token.kind == Kind::Word
+                && words::EXACT_STARTS
+                    .iter()
+                    .any(|start| token.text.starts_with(start))
+        });
+    let mut equalities: Vec<&str> = match language {
+        Language::Go => vec!["!=", "=="],
+        Language::Shell => vec!["=", "==", "-eq"],
+        Language::Python => vec!["==", "is"],
+        Language::Elixir => vec!["==", "===", "="],
+        _ => vec!["==", "===", "=~"],
+    };
+    equalities.retain(|mark| has(mark));
+    if language == Language::Shell {
+        let command = own[0].text;
+        return match command {
+            "diff" | "cmp" => Strength::Exact,
+            _ if !equalities.is_empty() => {
+                let of_status = own
+                    .iter()
+                    .any(|token| token.text.contains("$status") || token.text.contains("$?"));
+                if of_status && own.iter().any(|token| token.text == "0") {
+                    Strength::Truth
+                } else {
+                    Strength::Exact
+                }
+            }
+            _ if words::is_named_check(command) && own.len() > 1 => match own[1].text {
+                "--partial" | "--regexp" | "-p" | "-e" => Strength::Partial,
+                _ => Strength::Exact,
+            },
+            "grep" | "egrep" => Strength::Partial,
+            _ if any(&["-gt", "-lt", "-ge", "-le", "-ne", "!="]) || has("!=") => Strength::Partial,
+            _ => Strength::Truth,
+        };
+    }
+    if is_exact_call || !equalities.is_empty() {
+        let is_truth = values::compares_with_constant(own, &equalities);
+        return if is_truth {
+            Strength::Truth
+        } else {
+            Strength::Exact
+        };
+    }
+    let counts = own
+        .iter()
+        .any(|token| matches!(token.text, "len" | "length" | "size" | "count"));
+    let some = own
+        .windows(2)
+        .any(|pair| matches!(pair[0].text, ">" | ">=") && matches!(pair[1].text, "0" | "1"));
+    if counts && some {
+        return Strength::Truth;
+    }
+    let known = |token: &&Token| language == Language::Go || !matches!(token.text, "Is" | "As");
+    let partial = own
+        .iter()
+        .filter(known)
+        .any(|token| token.kind == Kind::Word && words::PARTIAL.contains(&token.text))
+        || of_several(own)
+        || own.iter().any(|token| {
+            matches!(token.text, "<" | ">" | "<=" | ">=" | "!=" | "!==") && token.kind == Kind::Mark
+        });
+    let against_nothing = values::compares_with_constant(own, &["!=", "!=="]);
+    if partial && !against_nothing {
+        return Strength::Partial;
+    }
+    Strength::Truth
+}
+
+/// `expect(x).toHaveText("1")`, `assertThat(x).hasName("a")`, `assertThat(x, is("a"))`: a matcher of any
+/// name that is given a value.
+fn has_unknown_matcher(own: &[Token]) -> bool {
+    let Some(first) = own
+        .iter()
+        .position(|token| matches!(token.text, "expect" | "assertThat" | "Should" | "That"))
+    else {
+        return false;
+    };
+    if !own.get(first + 1).is_some_and(|open| open.is("(")) {
+        return false;
+    }
+    let args = values::arguments(own, first + 1);
+    let by_is = args
+        .get(1)
+        .is_some_and(|arg| arg.len() > 3 && arg[0].is("is") && arg[1].is("("));
+    let mut at = close(own, first + 1) + 1;
+    while at + 2 < own.len() {
+        let called = own[at].is(".") && own[at + 1].kind == Kind::Word && own[at + 2].is("(");
+        if called {
+            let given = !values::arguments(own, at + 2).is_empty();
+            let name = own[at + 1].text;
+            if given
+                && !words::PARTIAL.contains(&name)
+                && !words::RAISES.contains(&name)
+                && name != "to"
+                && name != "that"
+            {
+                return true;
+            }
+            at = close(own, at + 2) + 1;
+        } else {
+            at += 1;
+        }
+    }
+    by_is
+}
+
+/// A check of any name that is given more than one thing: it compares them somehow.
+fn of_several(own: &[Token]) -> bool {
+    let first = own
+        .iter()
+        .position(|token| token.kind == Kind::Word && words::is_named_check(token.text));
+    first.is_some_and(|at| {
+        own.get(at + 1).is_some_and(|open| open.is("("))
+            && !matches!(
+                own[at].text,
+                "assert" | "expect" | "assertTrue" | "assertFalse" | "verify"
+            )
+            && {
+                let args = values::arguments(own, at + 1);
+                args.iter()
+                    .filter(|arg| !matches!(arg, [one] if one.kind == Kind::Text || one.is("t")))
+                    .count()
+                    > 1
+            }
+    })
+}
+
+/// Nothing that is asserted could be otherwise.
+fn is_idle(language: Language, own: &[Token]) -> bool {
+    let or_true = own
+        .windows(2)
+        .any(|pair| matches!(pair[0].text, "or" | "||") && matches!(pair[1].text, "True" | "true"));
+    if or_true {
+        return true;
+    }
+    if language != Language::Shell {
+        let named = (0..own.len()).any(|at| {
+            own[at].kind == Kind::Word && !words::is_vocabulary(own[at].text)
+                || words::is_called(own, at)
+        });
+        let interpolated = own
+            .iter()
+            .any(|token| token.kind == Kind::Text && token.text.contains("{"));
+        if !named && !interpolated {
+            return true;
+        }
+    }
+    let sides = values::sides(own);
+    sides.is_some_and(|(a, b)| a == b && !a.is_empty())
+}
+
+/// How much is asked of an error.
+fn of_raise(own: &[Token]) -> Strength {
+    const WITH_TEXT: [&str; 7] = [
+        "toThrow",
+        "toThrowError",
+        "raise_error",
+        "should_panic",
+        "toMatchObject",
+        "toEqual",
+        "expected",
+    ];
+    const MESSAGES: [&str; 8] = [
+        "match",
+        "assertRaisesRegex",
+        "assertRaisesRegexp",
+        "expectExceptionMessage",
+        "hasMessage",
+        "hasMessageContaining",
+        "expectMessage",
+        "toThrowErrorMatchingSnapshot",
+    ];
+    let matched = own
+        .iter()
+        .any(|token| token.kind == Kind::Word && MESSAGES.contains(&token.text));
+    let says = own.iter().position(|token| WITH_TEXT.contains(&token.text));
+    let has_text = says.is_some_and(|at| own[at..].iter().any(|token| token.kind == Kind::Text));
+    let named = own.iter().any(|token| {
+        let upper = token.text.starts_with(|c: char| c.is_uppercase());
+        token.kind == Kind::Word
+            && upper
+            && !words::ANY_ERROR.contains(&token.text)
+            && !words::RAISES.contains(&token.text)
+            && token.text != "Assert"
+            && token.text.len() > 1
+    });
+    match (has_text || matched, named) {
+        (true, _) => Strength::Exact,
+        (_, true) => Strength::Partial,
+        _ => Strength::Truth,
+    }
+}

@@ -1,0 +1,28 @@
+//! Whether evidence would notice a defect: what a diff takes away from tests, by their names; defects
+//! that are planted in what a diff changed; what other tools planted; how often judges notice.
+//!
+//! Pure: texts in, values out. No file, process, clock or randomness, and every effort is bounded.
+
+mod calibrate;
+mod class;
+mod integrity;
+mod language;
+mod lex;
+mod lines;
+mod mutant;
+mod report;
+mod suite;
+
+pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
+pub use class::{Class, Edited, class_of};
+pub use integrity::{Kind, Remark, Renamed, Weakenings, weakenings};
+pub use language::Language;
+pub use mutant::{
+    Mutant, Operator, Planted, Planting, Subject, plant, revert_slice, subject, without_change,
+};
+pub use report::{Fate, Tally, Tried, Unread, read_cargo_mutants, read_elements};
+
+/// How many tests a text holds.
+pub fn count_tests(path: &str, text: &str) -> usize {
+    suite::Suite::read(path, text).tests().count()
+}

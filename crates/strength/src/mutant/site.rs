@@ -1,0 +1,38 @@
+//! A place in a text where a defect can be planted.
+
+use serde::{Deserialize, Serialize};
+
+/// What a defect does. The first ones say most when nobody notices them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operator {
+    /// The whole change is taken back.
+    SliceReverted,
+    /// Changed lines are as they were.
+    HunkReverted,
+    /// A branch that came is never taken.
+    BranchRemoved,
+    /// A function gives back nothing, or what is nearest to it.
+    ReturnEmptied,
+    /// An error does not stop anything.
+    ErrorIgnored,
+    /// A condition is the opposite.
+    ConditionNegated,
+    /// A comparison is off by one, or the opposite.
+    ComparisonShifted,
+    /// A statement is gone.
+    StatementDropped,
+    /// A number, a truth value or a text is another one.
+    ConstantChanged,
+}
+
+/// Bytes of a text that become others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Site {
+    pub operator: Operator,
+    /// From 1.
+    pub line: usize,
+    pub from: usize,
+    pub to: usize,
+    pub with: String,
+}

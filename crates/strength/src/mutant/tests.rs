@@ -1,0 +1,268 @@
+//! What is planted in which language, in which order, and where nothing is.
+
+use super::*;
+use proptest::prelude::*;
+
+fn edit<'a>(path: &'a str, before: Option<&'a str>, after: &'a str) -> Edited<'a> {
+    Edited {
+        path,
+        class: crate::class_of(path, &[]),
+        before,
+        after: Some(after),
+    }
+}
+
+/// `OPERATOR: what came`, for each defect of one line.
+fn told(path: &str, before: &str, after: &str) -> Vec<String> {
+    let planting = plant(&[edit(path, Some(before), after)], "seed", 1_000);
+    let mut told: Vec<String> = planting
+        .mutants
+        .iter()
+        .filter(|mutant| mutant.operator > Operator::HunkReverted)
+        .map(|mutant| {
+            let came = mutant
+                .diff
+                .lines()
+                .skip(2)
+                .filter_map(|line| line.strip_prefix('+'));
+            let came: Vec<&str> = came.map(str::trim).collect();
+            format!("{:?}: {}", mutant.operator, came.join(" / "))
+        })
+        .collect();
+    told.sort();
+    told
+}
+
+#[test]
+fn each_language_has_defects_of_its_own() {
+    for (path, before, after, expected) in [
+        (
+            "src/a.rs",
+            "fn f(x: u8) -> bool {\n    a();\n}\n",
+            "fn f(x: u8) -> bool {\n    a();\n    if x < 3 && y {\n        // if z < 9\n        b(\"t\")?;\n    }\n}\n",
+            &[
+                "BranchRemoved: if false && (x < 3 && y) {",
+                "ComparisonShifted: if x <= 3 && y {",
+                "ConditionNegated: if !(x < 3 && y) {",
+                "ConditionNegated: if x < 3 || y {",
+                "ConstantChanged: b(\"\")?;",
+                "ConstantChanged: if x < 4 && y {",
+                "ErrorIgnored: let _ = b(\"t\");",
+                "ReturnEmptied: false",
+                "StatementDropped: ",
+            ][..],
+        ),
+        (
+            "a.py",
+            "def f(x):\n    a()\n",
+            "def f(x):\n    \"\"\"If x == 1.\"\"\"\n    if not x:\n        raise ValueError(\"no\")\n    self.n += 1\n    return g(x)\n",
+            &[
+                "BranchRemoved: if False and (not x):",
+                "ConditionNegated: if not (not x):",
+                "ConstantChanged: raise ValueError(\"\")",
+                "ConstantChanged: self.n += 2",
+                "ErrorIgnored: pass",
+                "ReturnEmptied: return None",
+                "ReturnEmptied: return None",
+                "StatementDropped: pass",
+            ],
+        ),
+        (
+            "a.js",
+            "function f(x) {\n}\n",
+            "function f(x) {\n  if (x === 'a') {\n    throw new Error('no')\n  }\n  save(x)\n  return x >= 2;\n}\n",
+            &[
+                "BranchRemoved: if (false && (x === 'a')) {",
+                "ComparisonShifted: if (x !== 'a') {",
+                "ComparisonShifted: return x > 2;",
+                "ConditionNegated: if (!(x === 'a')) {",
+                "ConstantChanged: if (x === '') {",
+                "ConstantChanged: return x >= 3;",
+                "ConstantChanged: throw new Error('')",
+                "ErrorIgnored: ",
+                "ReturnEmptied: return undefined",
+                "ReturnEmptied: return undefined;",
+                "StatementDropped: ",
+            ],
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc F(x int) (string, error) {\n}\n",
+            "package a\n\nfunc F(x int) (string, error) {\n\tv, err := g(x)\n\tif err != nil {\n\t\treturn \"\", err\n\t}\n\ts.n = x\n\treturn v, nil\n}\n",
+            &[
+                "ComparisonShifted: if err == nil {",
+                "ConditionNegated: if !(err != nil) {",
+                "ConstantChanged: return \"planted\", err",
+                "ErrorIgnored: if false && (err != nil) {",
+                "ReturnEmptied: return \"\", nil",
+                "ReturnEmptied: return \"\", nil",
+                "ReturnEmptied: return \"\", nil",
+                "StatementDropped: ",
+            ],
+        ),
+        (
+            "a.sh",
+            "#!/bin/sh\n",
+            "#!/bin/sh\nset -e\nif [ \"$1\" -lt 3 ]; then\n  cp a b\n  exit 2\nfi\n",
+            &[
+                "BranchRemoved: if false && [ \"$1\" -lt 3 ]; then",
+                "ComparisonShifted: if [ \"$1\" -le 3 ]; then",
+                "ConditionNegated: if ! [ \"$1\" -lt 3 ]; then",
+                "ErrorIgnored: : set -e",
+                "ErrorIgnored: exit 0",
+                "StatementDropped: :",
+            ],
+        ),
+        (
+            "A.java",
+            "class A {\n}\n",
+            "class A {\n  String f(int x) {\n    if (x > 0) {\n      b.c(x);\n    }\n    return d;\n  }\n}\n",
+            &[
+                "BranchRemoved: if (false && (x > 0)) {",
+                "ComparisonShifted: if (x >= 0) {",
+                "ConditionNegated: if (!(x > 0)) {",
+                "ConstantChanged: if (x > 1) {",
+                "ReturnEmptied: return null;",
+                "StatementDropped: ",
+            ],
+        ),
+        (
+            "a.rb",
+            "def f(x)\nend\n",
+            "def f(x)\n  raise E unless x == 1\n  save x\n  return x\nend\n",
+            &[
+                "ComparisonShifted: raise E unless x != 1",
+                "ConditionNegated: raise E unless !(x == 1)",
+                "ConstantChanged: raise E unless x == 2",
+                "ErrorIgnored: nil",
+                "ReturnEmptied: nil",
+                "ReturnEmptied: return nil",
+                "StatementDropped: ",
+            ],
+        ),
+    ] {
+        assert_eq!(told(path, before, after), expected, "{path}");
+    }
+}
+
+#[test]
+fn nothing_is_planted_in_tests_documents_settings_and_what_did_not_change() {
+    let old = "fn f() -> u8 {\n    a(1)\n}\n";
+    let new = format!(
+        "{old}// A word: if x == 1.\n#[cfg(test)]\nmod tests {{\n    use super::*;\n    #[test]\n    fn f_is_one() {{\n        assert_eq!(f(), 1);\n    }}\n}}\n"
+    );
+    let planting = plant(&[edit("src/a.rs", Some(old), &new)], "s", 100);
+    let touched: Vec<&str> = planting
+        .mutants
+        .iter()
+        .map(|mutant| mutant.diff.as_str())
+        .collect();
+    assert!(
+        touched
+            .iter()
+            .all(|diff| !diff.contains("-        assert") && !diff.contains("-    a(1)")),
+        "{touched:#?}"
+    );
+    for (path, text) in [
+        ("tests/a.rs", "fn f() { a(1); }\n"),
+        ("README.md", "if x == 1"),
+        ("Cargo.toml", "a = 1\n"),
+    ] {
+        assert_eq!(
+            plant(&[edit(path, Some(""), text)], "s", 100),
+            Planting::default(),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_language_that_nobody_knows_is_taken_back_and_no_more() {
+    let (old, new) = ("a\nb\nc\nd\n", "a\nB\nc\nD\n");
+    let planting = plant(&[edit("a.zig", Some(old), new)], "s", 100);
+    let operators: Vec<Operator> = planting
+        .mutants
+        .iter()
+        .map(|mutant| mutant.operator)
+        .collect();
+    assert_eq!(
+        operators,
+        [
+            Operator::SliceReverted,
+            Operator::HunkReverted,
+            Operator::HunkReverted
+        ]
+    );
+    let texts: Vec<Option<&str>> = planting
+        .mutants
+        .iter()
+        .map(|mutant| mutant.files[0].text.as_deref())
+        .collect();
+    assert_eq!(texts[0], Some(old));
+    assert!(texts.contains(&Some("a\nb\nc\nD\n")) && texts.contains(&Some("a\nB\nc\nd\n")));
+}
+
+#[test]
+fn a_large_slice_is_sampled_by_its_seed_and_each_line_comes_first() {
+    let text = |lines: usize| {
+        let calls = (0..lines).map(|n| format!("    g{n}({n}, \"x\");\n"));
+        format!("fn f() {{\n{}}}\n", calls.collect::<String>())
+    };
+    let (large, small) = (text(20_000), text(1_000));
+    let sample =
+        |text: &str, seed| plant(&[edit("src/a.rs", Some("fn f() {\n}\n"), text)], seed, 40);
+    let planting = sample(&large, "one");
+    assert_eq!(planting.mutants.len(), 40);
+    assert!(planting.possible > 20_000, "{}", planting.possible);
+    let lines: BTreeSet<usize> = planting.mutants[1..]
+        .iter()
+        .map(|mutant| mutant.line)
+        .collect();
+    assert_eq!(
+        lines.len(),
+        39,
+        "a line gave its second before others gave their first"
+    );
+    assert_eq!(sample(&small, "one"), sample(&small, "one"));
+    assert_ne!(sample(&small, "one").mutants, sample(&small, "two").mutants);
+}
+
+#[test]
+fn an_id_stays_when_lines_move() {
+    let ids = |before: &str, after: &str| -> BTreeSet<String> {
+        let planting = plant(&[edit("src/a.rs", Some(before), after)], "s", 100);
+        planting.mutants[1..]
+            .iter()
+            .map(|mutant| mutant.id.clone())
+            .collect()
+    };
+    let first = ids("fn f() {\n}\n", "fn f() {\n    a(1);\n    a(1);\n}\n");
+    let moved = ids(
+        "mod b;\nfn f() {\n}\n",
+        "mod b;\nfn f() {\n    a(1);\n    a(1);\n}\n",
+    );
+    assert_eq!(first, moved);
+    assert_eq!(
+        first.len(),
+        4,
+        "the same words twice are two defects: {first:?}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_change_of_any_text_gives_other_texts_with_ids_of_their_own(
+        before in "[a-z(){}=<>!&|;:\"'#/ \n0-9]{0,60}",
+        after in "(if |return |x == 1|throw e;|raise E\n|\\{|\\}|\\(|\\)|;|\"t\"|\n|&& |err != nil|// c|'|λ){0,14}",
+        pick in 0usize..8,
+    ) {
+        let path = ["a.rs", "a.py", "a.js", "a.go", "a.sh", "A.java", "a.rb", "a.zig"][pick];
+        let planting = plant(&[edit(path, Some(&before), &after)], "s", 200);
+        let mut ids = BTreeSet::new();
+        for mutant in &planting.mutants {
+            prop_assert!(ids.insert(mutant.id.clone()), "{}", mutant.id);
+            prop_assert!(mutant.files[0].text.as_deref() != Some(after.as_str()));
+            prop_assert!(!mutant.diff.is_empty());
+        }
+    }
+}
