@@ -4,9 +4,10 @@ use super::found::Checked;
 use super::line::Line;
 use crate::measure::{gate_commands, lost_tests};
 use crate::service::Workspace;
-use cook_core::change::{Edited, Loss, LossKind, class_of, edited_settings};
+use cook_core::change::{Loss, LossKind, edited_settings};
 use cook_core::diagnostic::{Code, Failure, counted};
 use cook_git::{Edit, Entry, MAX_EDITS};
+use cook_strength::{Edited, class_of};
 
 pub(super) fn look(
     workspace: &Workspace,

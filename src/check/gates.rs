@@ -6,12 +6,13 @@ use super::line::Line;
 use super::uncommitted::some;
 use crate::measure::missing;
 use crate::service::Workspace;
-use cook_core::change::{Class, LossKind, class_of, without_change};
+use cook_core::change::LossKind;
 use cook_core::diagnostic::{Code, Failure, counted, without_escapes};
 use cook_core::machine::{self, GateRun};
 use cook_core::model::{GateSpec, Place};
 use cook_git::{Edit, Entry};
 use cook_store::receipt::TakenBack;
+use cook_strength::{Class, class_of, count_tests, without_change};
 
 /// Gates of the settings, those of these names alone where there are any.
 pub(super) fn choose(
@@ -292,7 +293,7 @@ fn before(
     let mut sides = entry.iter().chain(&now);
     let is_file = sides.all(|entry| entry.mode.starts_with("100"));
     let bytes = match &edit.texts {
-        Some((before, after)) => match without_change(before.as_deref(), after.as_deref()) {
+        Some((before, after)) => match without_change(path, before.as_deref(), after.as_deref()) {
             Some(text) => text.map(String::into_bytes),
             None => return Ok(None),
         },
@@ -315,8 +316,9 @@ fn new_tests(edit: &Edit) -> bool {
     let Some((before, after)) = &edit.texts else {
         return false;
     };
-    cook_core::change::count_tests(after.as_deref().unwrap_or(""))
-        > cook_core::change::count_tests(before.as_deref().unwrap_or(""))
+    let count =
+        |text: &Option<String>| count_tests(&edit.change.path, text.as_deref().unwrap_or(""));
+    count(after) > count(before)
 }
 
 fn seconds(ms: u64) -> String {

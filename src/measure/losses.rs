@@ -2,10 +2,11 @@
 
 use super::world::World;
 use crate::anchor::{TestOutcome, test_outcomes};
-use cook_core::change::{Edited, Loss, class_of, collected_losses, losses};
+use cook_core::change::{Loss, collected_losses, losses};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{CommitFacts, CommitQuestion, GateRun};
 use cook_git::Edit;
+use cook_strength::{Edited, class_of};
 use std::collections::BTreeSet;
 
 impl World<'_> {

@@ -11,11 +11,11 @@ use super::scripted::{list_scripted_commands, scripted_line};
 use super::slice_rows::add_slice_rows;
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
-use cook_core::change::{Class, class_of};
 use cook_core::diagnostic::{Failure, counted};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts, short};
 use cook_core::model::{ActiveStatus, Evidence, Role, SliceStatus, Snapshot, Verdict};
 use cook_git::{ChangeKind, Edit, unified_diff};
+use cook_strength::{Class, class_of};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

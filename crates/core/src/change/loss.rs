@@ -1,7 +1,7 @@
 //! What a diff takes away from the tests.
 
-use super::{Class, marks};
 use crate::diagnostic::counted;
+use cook_strength::{Edited, Kind, Remark, weakenings};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,19 +11,6 @@ const TOLD: usize = 8;
 const NAMED: usize = 5;
 /// Characters of a line that are shown.
 const SHOWN: usize = 120;
-
-/// A file in both its states; none = it is not there.
-#[derive(Debug, Clone, Copy)]
-pub struct Edited<'a> {
-    /// Relative to the root.
-    pub path: &'a str,
-    /// What it is for.
-    pub class: Class,
-    /// Its text at the basis.
-    pub before: Option<&'a str>,
-    /// Its text now.
-    pub after: Option<&'a str>,
-}
 
 /// What was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,73 +36,69 @@ pub struct Loss {
     pub what: String,
 }
 
-/// What these edits take away. Tests that moved from file to file are not lost, and a test
-/// whose name changed within its file is not either.
+/// What these edits take away. A test that stands elsewhere, or under another name, is not lost.
 pub fn losses(edits: &[Edited]) -> Vec<Loss> {
-    let mut found = Vec::new();
-    let gone = gone_tests(edits);
-    for edit in edits {
-        if let Some(names) = gone.get(edit.path) {
-            found.push(deleted(edit, names));
-        } else if edit.class == Class::Test
-            && edit.after.is_none()
-            && marks::tests(edit.before.unwrap_or("")).is_empty()
-            && !is_elsewhere(edit, edits)
-        {
-            found.push(loss(
-                LossKind::Deleted,
-                format!("the test file `{}` is deleted", edit.path),
-            ));
-        }
+    let remarks = weakenings(edits).remarks;
+    let mut lost: BTreeMap<&str, Vec<&Remark>> = BTreeMap::new();
+    for remark in remarks.iter().filter(|remark| remark.kind == Kind::Lost) {
+        lost.entry(&remark.path).or_default().push(remark);
     }
-    let asserts_less = counts(edits, |edit| edit.before, marks::assertions)
-        > counts(edits, |edit| edit.after, marks::assertions);
-    let compares_less = counts(edits, |edit| edit.before, marks::comparisons)
-        > counts(edits, |edit| edit.after, marks::comparisons);
-    for edit in edits {
-        let (before, after) = (edit.before.unwrap_or(""), edit.after.unwrap_or(""));
-        // Prose may speak of a skip.
-        let is_code = edit.class != Class::Docs;
-        let skips = new_lines(marks::skips(before), marks::skips(after));
-        for line in skips.into_iter().filter(|_| is_code) {
-            found.push(loss(
-                LossKind::Skipped,
-                format!("`{}` sets a test aside: {line}", edit.path),
-            ));
-        }
-        if holds_tests(edit) {
-            for line in new_lines(marks::idle(before), marks::idle(after)) {
-                let what = format!("`{}` asserts what is always so: {line}", edit.path);
-                found.push(loss(LossKind::Weakened, what));
-            }
-            let (was, is) = (marks::assertions(before), marks::assertions(after));
-            if asserts_less && is < was && edit.after.is_some() && !gone.contains_key(edit.path) {
-                let what = format!(
-                    "`{}` asserts in {}, and did in {was}",
-                    edit.path,
-                    counted(is as u64, "line")
-                );
-                found.push(loss(LossKind::Weakened, what));
-            } else if compares_less && edit.after.is_some() && !gone.contains_key(edit.path) {
-                let (was, is) = (marks::comparisons(before), marks::comparisons(after));
-                if is < was {
-                    let what = format!(
-                        "`{}` compares with an expected value in {}, and did in {was}",
-                        edit.path,
-                        counted(is as u64, "line")
-                    );
-                    found.push(loss(LossKind::Weakened, what));
-                }
-            }
-        }
-        if matches!(edit.class, Class::Test | Class::Gate) {
-            for line in new_lines(marks::swallows(before), marks::swallows(after)) {
-                let what = format!("`{}` lets a failure pass unseen: {line}", edit.path);
-                found.push(loss(LossKind::Weakened, what));
-            }
-        }
-    }
-    capped(found)
+    let is_gone = |path: &str| {
+        edits
+            .iter()
+            .any(|edit| edit.path == path && edit.after.is_none())
+    };
+    let deleted = lost
+        .into_iter()
+        .map(|(path, tests)| deleted(path, &tests, is_gone(path)));
+    let weaker = remarks.iter().filter(|remark| remark.kind != Kind::Lost);
+    capped(deleted.chain(weaker.map(told)).collect())
+}
+
+/// A remark in words that end with its line.
+fn told(remark: &Remark) -> Loss {
+    let Remark {
+        path, name, what, ..
+    } = remark;
+    let whose = match name == path {
+        true => "tests".to_owned(),
+        false => format!("`{}`", cut(name)),
+    };
+    let (kind, what) = match remark.kind {
+        Kind::Lost | Kind::Skipped => (
+            LossKind::Skipped,
+            format!("`{path}` sets {whose} aside: {what}"),
+        ),
+        Kind::Emptied => (
+            LossKind::Weakened,
+            format!("`{path}` leaves nothing in {whose}: {what}"),
+        ),
+        Kind::Assertionless => (
+            LossKind::Weakened,
+            format!("`{path}` asserts nothing any more in {whose}: {what}"),
+        ),
+        Kind::Weakened => (
+            LossKind::Weakened,
+            format!("`{path}` asserts less in {whose}: {what}"),
+        ),
+        Kind::Retried => (
+            LossKind::Weakened,
+            format!("`{path}` tries {whose} again: {what}"),
+        ),
+        Kind::SleepPadded => (
+            LossKind::Weakened,
+            format!("`{path}` waits for a time in {whose}: {what}"),
+        ),
+        Kind::ErrorSwallowing => (
+            LossKind::Weakened,
+            format!("`{path}` lets an error pass unseen in {whose}: {what}"),
+        ),
+        Kind::ExitSwallowing => (
+            LossKind::Weakened,
+            format!("`{path}` lets a failure pass unseen: {what}"),
+        ),
+    };
+    loss(kind, what)
 }
 
 /// What a gate's output says: names of the tests that ran at the basis and now, and of those
@@ -165,83 +148,18 @@ fn loss(kind: LossKind, what: String) -> Loss {
     Loss { kind, what }
 }
 
-fn deleted(edit: &Edited, names: &[&str]) -> Loss {
-    let what = match edit.after {
-        None => format!("the test file `{}` is deleted: {}", edit.path, some(names)),
-        Some(_) => format!("`{}` lost tests: {}", edit.path, some(names)),
+fn deleted(path: &str, tests: &[&Remark], is_gone: bool) -> Loss {
+    let names: Vec<&str> = tests
+        .iter()
+        .map(|test| test.name.as_str())
+        .filter(|name| *name != path)
+        .collect();
+    let what = match (is_gone, names.is_empty()) {
+        (_, true) => format!("the test file `{path}` is deleted"),
+        (true, false) => format!("the test file `{path}` is deleted: {}", some(&names)),
+        (false, false) => format!("`{path}` lost tests: {}", some(&names)),
     };
     loss(LossKind::Deleted, what)
-}
-
-fn holds_tests(edit: &Edited) -> bool {
-    let has = |text: Option<&str>| text.is_some_and(|text| !marks::tests(text).is_empty());
-    edit.class == Class::Test || has(edit.before) || has(edit.after)
-}
-
-fn counts<'a>(
-    edits: &[Edited<'a>],
-    side: impl Fn(&Edited<'a>) -> Option<&'a str>,
-    count: fn(&str) -> usize,
-) -> usize {
-    edits
-        .iter()
-        .filter(|edit| holds_tests(edit))
-        .filter_map(side)
-        .map(count)
-        .sum()
-}
-
-/// By path: tests that stand nowhere any more, and that nothing new in their file took the
-/// place of.
-fn gone_tests<'a>(edits: &[Edited<'a>]) -> BTreeMap<&'a str, Vec<&'a str>> {
-    let mut anywhere: BTreeMap<&str, usize> = BTreeMap::new();
-    for test in edits
-        .iter()
-        .filter_map(|edit| edit.after)
-        .flat_map(marks::tests)
-    {
-        *anywhere.entry(test).or_default() += 1;
-    }
-    let mut gone = BTreeMap::new();
-    for edit in edits {
-        let before = marks::tests(edit.before.unwrap_or(""));
-        let after = marks::tests(edit.after.unwrap_or(""));
-        let mut missing = Vec::new();
-        for test in &before {
-            match anywhere.get_mut(test) {
-                Some(left) if *left > 0 => *left -= 1,
-                _ => missing.push(*test),
-            }
-        }
-        let renamed = new_lines(before, after).len();
-        if missing.len() > renamed {
-            gone.insert(edit.path, missing);
-        }
-    }
-    gone
-}
-
-/// The same text stands under another path now.
-fn is_elsewhere(edit: &Edited, edits: &[Edited]) -> bool {
-    edits
-        .iter()
-        .any(|other| other.after.is_some() && other.after == edit.before)
-}
-
-/// Lines of `after` that `before` does not hold, each as often as it is new.
-fn new_lines<'a>(before: Vec<&str>, after: Vec<&'a str>) -> Vec<&'a str> {
-    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    for line in before {
-        *known.entry(line).or_default() += 1;
-    }
-    let fresh = after.into_iter().filter(|line| match known.get_mut(line) {
-        Some(left) if *left > 0 => {
-            *left -= 1;
-            false
-        }
-        _ => true,
-    });
-    fresh.map(cut).collect()
 }
 
 fn cut(line: &str) -> &str {
@@ -290,7 +208,7 @@ mod tests {
             .iter()
             .map(|(path, before, after)| Edited {
                 path,
-                class: super::super::class_of(path, &[]),
+                class: cook_strength::class_of(path, &[]),
                 before: *before,
                 after: *after,
             })
@@ -310,37 +228,37 @@ mod tests {
                 "src/lib.rs",
                 RUST,
                 "fn work() {}\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n",
-                "Deleted: `src/lib.rs` lost tests: fn fails() {",
+                "Deleted: `src/lib.rs` lost tests: fails",
             ),
             (
                 "tests/a.py",
                 "def test_a():\n    assert f() == 1\n",
                 "@pytest.mark.skip(reason='flaky')\ndef test_a():\n    assert f() == 1\n",
-                "Skipped: `tests/a.py` sets a test aside: @pytest.mark.skip(reason='flaky')",
+                "Skipped: `tests/a.py` sets `test_a` aside: @pytest.mark.skip(reason='flaky')",
             ),
             (
                 "web/a.test.ts",
                 "it('adds', () => {\n  expect(add(1)).toBe(2)\n  expect(add(2)).toBe(3)\n})\n",
                 "it('adds', () => {\n  expect(add(1)).toBe(2)\n})\n",
-                "Weakened: `web/a.test.ts` asserts in 1 line, and did in 2",
+                "Weakened: `web/a.test.ts` asserts less in `adds`: it('adds', () => {",
             ),
             (
                 "pkg/a_test.go",
                 "func TestA(t *testing.T) {\n\tif f() != 1 { t.Fatal(f()) }\n}\n",
                 "func TestA(t *testing.T) {\n\tt.Skip(\"later\")\n\tif f() != 1 { t.Fatal(f()) }\n}\n",
-                "Skipped: `pkg/a_test.go` sets a test aside: t.Skip(\"later\")",
+                "Skipped: `pkg/a_test.go` sets `TestA` aside: t.Skip(\"later\")",
             ),
             (
                 "tests/a.rs",
                 "#[test]\nfn a() {\n    assert!(f());\n}\n",
                 "#[test]\nfn a() {\n    assert!( true );\n}\n",
-                "Weakened: `tests/a.rs` asserts what is always so: assert!( true );",
+                "Weakened: `tests/a.rs` asserts less in `a`: assert!( true );",
             ),
             (
                 "tests/b.py",
                 "def test_b():\n    assert f() == 1\n",
                 "def test_b():\n    assert f()\n",
-                "Weakened: `tests/b.py` compares with an expected value in 0 lines, and did in 1",
+                "Weakened: `tests/b.py` asserts less in `test_b`: assert f()",
             ),
             (
                 "Makefile",

@@ -1,8 +1,8 @@
 //! Edits of what decides whether tests run and count: CI, build and runner settings, scripts that
 //! a gate names, the contract.
 
-use super::{Class, Edited};
 use crate::diagnostic::counted;
+use cook_strength::{Class, Edited};
 use std::collections::BTreeMap;
 
 /// Words that name a check in a line of settings.
