@@ -1055,7 +1055,6 @@ fn a_report_of_the_largest_size_is_read_in_bounded_time() {
     // that begins anew at each bracket a minute.
     assert!(slowest.0.as_secs() < 20, "{slowest:?}");
     assert!(start.elapsed().as_secs() < 600, "{:?}", start.elapsed());
-    println!("{slowest:?}, {:?}", start.elapsed());
 }
 
 fn to_json(report: &Report) -> Value {

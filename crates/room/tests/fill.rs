@@ -512,7 +512,8 @@ fn a_clone_s_own_ways_with_files_are_the_room_s() {
 /// What a clone's sender reads beside objects and refs is read by a real sender here.
 #[test]
 fn what_keeps_a_sender_from_sending_a_clone_is_named() {
-    let cases: [(&str, &str, fn(&Project)); 9] = [
+    type Setting = fn(&Project);
+    let cases: [(&str, &str, Setting); 9] = [
         ("grafts", "does not tell the truth", |project| {
             let older = project.git(&["rev-parse", "HEAD~1"]);
             project.write(".git/info/grafts", format!("# cut\n{older}\n"));

@@ -130,7 +130,7 @@ pub fn without_attribution(text: &str) -> String {
         let is_like = !name.is_ascii() && name.chars().count() <= 6;
         let is_user = is_like || name.eq_ignore_ascii_case("user");
         let start = done + before.len() - name.len();
-        if is_user && SAID.iter().any(|id| begins(&id)) && !text[..start].ends_with(CLAIMED) {
+        if is_user && SAID.iter().any(begins) && !text[..start].ends_with(CLAIMED) {
             kept.push_str(&text[done..start]);
             kept.push_str(CLAIMED);
             done = start;

@@ -59,7 +59,7 @@ impl Both<'_> {
             .iter()
             .filter(|one| !self.still_held(one, &came))
             .count();
-        (weight(&came) < weight(&gone) && removed > 0).then(|| self.is.item.line)
+        (weight(&came) < weight(&gone) && removed > 0).then_some(self.is.item.line)
     }
 
     /// All that an assertion of before held stands in the test of now, and something there asserts.
@@ -122,7 +122,7 @@ impl Both<'_> {
             new.strength == Strength::Exact && gone.iter().filter(inside).count() > 0
         };
         if mine.keys().all(|value| is.contains_key(value)) || mine.len() < 2 {
-            let merging = came.iter().filter(|new| merges(&new)).count();
+            let merging = came.iter().filter(|new| merges(new)).count();
             if merging > 0
                 && came.len() < gone.len()
                 && (mine.is_empty()

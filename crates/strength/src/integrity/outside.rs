@@ -14,7 +14,8 @@ pub(super) fn outside(
     lines: &[Vec<Vec<String>>; 2],
     found: &mut Vec<Remark>,
 ) {
-    let kinds: [(Kind, fn(&str) -> bool); 3] = [
+    type Says = fn(&str) -> bool;
+    let kinds: [(Kind, Says); 3] = [
         (Kind::Skipped, marks::is_skip),
         (Kind::Retried, marks::is_retry),
         (Kind::SleepPadded, marks::is_sleep),
@@ -122,9 +123,9 @@ fn is_among_tests(suite: &Suite, line: usize) -> bool {
 
 /// The innermost group whose head or body holds the line.
 fn group_at(suite: &Suite, line: usize) -> Option<String> {
-    let groups = suite
+    let mut groups = suite
         .items
         .iter()
         .filter(|item| item.sort == Sort::Group && suite.lines(item).contains(&line));
-    groups.last().map(|item| item.name.clone())
+    groups.next_back().map(|item| item.name.clone())
 }

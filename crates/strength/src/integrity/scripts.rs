@@ -199,7 +199,6 @@ impl<'a> Script<'a> {
             "tee" | "cat" | "tail" | "head" | "sed" | "awk" | "less" | "ts" | "sort"
         );
         let assigned = check
-            .trim_start()
             .split_whitespace()
             .next()
             .is_some_and(|word| word.contains("=$("));

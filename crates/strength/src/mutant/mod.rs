@@ -88,7 +88,7 @@ pub fn plant(edits: &[Edited], seed: &str, most: usize) -> Planting {
     let whole = revert_slice(edits);
     let possible = candidates.len() + usize::from(whole.is_some());
     candidates.truncate(most - usize::from(whole.is_some()));
-    candidates.sort_by(|a, b| (a.site.operator, a.chance).cmp(&(b.site.operator, b.chance)));
+    candidates.sort_by_key(|a| (a.site.operator, a.chance));
     let mut mutants: Vec<Mutant> = whole.into_iter().collect();
     mutants.extend(candidates.into_iter().map(render));
     Planting { mutants, possible }
