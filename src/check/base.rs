@@ -14,7 +14,7 @@ pub(crate) struct Base {
 
 /// The base that is named; else where the branch left its upstream, or the remote's default branch;
 /// else the commit before. Where HEAD is already there, that one is no base.
-pub(super) fn find(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base, Failure> {
+pub(crate) fn find(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base, Failure> {
     if let Some(name) = named {
         let Some(commit) = repo.commit_named(name)? else {
             let what = format!("`{name}` names no commit here");
