@@ -6,16 +6,17 @@ use super::gates::{Green, choose, run_green, runnable};
 use super::line::Line;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_store::receipt::merge_gates;
 
 /// The gates of a commit, all of them green there, and what was looked at. `proposed`: the settings
-/// name none.
+/// name none; `commands` are run beside them.
 ///
 /// # Errors
 /// `trust_missing`, `gates_not_green`; what [`super::check`] fails at.
 pub(crate) fn require_green(
     workspace: &Workspace,
     (head, base): (&str, &Base),
-    proposed: bool,
+    (proposed, commands): (bool, &[String]),
     tell: Tell,
 ) -> Result<(Vec<Green>, Vec<String>), Failure> {
     let mut checked = Checked {
@@ -24,7 +25,7 @@ pub(crate) fn require_green(
         checked: Vec::new(),
         lines: Vec::new(),
     };
-    let gates = choose(workspace, &[], &mut checked)?;
+    let gates = merge_gates(choose(workspace, &[], &mut checked)?, commands);
     if gates.is_empty() {
         let what = "no gate is known here, so nothing could notice a defect";
         return Err(Refusal::new(Code::GatesNotGreen, what)

@@ -2,10 +2,11 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
-use super::runner_files;
-use crate::strength::{Ask, measure};
+use super::{input, runner_files};
+use crate::strength::{Ask, MAX_REPORT, measure, read_report};
 use crate::view::StrengthAnswer;
 use clap::Args;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct StrengthArgs {
@@ -14,29 +15,39 @@ pub(super) struct StrengthArgs {
     /// Compare with this commit (default: as `cook check`)
     #[arg(long, value_name = "REF", conflicts_with = "slice")]
     pub base: Option<String>,
-    /// Plant so many defects at most
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pub mutants: u32,
-    /// Begin no defect after so many minutes
-    #[arg(long, value_name = "M", default_value_t = 10)]
-    pub minutes: u32,
+    /// Plant so many defects at most (default: as `[strength]` in `cook.toml` says, else 40)
+    #[arg(long, value_name = "N")]
+    pub mutants: Option<u32>,
+    /// Begin no defect after so many minutes (default: as `[strength]` says, else 10)
+    #[arg(long, value_name = "M")]
+    pub minutes: Option<u32>,
     /// Fail where the strength is below this share, from 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub minimum: Option<f64>,
+    /// Run nothing: show what another tool planted, by its report in JSON (cargo mutants' outcomes.json,
+    /// mutation-testing-elements)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["slice", "base", "trust_repo"])]
+    pub report: Option<PathBuf>,
     /// Trust the gates of this repository for this run
     #[arg(long)]
     pub trust_repo: bool,
 }
 
 pub(super) fn strength(context: &Context, args: &StrengthArgs) -> Answer {
+    if let Some(file) = &args.report {
+        let bytes = input::read_regular(file, MAX_REPORT)?;
+        let reported = read_report(&bytes, file.parent())?;
+        return answer(StrengthAnswer::reported(reported, args.minimum));
+    }
     let mut workspace = context.workspace()?;
     caller::not_apart(&workspace)?;
     workspace.trust_everything = args.trust_repo;
+    let budget = workspace.config()?.strength;
     let ask = Ask {
         slice: args.slice.as_deref(),
         base: args.base.as_deref(),
-        mutants: args.mutants as usize,
-        minutes: args.minutes.into(),
+        mutants: args.mutants.unwrap_or(budget.mutants) as usize,
+        minutes: args.minutes.unwrap_or(budget.minutes).into(),
     };
     let screen = context.screen;
     let tell = |text: &str| {
@@ -45,7 +56,7 @@ pub(super) fn strength(context: &Context, args: &StrengthArgs) -> Answer {
         }
     };
     let (measured, written) = runner_files::guard(|| measure(&mut workspace, &ask, &tell))?;
-    answer(StrengthAnswer::new(measured, args.minimum, written))
+    answer(StrengthAnswer::measured(measured, args.minimum, written))
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

@@ -1,7 +1,7 @@
 //! Takes the whole change back, then plants one defect after another.
 
 use super::found::{Ask, Measured, Reverted, Survivor};
-use super::span;
+use super::span::{self, Span};
 use super::tried::{Tried, try_files};
 use crate::check::{Green, Tell, deciding, files_before, require_green, sources};
 use crate::service::Workspace;
@@ -22,10 +22,15 @@ pub(crate) fn measure(
     ask: &Ask,
     tell: Tell,
 ) -> Result<Measured, Failure> {
-    let (head, base) = span::find(workspace, ask)?;
+    let Span {
+        head,
+        base,
+        commands: own,
+    } = span::find(workspace, ask)?;
     let proposed = workspace.propose_gates()?;
     let edits = workspace.repo.edits(&base.commit, &head)?;
-    let commands = deciding(workspace, &edits, &base.commit)?;
+    let mut commands = deciding(workspace, &edits, &base.commit)?;
+    commands.extend(own.iter().cloned());
     let texts = texts(&edits, &commands);
     let mut measured = Measured {
         head,
@@ -53,7 +58,7 @@ pub(crate) fn measure(
         return Ok(measured);
     }
     let span = (measured.head.as_str(), &measured.base);
-    let (mut greens, looked_at) = require_green(workspace, span, proposed, tell)?;
+    let (mut greens, looked_at) = require_green(workspace, span, (proposed, &own), tell)?;
     measured.checked.extend(looked_at);
     greens.sort_by_key(|green| green.ms);
     let started = Instant::now();

@@ -7,8 +7,10 @@
 mod built;
 mod found;
 mod measure;
+mod reported;
 mod span;
 mod tried;
 
 pub(crate) use found::{Ask, Measured, Reverted, Survivor};
 pub(crate) use measure::measure;
+pub(crate) use reported::{MAX_REPORT, Reported, read_report};

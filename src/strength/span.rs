@@ -6,9 +6,17 @@ use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::short;
 
-/// The change's last commit, and what it is compared with: of a slice as the log has it, else HEAD
-/// and the base.
-pub(super) fn find(workspace: &Workspace, ask: &Ask) -> Result<(String, Base), Failure> {
+/// Where a change lies.
+pub(super) struct Span {
+    /// Its last commit.
+    pub head: String,
+    pub base: Base,
+    /// Commands that are run for it beside the gates of the settings.
+    pub commands: Vec<String>,
+}
+
+/// Of a slice as the log has it, else from the base to HEAD.
+pub(super) fn find(workspace: &Workspace, ask: &Ask) -> Result<Span, Failure> {
     let head = workspace.repo.head()?.commit;
     let Some(id) = ask.slice else {
         let Some(head) = head else {
@@ -17,13 +25,17 @@ pub(super) fn find(workspace: &Workspace, ask: &Ask) -> Result<(String, Base), F
             return Err(refusal.replace_hints([hint]).into());
         };
         let base = find_base(&workspace.repo, &head, ask.base)?;
-        return Ok((head, base));
+        return Ok(Span {
+            head,
+            base,
+            commands: Vec::new(),
+        });
     };
     let (_, snapshot) = workspace.require()?;
-    if snapshot.plan.slice(id).is_none() {
+    let Some(slice) = snapshot.plan.slice(id) else {
         let what = format!("the plan has no slice `{id}`");
         return Err(Refusal::new(Code::SliceUnknown, what).into());
-    }
+    };
     let ledger = snapshot.ledger.slices.get(id);
     let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
     let ends = match accepted {
@@ -53,5 +65,9 @@ pub(super) fn find(workspace: &Workspace, ask: &Ask) -> Result<(String, Base), F
         commit: resolve(&basis)?,
         why: format!("the basis of slice {id}"),
     };
-    Ok((resolve(&upto)?, base))
+    Ok(Span {
+        head: resolve(&upto)?,
+        base,
+        commands: slice.verification_commands.clone().unwrap_or_default(),
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::screen::finding_line;
 use super::{Exit, Page, Show, Tone};
-use crate::strength::{Measured, Reverted, Survivor};
+use crate::strength::{Measured, Reported, Reverted, Survivor};
 use cook_core::diagnostic::{Code, Finding, Lines, clean, counted};
 use serde::Serialize;
 
@@ -17,20 +17,20 @@ pub(crate) struct StrengthAnswer {
     strength: Option<f64>,
     /// Why there is nothing to plant in: no code came.
     not_applicable: Option<String>,
-    /// The change's last commit, in which defects were planted.
-    head: String,
+    /// The change's last commit, in which defects were planted; none of another tool's report.
+    head: Option<String>,
     /// The commit that it was compared with.
-    base: String,
+    base: Option<String>,
     /// Why with that one.
-    base_is: String,
+    base_is: Option<String>,
     /// Whether a gate notices that the whole change is not there; it counts in no figure.
     reverted: Reverted,
     /// Defects that were tried and build.
     planted: usize,
     /// Those that a gate noticed.
     killed: usize,
-    /// Of those, the ones with which a gate did not end.
-    timed_out: usize,
+    /// Of those, the ones with which a gate did not end, where that is told.
+    timed_out: Option<usize>,
     /// Defects that do not build: nobody could have noticed them, and they are not among the planted ones.
     unbuildable: usize,
     /// Defects with which every gate passes, most telling first.
@@ -38,9 +38,9 @@ pub(crate) struct StrengthAnswer {
     /// Defects that could be planted and were not tried.
     left_out: usize,
     /// By what the defects were chosen: the commit's id.
-    seed: String,
+    seed: Option<String>,
     /// What trying them took.
-    seconds: f64,
+    seconds: Option<f64>,
     /// The share that was asked for.
     minimum: Option<f64>,
     findings: Vec<Finding>,
@@ -49,8 +49,31 @@ pub(crate) struct StrengthAnswer {
 }
 
 impl StrengthAnswer {
+    /// Of another tool's report.
+    pub fn reported(reported: Reported, minimum: Option<f64>) -> Self {
+        Self {
+            strength: reported.tally.strength(),
+            not_applicable: None,
+            head: None,
+            base: None,
+            base_is: None,
+            reverted: Reverted::Unknown,
+            planted: reported.tally.planted(),
+            killed: reported.tally.killed,
+            timed_out: None,
+            unbuildable: reported.tally.unbuildable,
+            survivors: reported.survivors,
+            left_out: 0,
+            seed: None,
+            seconds: None,
+            minimum,
+            findings: Vec::new(),
+            checked: Vec::new(),
+        }
+    }
+
     /// Of what was measured; `written`: what was found beside it.
-    pub fn new(measured: Measured, minimum: Option<f64>, written: Option<Finding>) -> Self {
+    pub fn measured(measured: Measured, minimum: Option<f64>, written: Option<Finding>) -> Self {
         let mut findings: Vec<Finding> = written.into_iter().collect();
         if measured.reverted == Reverted::Unnoticed {
             let what = "no gate notices when the whole change is taken back";
@@ -59,18 +82,18 @@ impl StrengthAnswer {
         Self {
             strength: measured.tally.strength(),
             not_applicable: measured.not_applicable,
-            seed: measured.head.clone(),
-            head: measured.head,
-            base: measured.base.commit,
-            base_is: measured.base.why,
+            seed: Some(measured.head.clone()),
+            head: Some(measured.head),
+            base: Some(measured.base.commit),
+            base_is: Some(measured.base.why),
             reverted: measured.reverted,
             planted: measured.tally.planted(),
             killed: measured.tally.killed,
-            timed_out: measured.timed_out,
+            timed_out: Some(measured.timed_out),
             unbuildable: measured.tally.unbuildable,
             survivors: measured.survivors,
             left_out: measured.left_out,
-            seconds: measured.seconds,
+            seconds: Some(measured.seconds),
             minimum,
             findings,
             checked: measured.checked,
@@ -113,8 +136,8 @@ impl StrengthAnswer {
             self.killed,
             counted(self.planted as u64, "planted defect")
         );
-        if self.timed_out > 0 {
-            line.push_str(&format!(" ({} timed out)", self.timed_out));
+        if let Some(timed_out) = self.timed_out.filter(|count| *count > 0) {
+            line.push_str(&format!(" ({timed_out} timed out)"));
         }
         if self.unbuildable > 0 {
             line.push_str(&format!("; {} more did not build", self.unbuildable));
@@ -152,17 +175,15 @@ impl Show for StrengthAnswer {
                 page.toned_line(Tone::Dim, &format!("      {line}"));
             }
         }
-        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
-        page.toned_line(
-            Tone::Dim,
-            &format!(
-                "  {} against {} ({}), {:.0} s",
-                short(&self.head),
-                short(&self.base),
-                clean(&self.base_is, Lines::Fold),
-                self.seconds
-            ),
-        );
+        if let (Some(head), Some(base), Some(base_is)) = (&self.head, &self.base, &self.base_is) {
+            let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
+            let base_is = clean(base_is, Lines::Fold);
+            let mut line = format!("  {} against {} ({base_is})", short(head), short(base));
+            if let Some(seconds) = self.seconds {
+                line.push_str(&format!(", {seconds:.0} s"));
+            }
+            page.toned_line(Tone::Dim, &line);
+        }
         for line in &self.checked {
             page.toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
         }
