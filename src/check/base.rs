@@ -18,7 +18,7 @@ pub(crate) fn find(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base,
     if let Some(name) = named {
         let Some(commit) = repo.commit_named(name)? else {
             let what = format!("`{name}` names no commit here");
-            let hint = "name a branch, a tag or a commit: `cook check --base main`";
+            let hint = "name a branch, a tag or a commit, as in `--base main`";
             return Err(Refusal::new(Code::CommitUnknown, what)
                 .replace_hints([hint])
                 .into());

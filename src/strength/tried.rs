@@ -3,7 +3,7 @@
 use super::built::does_not_build;
 use crate::check::Green;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure};
+use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_store::receipt::TakenBack;
 use cook_strength::Fate;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ pub(super) fn try_files(
             let Some(receipt) = &run.receipt else {
                 let why = run.problem.unwrap_or_default();
                 let what = format!("`{}` could not be run: {why}", gate.run);
-                return Err(Failure::state(Code::GatesNotGreen, what));
+                return Err(Refusal::new(Code::GatesNotGreen, what).into());
             };
             if receipt.timed_out && given < limit {
                 return Ok(Tried::OutOfTime);
