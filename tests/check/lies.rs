@@ -96,7 +96,7 @@ fn a_weakened_assertion() {
             repo.commit("Tidy", None);
         },
         "test_weakened",
-        "compares with an expected value in 1 line",
+        "asserts less in `T > test_add`",
     );
 }
 

@@ -262,7 +262,13 @@ fn files_below(at: &Path, found: &mut Vec<PathBuf>) {
     if at.is_file() {
         return found.push(at.to_owned());
     }
-    let data = ["tests/data", "tests/streams"].map(path);
+    let data = [
+        "tests/data",
+        "tests/streams",
+        "crates/strength/tests/integrity/tuning",
+        "crates/strength/tests/integrity/held-out",
+    ]
+    .map(path);
     let Ok(entries) = std::fs::read_dir(at).map(|entries| entries.flatten()) else {
         return;
     };

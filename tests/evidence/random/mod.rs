@@ -23,10 +23,11 @@ use world::{Rng, World};
 
 /// Histories when nothing else is said.
 const FEW: u64 = 6;
-/// Seeds that failed once; they run beside those few. In 624, 660 and 1970 the log was held to be untrue for
+/// Seeds that failed once; they run beside those few. In 114 lines that others brought into a file which
+/// was no text for a while counted as the slice's; in 624, 660 and 1970 the log was held to be untrue for
 /// what it said of a commit that git has thrown away since; in 981, 1343 and 1786 somebody moved a part of a
 /// slice's text to another file.
-const FAILED_ONCE: [u64; 6] = [624, 660, 981, 1343, 1786, 1970];
+const FAILED_ONCE: [u64; 7] = [114, 624, 660, 981, 1343, 1786, 1970];
 /// Events of each history that are dealt in turn, so that each kind comes up in five histories.
 const DEALT: usize = 4;
 /// Reports until the project must be done.

@@ -57,6 +57,16 @@ impl Repo {
         })
     }
 
+    /// The same where lines are looked for: what is of bytes that are no text has none.
+    pub(super) fn lines_at(&self, commit: &str, path: &str) -> Result<Option<Text>, Failure> {
+        Ok(match self.entry(commit, path)? {
+            Entry::Nothing => Some(Text::default()),
+            Entry::File { bytes, .. } if bytes.len() > MAX_TEXT => None,
+            Entry::File { bytes, .. } => Some(Text::of(bytes).unwrap_or_default()),
+            _ => None,
+        })
+    }
+
     /// A blob's text; none when it is not here, or no text.
     pub(super) fn text_of(&self, entry: Option<&TreeEntry>) -> Result<Option<Text>, Failure> {
         match entry {

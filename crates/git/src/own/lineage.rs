@@ -62,7 +62,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// The file's own hunks; none where it is no text.
+    /// The file's own hunks; none where it is no text, or was too large for one at the basis.
     pub(super) fn own_hunks(
         &self,
         file: &OwnFile,
@@ -71,7 +71,7 @@ impl<'a> Trace<'a> {
     ) -> Result<Option<Vec<OwnHunk>>, Failure> {
         let source = file.from.as_deref().unwrap_or(&file.path);
         let (Some(old), Some(new)) = (
-            self.repo.text_at(self.basis, source)?,
+            self.repo.lines_at(self.basis, source)?,
             self.repo.text_at(head, &file.path)?,
         ) else {
             return Ok(None);
@@ -81,9 +81,7 @@ impl<'a> Trace<'a> {
             .flatten()
             .map(String::as_str)
             .collect();
-        let Some(lineage) = self.lineage(&old, names, &others)? else {
-            return Ok(None);
-        };
+        let lineage = self.lineage(&old, names, &others)?;
         let (lines, were) = (new.lines(), old.lines());
         // Where the way is longer than what is looked at, nothing before it is own.
         let is_own = |at: usize| lineage.lines.get(at) == Some(&Origin::Own);
@@ -111,23 +109,23 @@ impl<'a> Trace<'a> {
         Ok(Some(found))
     }
 
-    /// Who wrote the lines of a file that has these names from the basis on, at the last of them;
-    /// none where it was no text on the way. `others` are names that it may have had as well.
-    fn lineage(
-        &self,
-        old: &Text,
-        names: &[String],
-        others: &[&str],
-    ) -> Result<Option<Lineage>, Failure> {
+    /// Who wrote the lines of a file that has these names from the basis on, at the last of them.
+    /// `others` are names that it may have had as well.
+    fn lineage(&self, old: &Text, names: &[String], others: &[&str]) -> Result<Lineage, Failure> {
         let mut lineage = Lineage {
             lines: (0..old.lines().len()).map(Origin::Basis).collect(),
             removed: BTreeMap::new(),
         };
         let mut before = old.clone();
+        // Others made it something that has no lines: they took away what was there.
+        let mut is_taken = false;
         for (number, (step, names)) in self.steps.iter().zip(names.windows(2)).enumerate() {
+            // The next text is held against the last one.
             let Some(after) = self.text_on_the_way(&step.commit, names, others)? else {
-                return Ok(None);
+                is_taken |= !step.own;
+                continue;
             };
+            let takes = step.own && !std::mem::take(&mut is_taken);
             if after.bytes() == before.bytes() {
                 continue;
             }
@@ -145,10 +143,11 @@ impl<'a> Trace<'a> {
                 }
                 _ => BTreeSet::new(),
             };
-            lineage.take((&before, &after), &parents, step.own, (changed, &received))?;
+            let texts = (&before, &after);
+            lineage.take(texts, &parents, (step.own, takes), (changed, &received))?;
             before = after;
         }
-        Ok(Some(lineage))
+        Ok(lineage)
     }
 
     /// The file's text at a commit, by whichever of its names it has there.
@@ -226,10 +225,9 @@ impl<'a> Trace<'a> {
         let names = names_of(name, self.moves.get(..number).unwrap_or_default());
         let first = names.first().map_or(name, String::as_str);
         let lines = match self.repo.text_at(self.basis, first)? {
-            Some(old) => self.lineage(&old, &names, &[])?,
+            Some(old) => Some(Rc::new(self.lineage(&old, &names, &[])?.lines)),
             None => None,
         };
-        let lines = lines.map(|lineage| Rc::new(lineage.lines));
         self.givers.borrow_mut().insert(key, lines.clone());
         Ok(lines)
     }
@@ -248,7 +246,7 @@ impl Lineage {
         &mut self,
         (before, after): (&Text, &Text),
         others: &[Text],
-        own: bool,
+        (writes, takes): (bool, bool),
         (changed, received): (Vec<Hunk>, &BTreeSet<usize>),
     ) -> Result<(), RepoError> {
         let mut brought = Vec::new();
@@ -260,8 +258,8 @@ impl Lineage {
             missing.push(gone.into_iter().map(|hunk| hunk.old).collect::<Vec<_>>());
         }
         let is_its_own = |at: usize| brought.iter().all(|new| is_in(new, at));
-        let wrote = |at: usize| (own || received.contains(&at)) && is_its_own(at);
-        let took = |at: usize| own && !missing.iter().any(|gone| is_in(gone, at));
+        let wrote = |at: usize| (writes || received.contains(&at)) && is_its_own(at);
+        let took = |at: usize| takes && !missing.iter().any(|gone| is_in(gone, at));
         let mut lines = Vec::with_capacity(after.lines().len());
         let mut next = 0;
         let (were, are) = (before.lines(), after.lines());
