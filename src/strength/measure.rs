@@ -9,7 +9,8 @@ use cook_core::diagnostic::{Failure, counted};
 use cook_git::{Edit, MAX_EDITS};
 use cook_store::receipt::TakenBack;
 use cook_strength::{
-    Edited, Fate, Language, Mutant, Operator, Planting, Subject, Tally, class_of, plant, subject,
+    Class, Edited, Fate, Language, Mutant, Operator, Planting, Subject, Tally, class_of, plant,
+    subject,
 };
 use std::time::{Duration, Instant};
 
@@ -108,14 +109,12 @@ fn why_not(subject: Subject) -> Option<String> {
 
 /// Defects of the files whose language is known.
 fn planting(texts: &[Edited], most: usize, measured: &mut Measured) -> Planting {
-    let language =
-        |edit: &Edited| Language::of(edit.path, edit.after.or(edit.before).unwrap_or_default());
-    let source = |edit: &&Edited| edit.class == cook_strength::Class::Source;
-    let (known, unknown): (Vec<Edited>, Vec<Edited>) = texts
-        .iter()
-        .copied()
-        .filter(|edit| source(&edit))
-        .partition(|edit| language(edit) != Language::Other);
+    let is_known = |edit: &Edited| {
+        let text = edit.after.or(edit.before).unwrap_or_default();
+        Language::of(edit.path, text) != Language::Other
+    };
+    let sources = texts.iter().filter(|edit| edit.class == Class::Source);
+    let (known, unknown): (Vec<Edited>, Vec<Edited>) = sources.copied().partition(is_known);
     if let Some(first) = unknown.first() {
         let others = match unknown.len() {
             1 => String::new(),
