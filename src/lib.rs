@@ -17,6 +17,7 @@ pub mod measure;
 pub mod scaffold;
 pub mod service;
 mod signature;
+mod strength;
 pub mod tracker;
 mod verify;
 pub mod view;

@@ -90,6 +90,7 @@ const ORDERS: [Order; 5] = [
             "tracker",
             "service",
             "check",
+            "strength",
             "lifecycle",
             "signature",
             "verify",

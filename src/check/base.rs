@@ -14,11 +14,11 @@ pub(crate) struct Base {
 
 /// The base that is named; else where the branch left its upstream, or the remote's default branch;
 /// else the commit before. Where HEAD is already there, that one is no base.
-pub(super) fn find(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base, Failure> {
+pub(crate) fn find(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base, Failure> {
     if let Some(name) = named {
         let Some(commit) = repo.commit_named(name)? else {
             let what = format!("`{name}` names no commit here");
-            let hint = "name a branch, a tag or a commit: `cook check --base main`";
+            let hint = "name a branch, a tag or a commit, as in `--base main`";
             return Err(Refusal::new(Code::CommitUnknown, what)
                 .replace_hints([hint])
                 .into());

@@ -58,7 +58,7 @@ const RUNNERS: [&str; 6] = [
 
 /// The commands that decide what passes, and the scripts among the edited files that a runner's
 /// file names at the base.
-pub(super) fn deciding(
+pub(crate) fn deciding(
     workspace: &Workspace,
     edits: &[Edit],
     base: &str,

@@ -1,5 +1,6 @@
 //! Gates: of the commit, of the worktree where they are red, and of the commit without its change.
 
+use super::before::{files_before, sources};
 use super::change::{deciding, loss_line};
 use super::found::{Ask, Checked, Tell};
 use super::line::Line;
@@ -10,9 +11,17 @@ use cook_core::change::LossKind;
 use cook_core::diagnostic::{Code, Failure, counted, without_escapes};
 use cook_core::machine::{self, GateRun};
 use cook_core::model::{GateSpec, Place};
-use cook_git::{Edit, Entry};
-use cook_store::receipt::TakenBack;
-use cook_strength::{Class, class_of, count_tests, without_change};
+use cook_git::Edit;
+use cook_strength::count_tests;
+
+/// A gate that is green, and how long it took.
+#[derive(Debug, Clone)]
+pub(crate) struct Green {
+    pub gate: GateSpec,
+    pub ms: u64,
+    /// The last of what it printed.
+    pub tail: String,
+}
 
 /// Gates of the settings, those of these names alone where there are any.
 pub(super) fn choose(
@@ -71,9 +80,24 @@ pub(super) fn look(
     let Some(gates) = runnable(workspace, gates, checked)? else {
         return Ok(());
     };
+    let greens = run_green(workspace, (&gates, proposed), edits, tell, checked)?;
+    let took = greens.iter().map(|green| green.ms).sum();
+    if greens.len() == gates.len() && !ask.no_revert {
+        take_back(workspace, &gates, edits, (tell, took), checked)?;
+    }
+    Ok(())
+}
+
+/// Runs gates that may run here; those that are green, and a line for each other one.
+pub(super) fn run_green(
+    workspace: &Workspace,
+    (gates, proposed): (&[GateSpec], bool),
+    edits: &[Edit],
+    tell: Tell,
+    checked: &mut Checked,
+) -> Result<Vec<Green>, Failure> {
     let mut greens = Vec::new();
-    let mut took = 0;
-    for gate in &gates {
+    for gate in gates {
         tell(&format!("{}: `{}` in a clean room", gate.name, gate.run));
         let head = checked.head.clone();
         let runs =
@@ -90,7 +114,6 @@ pub(super) fn look(
                     .receipt
                     .as_ref()
                     .map_or(0, |receipt| receipt.duration_ms.0);
-                took += ms;
                 let found = if proposed {
                     ", found in the repository"
                 } else {
@@ -101,21 +124,22 @@ pub(super) fn look(
                     gate.run,
                     seconds(ms)
                 ));
-                greens.push(gate.clone());
+                greens.push(Green {
+                    gate: gate.clone(),
+                    ms,
+                    tail: run.receipt.map(|receipt| receipt.tail).unwrap_or_default(),
+                });
             } else {
                 let line = red(workspace, (&head, gate), &run, tell)?;
                 checked.lines.push(line);
             }
         }
     }
-    if greens.len() == gates.len() && !ask.no_revert {
-        take_back(workspace, &gates, edits, (tell, took), checked)?;
-    }
-    Ok(())
+    Ok(greens)
 }
 
 /// Gates that may run here; none where setup may not.
-fn runnable(
+pub(super) fn runnable(
     workspace: &Workspace,
     gates: &[GateSpec],
     checked: &mut Checked,
@@ -220,24 +244,20 @@ fn take_back(
     checked: &mut Checked,
 ) -> Result<(), Failure> {
     let commands = deciding(workspace, edits, &checked.base.commit)?;
-    let of = |class| {
-        edits
-            .iter()
-            .filter(move |edit| class_of(&edit.change.path, &commands) == class)
-    };
-    let sources: Vec<&Edit> = of.clone()(Class::Source).collect();
+    let sources = sources(edits, &commands);
     if sources.is_empty() {
         return Ok(());
     }
-    let mut files = Vec::new();
-    for edit in &sources {
-        let path = edit.change.path.as_str();
-        let Some(file) = before(workspace, edit, checked)? else {
-            checked.checked.push(format!("whether a gate notices the change cannot be told: `{path}` holds tests of its own, or no text"));
+    let span = (checked.base.commit.as_str(), checked.head.as_str());
+    let files = match files_before(workspace, &sources, span)? {
+        Ok(files) => files,
+        Err(why) => {
+            checked.checked.push(format!(
+                "whether a gate notices the change cannot be told: {why}"
+            ));
             return Ok(());
-        };
-        files.push(file);
-    }
+        }
+    };
     tell(&format!(
         "once more with the change taken back; took {} with it (`--no-revert` leaves it out)",
         seconds(took)
@@ -276,39 +296,6 @@ fn take_back(
         .lines
         .push(Line::new(Code::ChangeUnnoticed, brings_tests, what, show));
     Ok(())
-}
-
-/// The file as it was at the base, with the tests of now; none where that cannot be told.
-fn before(
-    workspace: &Workspace,
-    edit: &Edit,
-    checked: &Checked,
-) -> Result<Option<TakenBack>, Failure> {
-    let path = &edit.change.path;
-    let base = &checked.base.commit;
-    let entry = workspace.repo.tree_entry(base, path)?;
-    let runs = entry.as_ref().is_some_and(|entry| entry.mode == "100755");
-    // A link or a submodule is no text that could be put back.
-    let now = workspace.repo.tree_entry(&checked.head, path)?;
-    let mut sides = entry.iter().chain(&now);
-    let is_file = sides.all(|entry| entry.mode.starts_with("100"));
-    let bytes = match &edit.texts {
-        Some((before, after)) => match without_change(path, before.as_deref(), after.as_deref()) {
-            Some(text) => text.map(String::into_bytes),
-            None => return Ok(None),
-        },
-        None => match workspace.repo.entry(base, path)? {
-            Entry::Nothing => None,
-            Entry::File { bytes, .. } => Some(bytes),
-            _ => return Ok(None),
-        },
-    };
-    let file = TakenBack {
-        path: path.clone(),
-        bytes,
-        runs,
-    };
-    Ok(is_file.then_some(file))
 }
 
 /// It brings tests that were not there.

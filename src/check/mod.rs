@@ -6,18 +6,24 @@
 //! not run is never taken for green.
 
 mod base;
+mod before;
 mod change;
 mod found;
 mod gates;
+mod green;
 mod line;
 mod uncommitted;
 
-pub(crate) use found::{Ask, Checked};
+pub(crate) use base::{Base, find as find_base};
+pub(crate) use before::{files_before, sources};
+pub(crate) use change::deciding;
+pub(crate) use found::{Ask, Checked, Tell};
+pub(crate) use gates::Green;
+pub(crate) use green::require_green;
 pub(crate) use line::{FilePlace, Line};
 
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};
-use found::Tell;
 
 /// Checks HEAD's commit, or the one that is named.
 ///

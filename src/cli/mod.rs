@@ -70,6 +70,7 @@ mod session;
 mod show;
 mod status;
 mod step;
+mod strength;
 mod trust;
 mod undo;
 mod verify;
@@ -120,6 +121,8 @@ enum Command {
     Record(record::RecordArgs),
     /// Say whether what was just claimed is true of this commit; in any repository
     Check(check::CheckArgs),
+    /// Plant defects in a change, and count those that its gates notice
+    Strength(strength::StrengthArgs),
     /// Recompute everything from files, log and git
     Verify(verify::VerifyArgs),
     /// Write what a verification found as in-toto statements, for others to check
@@ -306,6 +309,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Why => why::why(context),
         Command::Record(args) => record::record(context, &args),
         Command::Check(args) => check::check_commit(context, &args),
+        Command::Strength(args) => strength::strength(context, &args),
         Command::Verify(args) => verify::verify(context, &args),
         Command::Attest(args) => attest::attest(context, &args),
         Command::Gate(args) => gate::gate(context, &args),

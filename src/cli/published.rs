@@ -7,7 +7,7 @@ use crate::view::{
     IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer,
     NoteAnswer, PullAnswer, PullRequestAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer,
     ReportAnswer, RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer,
-    SessionShowAnswer, Standing, TransitionAnswer, Verified, WhyAnswer,
+    SessionShowAnswer, Standing, StrengthAnswer, TransitionAnswer, Verified, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -62,6 +62,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "session-show" SessionShowAnswer, "cook session show --json";
         "show" EntryAnswer, "cook show --json";
         "status" Standing, "cook status --json";
+        "strength" StrengthAnswer, "cook strength --json";
         "transition" TransitionAnswer, "an accepted transition";
         "verify" Verified, "cook verify, fsck, doctor and hooks check --json";
         "why" WhyAnswer, "cook why --json";

@@ -120,6 +120,13 @@ fn readers_follow_their_schemas_in_every_state() {
 }
 
 #[test]
+fn planted_defects_are_told_in_the_documented_shape() {
+    let repo = Repo::committed();
+    let answer = repo.cook(&["strength", "a", "--json"]).exits(0).json();
+    valid("strength", &answer);
+}
+
+#[test]
 fn next_has_exactly_the_documented_fields() {
     let next = Repo::selected().cook(&["next", "--json"]).exits(0).json();
     let fields: BTreeSet<&str> = next

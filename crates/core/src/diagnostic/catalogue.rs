@@ -180,6 +180,8 @@ codes! {
     NoteForged "note_forged" Refusal Error "a plan's note reads as the user's own words", "leave the note out; cook adds the user's answers itself, and `answers_to` says which slices they concern";
     AnswerUnplaced "answer_unplaced" Refusal Error "the user's answer would bind no slice", "name an open slice, or reopen the done one in the same report";
     TrustMissing "trust_missing" Refusal Error "commands are not trusted yet", "run `cook trust 'COMMAND'`";
+    GatesNotGreen "gates_not_green" Refusal Error "a gate is not green without any planted defect, so it could notice none", "run `cook gate --clean`, and mend what it names";
+    DefectReportUnread "defect_report_unread" Refusal Error "a report of planted defects is not one that cook reads", "hand in `mutants.out/outcomes.json` of `cargo mutants`, or JSON in the schema of mutation-testing-elements";
     UserOnly "user_only" Refusal Error "only a person may do this, and cook was called from an agent's environment", "run it in your own terminal";
     InsideRole "inside_role" Refusal Error "a role session may not do this", "finish this session's own work, and say in its report what else is needed";
     Fenced "fenced" Refusal Error "another writer took over", "run `cook status`";
@@ -258,6 +260,7 @@ codes! {
     TestsFewer "tests_fewer" Finding Warning "a gate names fewer tests than at the basis", "compare the gate's output with the basis, and put back the tests that are gone";
     GateNeedsUncommitted "gate_needs_uncommitted" Finding Error "a gate is green in the worktree and red in the commit", "commit what the gate needs, or make it in `[clean_room] setup`";
     ChangeUnnoticed "change_unnoticed" Finding Warning "the gates pass as well with the change taken back", "add a test that fails without the change";
+    ProvesNothing "proves_nothing" Finding Warning "the gates pass as well with the whole change taken back, so they prove nothing of it", "add a test that fails without the change";
     TestSettingsEdited "test_settings_edited" Finding Warning "the change edits what decides whether tests run and count", "look at the edit: what it takes away must be meant";
     UnwatchedEdits "unwatched_edits" Finding Warning "git was told not to look at tracked files, so nothing says whether they are committed", "run `git update-index --no-assume-unchanged --no-skip-worktree PATH`";
     NoGates "no_gates" Finding Warning "there is nothing to run that says whether the commit is in order", "name the repository's test in `[gates]` of `.agent/cook.toml`";

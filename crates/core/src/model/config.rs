@@ -217,6 +217,25 @@ pub struct Notify {
     pub run: Option<CommandLine>,
 }
 
+/// `[strength]`: the budget of `cook strength`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StrengthBudget {
+    /// No defect is begun after so many minutes.
+    pub minutes: u32,
+    /// Defects that are planted, at most.
+    pub mutants: u32,
+}
+
+impl Default for StrengthBudget {
+    fn default() -> Self {
+        Self {
+            minutes: 10,
+            mutants: 40,
+        }
+    }
+}
+
 /// `[prices.*]`: US dollars for a million tokens, for agents that do not tell their cost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -293,6 +312,8 @@ pub struct Config {
     pub log: LogSettings,
     /// `[notify]`.
     pub notify: Notify,
+    /// `[strength]`.
+    pub strength: StrengthBudget,
     /// `[prices.*]`, by agent or model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<String, Price>,

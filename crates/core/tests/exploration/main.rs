@@ -266,6 +266,11 @@ const BRIEF: &str = "tests/cli/brief_contract.rs and tests/cli/brief.rs";
 /// Refusals that are not the machine's to make, with who makes them.
 const ELSEWHERE: &[(Code, &str)] = &[
     (Code::IssueUnknown, "`cook issue`, which moves no state"),
+    (Code::GatesNotGreen, "`cook strength`, which moves no state"),
+    (
+        Code::DefectReportUnread,
+        "`cook strength --report`, which moves no state",
+    ),
     (Code::IssueHeld, "`cook issue`, which moves no state"),
     (Code::IssueNotClosed, "`cook issue`, which moves no state"),
     (

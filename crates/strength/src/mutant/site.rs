@@ -26,6 +26,23 @@ pub enum Operator {
     ConstantChanged,
 }
 
+impl Operator {
+    /// What it does, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::SliceReverted => "the whole change is taken back",
+            Self::HunkReverted => "changed lines are as they were",
+            Self::BranchRemoved => "a branch is never taken",
+            Self::ReturnEmptied => "a function gives back nothing, or what is nearest to it",
+            Self::ErrorIgnored => "an error does not stop anything",
+            Self::ConditionNegated => "a condition is the opposite",
+            Self::ComparisonShifted => "a comparison is another one",
+            Self::StatementDropped => "a statement is gone",
+            Self::ConstantChanged => "a constant is another one",
+        }
+    }
+}
+
 /// Bytes of a text that become others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Site {

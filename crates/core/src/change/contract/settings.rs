@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const LOWER: Rule = Rule::Lower { none: None };
 
 /// The fields of `cook.toml`; `*` = any name. What stands below a field is its value.
-const OF_SETTINGS: [(&str, Rule); 54] = [
+const OF_SETTINGS: [(&str, Rule); 56] = [
     ("gates.*.run", Rule::Same),
     ("gates.*.timeout", LOWER),
     ("gates.*.required", Rule::Higher),
@@ -89,6 +89,9 @@ const OF_SETTINGS: [(&str, Rule); 54] = [
     ("log.remote", Rule::Aside),
     ("log.remote_ref", Rule::Same),
     ("notify.run", Rule::Same),
+    // `cook strength` decides nothing.
+    ("strength.minutes", Rule::Aside),
+    ("strength.mutants", Rule::Aside),
     // By these the limit of the cost is counted.
     ("prices.*", Rule::Same),
 ];
@@ -636,6 +639,18 @@ mod tests {
                 String::new(),
                 table("notify", "run = \"true\""),
                 Some(NotComparable),
+            ),
+            (
+                "strength.minutes",
+                String::new(),
+                table("strength", "minutes = 1"),
+                None,
+            ),
+            (
+                "strength.mutants",
+                String::new(),
+                table("strength", "mutants = 1"),
+                None,
             ),
             (
                 "prices.a",

@@ -1,0 +1,80 @@
+//! One change of a commit, and what its gates say of it.
+
+use super::built::does_not_build;
+use crate::check::Green;
+use crate::service::Workspace;
+use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_store::receipt::TakenBack;
+use cook_strength::Fate;
+use std::time::{Duration, Instant};
+
+/// What a gate may take beside three times its green run.
+const BESIDE: Duration = Duration::from_secs(10);
+
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tried {
+    /// Told by the gates; `timed_out`: one did not end with it.
+    Fate { fate: Fate, timed_out: bool },
+    /// The time that there is for all of them was over before it could be told.
+    OutOfTime,
+}
+
+/// Runs gates, the fastest first, up to the first that is red with these files in the commit.
+pub(super) fn try_files(
+    workspace: &Workspace,
+    head: &str,
+    files: &[TakenBack],
+    greens: &[Green],
+    deadline: Instant,
+) -> Result<Tried, Failure> {
+    for green in greens {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let limit = limit(green);
+        // What ends it has to be the defect, never the time that is left.
+        let given = limit.min(left);
+        if given < Duration::from_millis(green.ms) {
+            return Ok(Tried::OutOfTime);
+        }
+        let mut gate = green.gate.clone();
+        gate.timeout_ms = given.as_millis() as u64;
+        let runs = workspace.run_gates_without(head, files, std::slice::from_ref(&gate))?;
+        for run in runs {
+            let Some(receipt) = &run.receipt else {
+                let why = run.problem.unwrap_or_default();
+                let what = format!("`{}` could not be run: {why}", gate.run);
+                return Err(Refusal::new(Code::GatesNotGreen, what).into());
+            };
+            if receipt.timed_out && given < limit {
+                return Ok(Tried::OutOfTime);
+            }
+            if !receipt.passed() {
+                return Ok(Tried::Fate {
+                    fate: fate(files, green, &receipt.tail),
+                    timed_out: receipt.timed_out,
+                });
+            }
+        }
+    }
+    Ok(Tried::Fate {
+        fate: Fate::Survived,
+        timed_out: false,
+    })
+}
+
+/// How long a gate may take with a defect: its own limit, and never much longer than without.
+fn limit(green: &Green) -> Duration {
+    let usual = Duration::from_millis(green.ms.saturating_mul(3)) + BESIDE;
+    usual.min(Duration::from_millis(green.gate.timeout_ms))
+}
+
+fn fate(files: &[TakenBack], green: &Green, red: &str) -> Fate {
+    let broken = files.iter().any(|file| {
+        let text = String::from_utf8_lossy(file.bytes.as_deref().unwrap_or_default());
+        does_not_build(&file.path, &text, &green.tail, red)
+    });
+    match broken {
+        true => Fate::Unbuildable,
+        false => Fate::Killed,
+    }
+}

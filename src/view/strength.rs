@@ -1,0 +1,198 @@
+//! `cook strength`: how many planted defects gates notice, and those that they do not.
+
+use super::screen::finding_line;
+use super::{Exit, Page, Show, Tone};
+use crate::strength::{Measured, Reported, Reverted, Survivor};
+use cook_core::diagnostic::{Code, Finding, Lines, clean, counted};
+use serde::Serialize;
+
+/// Changed lines of a defect that a person sees.
+const SHOWN_LINES: usize = 8;
+
+/// What came of planted defects.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct StrengthAnswer {
+    /// The share of the planted defects that a gate noticed, from 0 to 1; none = none was planted.
+    strength: Option<f64>,
+    /// Why there is nothing to plant in: no code came.
+    not_applicable: Option<String>,
+    /// The change's last commit, in which defects were planted; none of another tool's report.
+    head: Option<String>,
+    /// The commit that it was compared with.
+    base: Option<String>,
+    /// Why with that one.
+    base_is: Option<String>,
+    /// Whether a gate notices that the whole change is not there; it counts in no figure.
+    reverted: Reverted,
+    /// Defects that were tried and build.
+    planted: usize,
+    /// Those that a gate noticed.
+    killed: usize,
+    /// Of those, the ones with which a gate did not end, where that is told.
+    timed_out: Option<usize>,
+    /// Defects that do not build: nobody could have noticed them, and they are not among the planted ones.
+    unbuildable: usize,
+    /// Defects with which every gate passes, most telling first.
+    survivors: Vec<Survivor>,
+    /// Defects that could be planted and were not tried.
+    left_out: usize,
+    /// By what the defects were chosen: the commit's id.
+    seed: Option<String>,
+    /// What trying them took.
+    seconds: Option<f64>,
+    /// The share that was asked for.
+    minimum: Option<f64>,
+    findings: Vec<Finding>,
+    /// What was looked at, and what was not, one line each.
+    checked: Vec<String>,
+}
+
+impl StrengthAnswer {
+    /// Of another tool's report.
+    pub fn reported(reported: Reported, minimum: Option<f64>) -> Self {
+        Self {
+            strength: reported.tally.strength(),
+            not_applicable: None,
+            head: None,
+            base: None,
+            base_is: None,
+            reverted: Reverted::Unknown,
+            planted: reported.tally.planted(),
+            killed: reported.tally.killed,
+            timed_out: None,
+            unbuildable: reported.tally.unbuildable,
+            survivors: reported.survivors,
+            left_out: 0,
+            seed: None,
+            seconds: None,
+            minimum,
+            findings: Vec::new(),
+            checked: Vec::new(),
+        }
+    }
+
+    /// Of what was measured; `written`: what was found beside it.
+    pub fn measured(measured: Measured, minimum: Option<f64>, written: Option<Finding>) -> Self {
+        let mut findings: Vec<Finding> = written.into_iter().collect();
+        if measured.reverted == Reverted::Unnoticed {
+            let what = "no gate notices when the whole change is taken back";
+            findings.push(Finding::new(Code::ProvesNothing, what));
+        }
+        Self {
+            strength: measured.tally.strength(),
+            not_applicable: measured.not_applicable,
+            seed: Some(measured.head.clone()),
+            head: Some(measured.head),
+            base: Some(measured.base.commit),
+            base_is: Some(measured.base.why),
+            reverted: measured.reverted,
+            planted: measured.tally.planted(),
+            killed: measured.tally.killed,
+            timed_out: Some(measured.timed_out),
+            unbuildable: measured.tally.unbuildable,
+            survivors: measured.survivors,
+            left_out: measured.left_out,
+            seconds: Some(measured.seconds),
+            minimum,
+            findings,
+            checked: measured.checked,
+        }
+    }
+
+    /// Below the share that was asked for.
+    fn is_below(&self) -> bool {
+        self.minimum
+            .is_some_and(|minimum| match (self.strength, self.reverted) {
+                (Some(strength), _) => strength < minimum,
+                (None, reverted) => reverted == Reverted::Unnoticed,
+            })
+    }
+
+    fn verdict(&self, page: &mut Page) {
+        let tone = match self.is_below() || self.reverted == Reverted::Unnoticed {
+            true => Tone::Bad,
+            false if self.survivors.is_empty() => Tone::Good,
+            false => Tone::Warn,
+        };
+        if let Some(why) = &self.not_applicable {
+            page.toned(Tone::Dim, "not applicable");
+            page.line(&format!("  {why}"));
+            return;
+        }
+        let Some(strength) = self.strength else {
+            page.toned(tone, "strength unknown");
+            page.line(match self.reverted {
+                Reverted::Noticed => {
+                    "  no defect was tried; a gate notices when the change is taken back"
+                }
+                _ => "  no defect was tried",
+            });
+            return;
+        };
+        page.toned(tone, &format!("strength {strength:.2}"));
+        let mut line = format!(
+            "  {} of {} noticed",
+            self.killed,
+            counted(self.planted as u64, "planted defect")
+        );
+        if let Some(timed_out) = self.timed_out.filter(|count| *count > 0) {
+            line.push_str(&format!(" ({timed_out} timed out)"));
+        }
+        if self.unbuildable > 0 {
+            line.push_str(&format!("; {} more did not build", self.unbuildable));
+        }
+        if let Some(minimum) = self.minimum.filter(|_| self.is_below()) {
+            line.push_str(&format!("; at least {minimum} is asked for"));
+        }
+        page.line(&line);
+    }
+}
+
+impl Show for StrengthAnswer {
+    fn human(&self, page: &mut Page) {
+        self.verdict(page);
+        for finding in &self.findings {
+            finding_line(page, finding);
+        }
+        for survivor in &self.survivors {
+            page.text("  ");
+            page.toned(Tone::Warn, "not noticed");
+            page.line(&format!(
+                " {}:{}  {}",
+                clean(&survivor.path, Lines::Fold),
+                survivor.line,
+                clean(&survivor.what, Lines::Fold)
+            ));
+            let diff = survivor.diff.as_deref().unwrap_or_default();
+            // The two lines that name the file come first.
+            let changed = diff
+                .lines()
+                .skip(2)
+                .filter(|line| line.starts_with(['+', '-']));
+            for line in changed.take(SHOWN_LINES) {
+                let line = clean(line, Lines::Keep).replace('\n', " ");
+                page.toned_line(Tone::Dim, &format!("      {line}"));
+            }
+        }
+        if let (Some(head), Some(base), Some(base_is)) = (&self.head, &self.base, &self.base_is) {
+            let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
+            let base_is = clean(base_is, Lines::Fold);
+            let mut line = format!("  {} against {} ({base_is})", short(head), short(base));
+            if let Some(seconds) = self.seconds {
+                line.push_str(&format!(", {seconds:.0} s"));
+            }
+            page.toned_line(Tone::Dim, &line);
+        }
+        for line in &self.checked {
+            page.toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self.is_below() {
+            true => Exit::CheckFailed,
+            false => Exit::Ok,
+        }
+    }
+}
