@@ -33,6 +33,8 @@ const CALLS: &[&[&str]] = &[
     &["why"],
     &["gate"],
     &["gate", "--clean"],
+    &["strength"],
+    &["strength", "--report", "README.md"],
     &["verify", "--rerun"],
     &["verify", "stop"],
     &["push"],
