@@ -51,21 +51,15 @@ pub(super) fn block_comment(rest: &str, nests: bool) -> usize {
 
 /// A literal with `\` as escape, over lines.
 pub(super) fn quoted(rest: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in rest.char_indices().skip(1) {
-        if escaped {
-            escaped = false;
-        } else if c == '\\' {
-            escaped = true;
-        } else if c == quote {
-            return at + c.len_utf8();
-        }
-    }
-    rest.len()
+    with_escapes(rest, quote, |_| false)
 }
 
 /// The same, which ends with its line at the latest.
 pub(super) fn one_line(rest: &str, quote: char) -> usize {
+    with_escapes(rest, quote, |c| c == '\n')
+}
+
+fn with_escapes(rest: &str, quote: char, breaks_off: impl Fn(char) -> bool) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
         if escaped {
@@ -74,7 +68,7 @@ pub(super) fn one_line(rest: &str, quote: char) -> usize {
             escaped = true;
         } else if c == quote {
             return at + c.len_utf8();
-        } else if c == '\n' {
+        } else if breaks_off(c) {
             return at;
         }
     }

@@ -22,14 +22,10 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
         None => head.clone(),
     };
     let range = work.facts.range(&basis)?;
-    let is_left = range.resolves && !range.ancestor;
-    let left = is_left.then(|| basis.clone());
-    let basis = if !range.resolves {
-        head
-    } else if range.ancestor {
-        basis
-    } else {
-        range.merge_base.clone().unwrap_or(head)
+    let (basis, left) = match (range.resolves, range.ancestor) {
+        (false, _) => (head, None),
+        (true, true) => (basis, None),
+        (true, false) => (range.merge_base.clone().unwrap_or(head), Some(basis)),
     };
     let taken_back = tell_taken_back(work);
     let is_gone = taken_back.is_some() || has_vanished(work)?;
