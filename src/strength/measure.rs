@@ -9,8 +9,7 @@ use cook_core::diagnostic::{Failure, counted};
 use cook_git::{Edit, MAX_EDITS};
 use cook_store::receipt::TakenBack;
 use cook_strength::{
-    Class, Edited, Fate, Language, Mutant, Operator, Planting, Subject, Tally, class_of, plant,
-    subject,
+    Class, Edited, Language, Mutant, Outcome, Planting, Subject, Tally, class_of, plant, subject,
 };
 use std::time::{Duration, Instant};
 
@@ -125,14 +124,7 @@ fn planting(texts: &[Edited], most: usize, measured: &mut Measured) -> Planting 
             first.path
         ));
     }
-    // The whole change taken back is tried by itself.
-    let mut planting = plant(&known, &measured.head, most.saturating_add(1));
-    let all = planting.mutants.len();
-    let is_whole = |mutant: &Mutant| mutant.operator == Operator::SliceReverted;
-    planting.mutants.retain(|mutant| !is_whole(mutant));
-    planting.possible -= all - planting.mutants.len();
-    planting.mutants.truncate(most);
-    planting
+    plant(&known, &measured.head, most)
 }
 
 /// By what defects are tried.
@@ -162,43 +154,46 @@ impl Trial<'_> {
                 measured.checked.push(what.to_owned());
                 Reverted::Unknown
             }
-            Tried::Fate {
-                fate: Fate::Survived,
+            Tried::Told {
+                outcome: Outcome::Survived,
                 ..
             } => Reverted::Unnoticed,
-            Tried::Fate { .. } => Reverted::Noticed,
+            Tried::Told { .. } => Reverted::Noticed,
         };
         Ok(())
     }
 
     fn plant(&self, planting: Planting, measured: &mut Measured) -> Result<(), Failure> {
         let all = planting.mutants.len();
-        let mut fates = Vec::new();
+        let mut outcomes = Vec::new();
         for (at, mutant) in planting.mutants.into_iter().enumerate() {
             (self.tell)(&format!(
                 "defect {} of {all}, {} noticed: {}:{}",
                 at + 1,
-                fates.iter().filter(|fate| **fate == Fate::Killed).count(),
+                outcomes
+                    .iter()
+                    .filter(|outcome| **outcome == Outcome::Killed)
+                    .count(),
                 mutant.path,
                 mutant.line
             ));
-            let files = self.files(&mutant, &measured.head)?;
-            match self.try_files(&measured.head, &files)? {
+            let file = self.file(&mutant, &measured.head)?;
+            match self.try_files(&measured.head, &[file])? {
                 Tried::OutOfTime => break,
-                Tried::Fate { fate, timed_out } => {
-                    fates.push(fate);
-                    measured.timed_out += usize::from(timed_out && fate == Fate::Killed);
-                    if fate == Fate::Survived {
+                Tried::Told { outcome, timed_out } => {
+                    outcomes.push(outcome);
+                    measured.timed_out += usize::from(timed_out && outcome == Outcome::Killed);
+                    if outcome == Outcome::Survived {
                         measured.survivors.push(Survivor::from(mutant));
                     }
                 }
             }
         }
-        measured.left_out = planting.possible.saturating_sub(fates.len());
-        if fates.len() < all {
+        measured.left_out = planting.possible.saturating_sub(outcomes.len());
+        if outcomes.len() < all {
             let what = format!(
                 "{} not tried: the time was over",
-                counted((all - fates.len()) as u64, "defect")
+                counted((all - outcomes.len()) as u64, "defect")
             );
             measured.checked.push(what);
         }
@@ -210,22 +205,18 @@ impl Trial<'_> {
             );
             measured.checked.push(what);
         }
-        measured.tally = Tally::of(fates);
+        measured.tally = Tally::of(outcomes);
         Ok(())
     }
 
-    /// The files of a defect, to be run where they could be run before.
-    fn files(&self, mutant: &Mutant, head: &str) -> Result<Vec<TakenBack>, Failure> {
-        let mut files = Vec::new();
-        for file in &mutant.files {
-            let entry = self.workspace.repo.tree_entry(head, &file.path)?;
-            files.push(TakenBack {
-                path: file.path.clone(),
-                bytes: file.text.clone().map(String::into_bytes),
-                runs: entry.is_some_and(|entry| entry.mode == "100755"),
-            });
-        }
-        Ok(files)
+    /// The file with a defect, to be run where it could be run before.
+    fn file(&self, mutant: &Mutant, head: &str) -> Result<TakenBack, Failure> {
+        let entry = self.workspace.repo.tree_entry(head, &mutant.path)?;
+        Ok(TakenBack {
+            path: mutant.path.clone(),
+            bytes: Some(mutant.text.clone().into_bytes()),
+            runs: entry.is_some_and(|entry| entry.mode == "100755"),
+        })
     }
 
     fn try_files(&self, head: &str, files: &[TakenBack]) -> Result<Tried, Failure> {

@@ -3,7 +3,7 @@
 use super::found::Survivor;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_os::disk::{self, Links};
-use cook_strength::{Fate, Tally, Tried, Unread, read_cargo_mutants, read_elements};
+use cook_strength::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
 use std::path::Path;
 
 /// Bytes of a report that are read.
@@ -31,8 +31,10 @@ pub(crate) fn read_report(bytes: &[u8], beside: Option<&Path>) -> Result<Reporte
         error => Err(error),
     });
     let tried = tried.map_err(|error| Refusal::new(Code::DefectReportUnread, error.to_string()))?;
-    let tally = Tally::of(tried.iter().map(|one| one.fate));
-    let survivors = tried.into_iter().filter(|one| one.fate == Fate::Survived);
+    let tally = Tally::of(tried.iter().map(|one| one.outcome));
+    let survivors = tried
+        .into_iter()
+        .filter(|one| one.outcome == Outcome::Survived);
     let survivors = survivors.enumerate().map(|(at, one)| {
         let diff = match at < MOST_DIFFS {
             true => diff(&one, beside),

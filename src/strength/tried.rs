@@ -5,7 +5,7 @@ use crate::check::Green;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_store::receipt::TakenBack;
-use cook_strength::Fate;
+use cook_strength::Outcome;
 use std::time::{Duration, Instant};
 
 /// What a gate may take beside three times its green run.
@@ -14,8 +14,8 @@ const BESIDE: Duration = Duration::from_secs(10);
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tried {
-    /// Told by the gates; `timed_out`: one did not end with it.
-    Fate { fate: Fate, timed_out: bool },
+    /// The gates say it; `timed_out`: one did not end with it.
+    Told { outcome: Outcome, timed_out: bool },
     /// The time that there is for all of them was over before it could be told.
     OutOfTime,
 }
@@ -49,15 +49,15 @@ pub(super) fn try_files(
                 return Ok(Tried::OutOfTime);
             }
             if !receipt.passed() {
-                return Ok(Tried::Fate {
-                    fate: fate(files, green, &receipt.tail),
+                return Ok(Tried::Told {
+                    outcome: outcome_of(files, green, &receipt.tail),
                     timed_out: receipt.timed_out,
                 });
             }
         }
     }
-    Ok(Tried::Fate {
-        fate: Fate::Survived,
+    Ok(Tried::Told {
+        outcome: Outcome::Survived,
         timed_out: false,
     })
 }
@@ -68,13 +68,13 @@ fn limit(green: &Green) -> Duration {
     usual.min(Duration::from_millis(green.gate.timeout_ms))
 }
 
-fn fate(files: &[TakenBack], green: &Green, red: &str) -> Fate {
+fn outcome_of(files: &[TakenBack], green: &Green, red: &str) -> Outcome {
     let broken = files.iter().any(|file| {
         let text = String::from_utf8_lossy(file.bytes.as_deref().unwrap_or_default());
         does_not_build(&file.path, &text, &green.tail, red)
     });
     match broken {
-        true => Fate::Unbuildable,
-        false => Fate::Killed,
+        true => Outcome::Unbuildable,
+        false => Outcome::Killed,
     }
 }

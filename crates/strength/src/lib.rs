@@ -17,10 +17,8 @@ pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
 pub use class::{Class, Edited, class_of};
 pub use integrity::{Kind, Remark, Renamed, Weakenings, weakenings};
 pub use language::Language;
-pub use mutant::{
-    Mutant, Operator, Planted, Planting, Subject, plant, revert_slice, subject, without_change,
-};
-pub use report::{Fate, Tally, Tried, Unread, read_cargo_mutants, read_elements};
+pub use mutant::{Mutant, Operator, Planting, Subject, plant, subject, without_change};
+pub use report::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
 
 /// How many tests a text holds.
 pub fn count_tests(path: &str, text: &str) -> usize {

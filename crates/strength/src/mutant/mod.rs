@@ -35,23 +35,15 @@ pub struct Mutant {
     pub id: String,
     /// What it does.
     pub operator: Operator,
-    /// The file; of the whole slice the first of its files.
+    /// The file.
     pub path: String,
     /// From 1, in the text of now.
     pub line: usize,
     /// The change that it is, against the text of now.
     pub diff: String,
-    /// The files that it changes.
+    /// The file's text with it.
     #[serde(skip)]
-    pub files: Vec<Planted>,
-}
-
-/// A file with a defect in it; no text = it is not there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Planted {
-    pub path: String,
-    pub text: Option<String>,
+    pub text: String,
 }
 
 /// Defects of a diff.
@@ -85,41 +77,13 @@ pub fn plant(edits: &[Edited], seed: &str, most: usize) -> Planting {
     candidates.sort_by(|a, b| {
         (a.place, a.site.operator, a.chance).cmp(&(b.place, b.site.operator, b.chance))
     });
-    let whole = revert_slice(edits);
-    let possible = candidates.len() + usize::from(whole.is_some());
-    candidates.truncate(most - usize::from(whole.is_some()));
+    let possible = candidates.len();
+    candidates.truncate(most);
     candidates.sort_by_key(|a| (a.site.operator, a.chance));
-    let mut mutants: Vec<Mutant> = whole.into_iter().collect();
-    mutants.extend(candidates.into_iter().map(render));
-    Planting { mutants, possible }
-}
-
-/// The whole change taken back, tests left as they are; none where no file of source can be.
-pub fn revert_slice(edits: &[Edited]) -> Option<Mutant> {
-    let sources = edits
-        .iter()
-        .filter(|edit| edit.class == Class::Source && edit.before != edit.after);
-    let mut files = Vec::new();
-    let mut diff = String::new();
-    for edit in sources {
-        let text = without_change(edit.path, edit.before, edit.after)?;
-        if text.as_deref() != edit.after {
-            diff.push_str(&lines::unified(edit.path, edit.after, text.as_deref()));
-            files.push(Planted {
-                path: edit.path.to_owned(),
-                text,
-            });
-        }
+    Planting {
+        mutants: candidates.into_iter().map(render).collect(),
+        possible,
     }
-    let first = files.first()?.path.clone();
-    Some(Mutant {
-        id: short(&digest(&[b"slice", diff.as_bytes()])),
-        operator: Operator::SliceReverted,
-        path: first,
-        line: 1,
-        diff,
-        files,
-    })
 }
 
 fn of_file<'e>(edit: &'e Edited<'e>, seed: &str) -> Vec<Candidate<'e>> {
@@ -222,10 +186,7 @@ fn render(candidate: Candidate) -> Mutant {
         path: edit.path.to_owned(),
         line: site.line,
         diff: lines::unified(edit.path, Some(text), Some(&mutated)),
-        files: vec![Planted {
-            path: edit.path.to_owned(),
-            text: Some(mutated),
-        }],
+        text: mutated,
     }
 }
 

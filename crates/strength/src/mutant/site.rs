@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operator {
-    /// The whole change is taken back.
-    SliceReverted,
     /// Changed lines are as they were.
     HunkReverted,
     /// A branch that came is never taken.
@@ -30,7 +28,6 @@ impl Operator {
     /// What it does, in words.
     pub fn words(self) -> &'static str {
         match self {
-            Self::SliceReverted => "the whole change is taken back",
             Self::HunkReverted => "changed lines are as they were",
             Self::BranchRemoved => "a branch is never taken",
             Self::ReturnEmptied => "a function gives back nothing, or what is nearest to it",

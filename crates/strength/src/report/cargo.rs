@@ -1,6 +1,6 @@
 //! `mutants.out/outcomes.json` of `cargo mutants`.
 
-use super::tried::{Fate, MOST_TRIED, Tried, Unread, number, parse, relative, text};
+use super::tried::{MOST_TRIED, Outcome, Tried, Unread, number, parse, relative, text};
 use serde_json::Value;
 
 const TOOL: &str = "cargo-mutants";
@@ -15,17 +15,17 @@ pub fn read_cargo_mutants(bytes: &[u8]) -> Result<Vec<Tried>, Unread> {
         tool: TOOL,
         what: what.to_owned(),
     };
-    let outcomes = report
+    let entries = report
         .get("outcomes")
         .and_then(Value::as_array)
         .ok_or_else(|| shape("no list `outcomes`"))?;
     let mut found = Vec::new();
-    for outcome in outcomes.iter().take(MOST_TRIED) {
-        let scenario = outcome
+    for entry in entries.iter().take(MOST_TRIED) {
+        let scenario = entry
             .get("scenario")
             .ok_or_else(|| shape("an outcome without `scenario`"))?;
         let summary =
-            text(outcome, "summary").ok_or_else(|| shape("an outcome without `summary`"))?;
+            text(entry, "summary").ok_or_else(|| shape("an outcome without `summary`"))?;
         if scenario == "Baseline" {
             if summary != "Success" {
                 return Err(shape(&format!(
@@ -37,23 +37,23 @@ pub fn read_cargo_mutants(bytes: &[u8]) -> Result<Vec<Tried>, Unread> {
         let mutant = scenario
             .get("Mutant")
             .ok_or_else(|| shape("an unknown `scenario`"))?;
-        let fate = match summary {
-            "CaughtMutant" | "Timeout" => Fate::Killed,
-            "MissedMutant" => Fate::Survived,
-            "Unviable" => Fate::Unbuildable,
+        let outcome = match summary {
+            "CaughtMutant" | "Timeout" => Outcome::Killed,
+            "MissedMutant" => Outcome::Survived,
+            "Unviable" => Outcome::Unbuildable,
             // Looked at and not tried.
             "Success" | "Failure" => continue,
             other => return Err(shape(&format!("unknown summary `{other}`"))),
         };
         found.push(
-            tried(outcome, mutant, fate)
+            tried(entry, mutant, outcome)
                 .ok_or_else(|| shape("a mutant without `file` and place"))?,
         );
     }
     Ok(found)
 }
 
-fn tried(outcome: &Value, mutant: &Value, fate: Fate) -> Option<Tried> {
+fn tried(entry: &Value, mutant: &Value, outcome: Outcome) -> Option<Tried> {
     let path = relative(text(mutant, "file")?)?;
     // Before version 24 the line stood by itself.
     let line = number(mutant, &["span", "start", "line"]).or_else(|| number(mutant, &["line"]))?;
@@ -72,8 +72,8 @@ fn tried(outcome: &Value, mutant: &Value, fate: Fate) -> Option<Tried> {
         path,
         line,
         what,
-        fate,
+        outcome,
         diff: text(mutant, "diff").map(str::to_owned),
-        diff_file: text(outcome, "diff_path").and_then(relative),
+        diff_file: text(entry, "diff_path").and_then(relative),
     })
 }

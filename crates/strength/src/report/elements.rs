@@ -1,6 +1,6 @@
 //! The report of mutation-testing-elements, which Stryker and others write.
 
-use super::tried::{Fate, MOST_TRIED, Tried, Unread, number, parse, relative, text};
+use super::tried::{MOST_TRIED, Outcome, Tried, Unread, number, parse, relative, text};
 use crate::lines;
 use serde_json::Value;
 
@@ -41,21 +41,21 @@ pub fn read_elements(bytes: &[u8]) -> Result<Vec<Tried>, Unread> {
             }
             let status = text(mutant, "status")
                 .ok_or_else(|| shape("a mutant without `status`".to_owned()))?;
-            let fate = match status {
-                "Killed" | "Timeout" => Fate::Killed,
-                "Survived" | "NoCoverage" => Fate::Survived,
-                "CompileError" | "RuntimeError" => Fate::Unbuildable,
+            let outcome = match status {
+                "Killed" | "Timeout" => Outcome::Killed,
+                "Survived" | "NoCoverage" => Outcome::Survived,
+                "CompileError" | "RuntimeError" => Outcome::Unbuildable,
                 "Ignored" | "Pending" => continue,
                 other => return Err(shape(format!("unknown status `{other}`"))),
             };
-            let one = tried(&path, source, mutant, fate);
+            let one = tried(&path, source, mutant, outcome);
             found.push(one.ok_or_else(|| shape("a mutant without `id` and place".to_owned()))?);
         }
     }
     Ok(found)
 }
 
-fn tried(path: &str, source: Option<&str>, mutant: &Value, fate: Fate) -> Option<Tried> {
+fn tried(path: &str, source: Option<&str>, mutant: &Value, outcome: Outcome) -> Option<Tried> {
     let id = text(mutant, "id")?;
     let at = |side: &str, what: &str| number(mutant, &["location", side, what]);
     let start = (at("start", "line")?, at("start", "column")?);
@@ -64,7 +64,7 @@ fn tried(path: &str, source: Option<&str>, mutant: &Value, fate: Fate) -> Option
     let end = at("end", "line").zip(at("end", "column"));
     // Only a survivor is shown to anybody.
     let shown = source
-        .filter(|_| fate == Fate::Survived)
+        .filter(|_| outcome == Outcome::Survived)
         .zip(replacement)
         .zip(end);
     let diff = shown.and_then(|((source, replacement), end)| {
@@ -81,7 +81,7 @@ fn tried(path: &str, source: Option<&str>, mutant: &Value, fate: Fate) -> Option
             Some(replacement) => format!("{name}: {replacement}"),
             None => name.to_owned(),
         },
-        fate,
+        outcome,
         diff,
         diff_file: None,
     })

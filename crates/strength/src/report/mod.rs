@@ -7,7 +7,7 @@ mod tried;
 
 pub use cargo::read_cargo_mutants;
 pub use elements::read_elements;
-pub use tried::{Fate, Tally, Tried, Unread};
+pub use tried::{Outcome, Tally, Tried, Unread};
 
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,7 @@ const STRYKER: &str = r#"{
 #[test]
 fn what_the_tools_write_has_one_shape() {
     let tried = read_cargo_mutants(CARGO.as_bytes()).unwrap();
-    let tally = Tally::of(tried.iter().map(|one| one.fate));
+    let tally = Tally::of(tried.iter().map(|one| one.outcome));
     assert_eq!(
         tally,
         Tally {
@@ -48,14 +48,17 @@ fn what_the_tools_write_has_one_shape() {
         }
     );
     assert_eq!((tally.planted(), tally.strength()), (3, Some(2.0 / 3.0)));
-    let survivor = tried.iter().find(|one| one.fate == Fate::Survived).unwrap();
+    let survivor = tried
+        .iter()
+        .find(|one| one.outcome == Outcome::Survived)
+        .unwrap();
     assert_eq!((survivor.path.as_str(), survivor.line), ("src/lib.rs", 9));
     assert_eq!(survivor.diff_file.as_deref(), Some("diff/b.diff"));
     assert_eq!(survivor.what, "src/lib.rs:9:7: replace < with ==");
     assert_eq!(tried[2].what, "replace f with Default::default()");
 
     let tried = read_elements(STRYKER.as_bytes()).unwrap();
-    let tally = Tally::of(tried.iter().map(|one| one.fate));
+    let tally = Tally::of(tried.iter().map(|one| one.outcome));
     assert_eq!(
         tally,
         Tally {

@@ -13,7 +13,7 @@ const MOST_WORD: usize = 4_096;
 /// What became of a planted defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
+pub enum Outcome {
     /// A gate noticed it, or did not end with it.
     Killed,
     /// Every gate passed with it.
@@ -32,7 +32,7 @@ pub struct Tried {
     pub line: usize,
     /// What it does, in the tool's words.
     pub what: String,
-    pub fate: Fate,
+    pub outcome: Outcome,
     /// The change that it is, where the report holds it.
     pub diff: Option<String>,
     /// The file that holds the change, beside the report.
@@ -40,7 +40,7 @@ pub struct Tried {
     pub diff_file: Option<String>,
 }
 
-/// How many there are of each fate.
+/// How many there are of each outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Tally {
@@ -50,14 +50,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts fates.
-    pub fn of(fates: impl IntoIterator<Item = Fate>) -> Self {
+    /// Counts outcomes.
+    pub fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut tally = Self::default();
-        for fate in fates {
-            match fate {
-                Fate::Killed => tally.killed += 1,
-                Fate::Survived => tally.survived += 1,
-                Fate::Unbuildable => tally.unbuildable += 1,
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Killed => tally.killed += 1,
+                Outcome::Survived => tally.survived += 1,
+                Outcome::Unbuildable => tally.unbuildable += 1,
             }
         }
         tally
