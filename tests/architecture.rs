@@ -409,6 +409,39 @@ fn every_module_of_a_library_has_a_place() {
     }
 }
 
+/// The second cell of the rows of ARCHITECTURE.md's table that belong to these sources.
+fn modules_in_the_page(page: &str, sources: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut modules = Vec::new();
+    let table = page.lines().skip_while(|line| !line.starts_with('|'));
+    for line in table.take_while(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, owner, names, ..] = cells[..] else {
+            continue;
+        };
+        if owner.starts_with("`cook-") {
+            let folder = match owner.split('`').nth(3) {
+                Some(path) => format!("{path}/src"),
+                None => "src".to_owned(),
+            };
+            inside = folder == sources;
+        }
+        if inside {
+            modules.extend(names.split('`').skip(1).step_by(2).map(str::to_owned));
+        }
+    }
+    modules
+}
+
+#[test]
+fn the_page_lists_the_modules_in_the_order_that_holds() {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    for order in &ORDERS {
+        let listed = modules_in_the_page(&page, order.sources);
+        assert_eq!(listed, order.modules, "{}", order.sources);
+    }
+}
+
 /// Where files are opened that nobody else can have put there, or that a user names.
 const OPENERS: [&str; 4] = [
     "crates/os/src/disk/",
