@@ -10,6 +10,7 @@ use crate::view::BriefChangeAnswer;
 use clap::{Args, ValueEnum};
 use cook_core::brief as contract;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted};
+use cook_core::machine::Rule;
 use cook_core::model::{
     Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, Cause, Event, GuideProposal, Role,
     Slot,
@@ -360,7 +361,13 @@ fn written_down(
     let records = applied.step.records.brief.clone();
     let summary = match records.first() {
         Some(record) if record.kind == Cause::Said => {
-            format!("kept; quote it as `user@{}: '…'`", record.id)
+            let next = &applied.step.next;
+            let was_done = applied.step.rule == Rule::Stopped && next.policy == Policy::Continue;
+            let more = match was_done {
+                true => "; the project was done and is open again (`cook next`)",
+                false => "",
+            };
+            format!("kept; quote it as `user@{}: '…'`{more}", record.id)
         }
         Some(_) => format!("{} of the brief", counted(records.len() as u64, "change")),
         None => "the proposed agent guide is kept".to_owned(),

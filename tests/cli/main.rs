@@ -26,5 +26,6 @@ mod reasons;
 mod reports;
 mod scaffold;
 mod session;
+mod standing;
 mod taken_plans;
 mod taken_ticks;

@@ -49,10 +49,13 @@ pub(super) fn fill_learned(material: &Material, slots: &mut Slots) {
         slots.add_from(origin, line, Weight::Learned(seq));
     }
     for answered in &material.snapshot.ledger.answered_rejections {
+        let by = match answered.no.is_users() {
+            true => "No slice holds to it".to_owned(),
+            false => format!("{} said no", answered.no.by().replacen('a', "A", 1)),
+        };
         let line = BriefLine::Learned {
             lesson: format!(
-                "{} said no: {}; the answer was: {}",
-                answered.no.by().replacen('a', "A", 1),
+                "{by}: {}; the answer was: {}",
                 answered.no.what.join("; "),
                 answered.answer
             ),

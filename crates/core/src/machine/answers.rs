@@ -4,7 +4,8 @@
 use super::work::Work;
 use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::model::{
-    ANSWER_NOTE, Ledger, PlaceAnswer, Plan, PlannedSlice, Reground, Slice, SliceStatus, UserAnswer,
+    ANSWER_NOTE, Blocker, Ledger, PlaceAnswer, Plan, PlannedSlice, Reground, Slice, SliceStatus,
+    Snapshot, UserAnswer,
 };
 
 /// Writes down what the user answered to the question that is waited on.
@@ -127,6 +128,28 @@ pub(super) fn note(work: &mut Work) {
         slice.locked_notes = Some(own.chain(notes_of(ledger, &slice.slice_id)).collect());
     }
     work.sync_handoff();
+}
+
+/// What the user said of slices that are all cancelled now: nothing else that is there was built or
+/// accepted under it.
+pub(super) fn left_by_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
+    let slices = &snapshot.plan.candidate_slices;
+    let (cancelled, kept): (Vec<&Slice>, Vec<&Slice>) = slices
+        .iter()
+        .partition(|slice| slice.status == SliceStatus::Cancelled);
+    let has = |slices: &[&Slice], note: &String| {
+        let mut notes = slices.iter().flat_map(|slice| slice.locked_notes.iter());
+        notes.any(|notes| notes.contains(note))
+    };
+    let answers = snapshot.ledger.answers.iter().filter_map(|answer| {
+        let note = answer.note();
+        let is_left = has(&cancelled, &note) && !has(&kept, &note);
+        is_left.then(|| Blocker {
+            id: answer.id(),
+            what: vec![answer.words()],
+        })
+    });
+    answers.collect()
 }
 
 /// Only cook writes down what the user said: a note that reads as such is one of the answers, or forged.

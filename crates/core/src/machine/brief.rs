@@ -1,6 +1,7 @@
 //! Changes of the brief: transitions that leave the work, its tickets and its "as before" where they
 //! stand; and what the user says.
 
+use super::due::require_reground;
 use super::facts::{BriefFacts, BriefQuestion, Facts};
 use super::rule::Dispatch;
 use super::work::{Step, Work};
@@ -8,8 +9,8 @@ use super::{answers, wave};
 use crate::brief::{self, Author, Incoming};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    Actor, Anchor, BriefChange, BriefRecord, ByCook, Cause, Count, Event, MAX_FIELD_CHARS, Records,
-    SchemaVersion, Slot, Snapshot, Submission, Timestamp, Verdict,
+    Actor, Anchor, BriefChange, BriefRecord, ByCook, Cause, Count, Event, MAX_FIELD_CHARS, Policy,
+    Records, SchemaVersion, Slot, Snapshot, Submission, Timestamp, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -191,7 +192,7 @@ fn unproved(
 }
 
 /// What the user says unasked: it is kept as a message, and binds as an answer does. Who judged
-/// without it judges again.
+/// without it judges again, and a project that was done is open again.
 pub(super) fn say(
     work: &mut Work,
     text: &str,
@@ -208,6 +209,13 @@ pub(super) fn say(
     if !work.next.ledger.wave.votes.is_empty() {
         wave::void(&mut work.next);
         wave::grant(&mut work.next);
+    }
+    // Nobody held the work to these words before it was found done.
+    if work.before.state.continuation_policy == Policy::Done {
+        work.next.state.continuation_policy = Policy::Continue;
+        work.next.ledger.answered = Some(text.to_owned());
+        let cause = "the project was done, and then the user said something";
+        require_reground(&mut work.next, cause.to_owned());
     }
     Ok(())
 }

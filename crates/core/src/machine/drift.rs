@@ -139,12 +139,19 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         drift.cause_at(
             &blocker.id,
             Code::UnansweredNo,
-            format!(
-                "{}'s rejection ({}) is not answered: {}",
-                blocker.by(),
-                blocker.id,
-                blocker.what.join("; ")
-            ),
+            match blocker.is_users() {
+                true => format!(
+                    "no slice is left that holds to {}: {}",
+                    blocker.id,
+                    blocker.what.join("; ")
+                ),
+                false => format!(
+                    "{}'s rejection ({}) is not answered: {}",
+                    blocker.by(),
+                    blocker.id,
+                    blocker.what.join("; ")
+                ),
+            },
         );
     }
     Ok(drift)

@@ -62,5 +62,5 @@ pub use slices::{
 };
 pub use text::{quoted, short};
 pub use ticket::{is_for_tree, ticket};
-pub use wave::{audit_to_answer, owed, unanswered, votes_at};
+pub use wave::{audit_to_answer, left_without, owed, unanswered, votes_at};
 pub use work::Step;

@@ -5,7 +5,7 @@ use super::asked::{add_new, asked_by};
 use super::wave;
 use super::work::Work;
 use crate::model::{AuditNote, FixNote, ReportRecord, SliceLedger};
-use crate::report::fixes;
+use crate::report::{fixes, return_reason};
 
 /// The audit no longer counts; what it names is shown until the slice is reconciled.
 pub(super) fn set_audit_aside(ledger: &mut SliceLedger) {
@@ -73,10 +73,29 @@ impl Work<'_> {
         ledger.fixes.extend(said);
     }
 
+    /// Keeps what a report says of the plan and of risks, beside what those before it said: nobody has
+    /// decided on that before the slice is accepted.
+    pub fn note_remarks(&mut self, id: &str, report: &ReportRecord) {
+        let Some(said) = return_reason(report) else {
+            return;
+        };
+        let remarked = &mut self.ledger(id).remarked;
+        *remarked = Some(match remarked.take() {
+            Some(before) if is_among(&said, &before) => before,
+            Some(before) => format!("{before}\n{said}"),
+            None => said,
+        });
+    }
+
     /// Adds to what the next attempt at a slice must fix.
     pub fn must_fix(&mut self, id: &str, more: Vec<String>) {
         if let Some(slice) = self.next.plan.slice_mut(id) {
             add_new(slice.must_fix_findings.get_or_insert_default(), more);
         }
     }
+}
+
+/// The text stands in the other, as whole lines.
+fn is_among(text: &str, other: &str) -> bool {
+    format!("\n{other}\n").contains(&format!("\n{text}\n"))
 }

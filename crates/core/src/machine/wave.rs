@@ -1,5 +1,6 @@
 //! The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
 
+use super::answers;
 use super::asked::asked_by;
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
@@ -101,26 +102,21 @@ pub(super) fn follow_audit(next: &mut Snapshot, audit: &AuditNote) {
 }
 
 /// Rejections that a re-ground owes an answer: those carried along, those of a wave that HEAD left
-/// behind, and a review's whose criteria are others now.
+/// behind, a review's whose criteria are others now, and what its slices left when they were cancelled.
 pub fn unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
     let mut rejections = snapshot.ledger.unanswered.clone();
-    rejections.extend(
-        snapshot
-            .ledger
-            .wave
-            .votes
-            .iter()
-            .filter(|vote| !vote.can_stop && Some(vote.head.as_str()) != head.commit.as_deref())
-            .map(blocker),
-    );
-    rejections.extend(void_rejection(snapshot).map(review_blocker));
+    let votes = snapshot.ledger.wave.votes.iter();
+    let void =
+        votes.filter(|vote| !vote.can_stop && Some(vote.head.as_str()) != head.commit.as_deref());
+    owe(&mut rejections, void.map(blocker));
+    owe(&mut rejections, owed_by_slices(snapshot));
     rejections
 }
 
 /// Rejections that a re-ground under any rule but the last owes an answer: it voids the wave.
 pub fn owed(snapshot: &Snapshot) -> Vec<Blocker> {
     let mut rejections = owed_to_judges(snapshot);
-    rejections.extend(void_rejection(snapshot).map(review_blocker));
+    owe(&mut rejections, owed_by_slices(snapshot));
     rejections
 }
 
@@ -128,12 +124,58 @@ fn owed_to_judges(snapshot: &Snapshot) -> Vec<Blocker> {
     let ledger = &snapshot.ledger;
     let mut rejections = ledger.unanswered.clone();
     let of_wave = ledger.wave.votes.iter().filter(|vote| !vote.can_stop);
-    for no in of_wave.map(blocker) {
-        if !rejections.contains(&no) {
-            rejections.push(no);
+    owe(&mut rejections, of_wave.map(blocker));
+    rejections
+}
+
+fn owed_by_slices(snapshot: &Snapshot) -> impl Iterator<Item = Blocker> {
+    let void = void_rejection(snapshot).map(review_blocker);
+    void.into_iter().chain(left_by_cancelled(snapshot))
+}
+
+/// Adds what is not owed yet.
+pub(super) fn owe(to: &mut Vec<Blocker>, more: impl IntoIterator<Item = Blocker>) {
+    for no in more {
+        if to.iter().all(|known| known.id != no.id) {
+            to.push(no);
         }
     }
-    rejections
+}
+
+/// What no slice takes up any more, because all that did were cancelled, until it is answered: noes
+/// of reviews, and what the user said.
+pub(super) fn left_by_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
+    let mut left = rejected_and_cancelled(snapshot);
+    left.extend(answers::left_by_cancelled(snapshot));
+    let answered = &snapshot.ledger.answered_rejections;
+    left.retain(|no| answered.iter().all(|answered| answered.no.id != no.id));
+    left
+}
+
+/// The last review of a cancelled slice, where it said no: no later one will take its place.
+fn rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
+    let slices = snapshot.plan.candidate_slices.iter();
+    let cancelled = slices.filter(|slice| slice.status == SliceStatus::Cancelled);
+    let reviews = cancelled.filter_map(|slice| {
+        let ledger = snapshot.ledger.slices.get(&slice.slice_id)?;
+        ledger.review.as_ref().or(ledger.sent_back.as_ref())
+    });
+    let noes = reviews.filter(|review| review.rejects());
+    noes.map(review_blocker).collect()
+}
+
+/// What would be left beside what is owed now, were these slices cancelled.
+pub fn left_without(snapshot: &Snapshot, slices: &[&String]) -> Vec<Blocker> {
+    let mut then = snapshot.clone();
+    for id in slices {
+        if let Some(slice) = then.plan.slice_mut(id) {
+            slice.status = SliceStatus::Cancelled;
+        }
+    }
+    let now = left_by_cancelled(snapshot);
+    let mut left = left_by_cancelled(&then);
+    left.retain(|no| !now.contains(no));
+    left
 }
 
 /// Ends the wave without an answer: its votes no longer count, its rejections stay owed.

@@ -24,23 +24,22 @@ impl UserAnswer {
         format!("answer-{}", self.seq.0)
     }
 
-    /// As it stands among the notes of a slice. The question is a role's: it is one line, and no quote in
-    /// it ends it, so that nothing of it reads as said by the user.
+    /// As it stands among the notes of a slice.
     pub fn note(&self) -> String {
+        format!("{ANSWER_NOTE}{}: {}", self.seq.0, self.words())
+    }
+
+    /// What was asked and said. The question is a role's: it is one line, and no quote in it ends it, so
+    /// that nothing of it reads as said by the user.
+    pub fn words(&self) -> String {
         if self.question.is_empty() {
-            return format!(
-                "{ANSWER_NOTE}{}: the user said: {}",
-                self.seq.0, self.answer
-            );
+            return format!("the user said: {}", self.answer);
         }
         let words: Vec<&str> = self.question.split_whitespace().collect();
         let question = words
             .join(" ")
             .replace(['"', '“', '”', '„', '‟', '＂'], "'");
-        format!(
-            "{ANSWER_NOTE}{}: asked \"{question}\", the user said: {}",
-            self.seq.0, self.answer
-        )
+        format!("asked \"{question}\", the user said: {}", self.answer)
     }
 }
 
@@ -72,12 +71,14 @@ impl AnsweredRejection {
 }
 
 /// A `no` of a wave that HEAD left behind or that was undone, of a review whose criteria are others
-/// now, or of the last audit before the end: it must be answered.
+/// now or whose slice is cancelled, or of the last audit before the end; or words of the user's whose
+/// slices were all cancelled: it must be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocker {
-    /// Short id: `no-`, `review-` or `audit-` and the log sequence of the vote, the review or the audit.
+    /// Short id: `no-`, `review-`, `audit-` or `answer-` and the log sequence of the vote, the review, the
+    /// audit or the user's answer.
     pub id: String,
     /// What it names.
     pub what: Vec<String>,
@@ -90,11 +91,17 @@ impl Blocker {
     /// How the id of what an audit leaves open begins.
     pub const AUDIT: &str = "audit-";
 
+    /// Words of the user's, which say what holds and reject nothing.
+    pub fn is_users(&self) -> bool {
+        self.id.starts_with("answer-")
+    }
+
     /// Who said it.
     pub fn by(&self) -> &'static str {
         match &self.id {
             id if id.starts_with(Self::REVIEW) => "a review",
             id if id.starts_with(Self::AUDIT) => "an audit",
+            _ if self.is_users() => "the user",
             _ => "a judge",
         }
     }

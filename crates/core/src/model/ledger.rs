@@ -141,7 +141,7 @@ pub struct SliceLedger {
     /// The session of that report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_by: Option<String>,
-    /// What the implementer says of the plan and of risks in its last report.
+    /// What its implementers say of the plan and of risks, in all reports until it is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remarked: Option<String>,
     /// The commit on HEAD that holds the work of a reopened slice: it may be reported as it is.

@@ -2,7 +2,7 @@
 //! rejections that its own report is measured against. `crates/core/tests/exploration/prompts.rs`
 //! holds it to what the machine reads.
 
-use super::fit::fit;
+use super::fit::{cut, fit};
 use super::input::PromptInput;
 use super::lists::{
     amendments, answers, cooks_own, finding, line, list, other_slices, remarks, section, slices,
@@ -13,7 +13,7 @@ use super::reports::{
     said_besides, standing_review, vote,
 };
 use super::slices::{active_text, claimed_besides, may_select, plan_text};
-use crate::machine::{Rule, audit_to_answer, current_review, new_answer, owed};
+use crate::machine::{Rule, audit_to_answer, current_review, left_without, new_answer, owed};
 use crate::model::{Role, SliceLedger, Snapshot};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
@@ -145,6 +145,10 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
             list(rejections.iter().map(rejection).collect()),
         ),
         (
+            "Where the slices that these rest on are cancelled, `answers` says what becomes of each:",
+            list(left_if_cancelled(snapshot)),
+        ),
+        (
             "The votes of this wave:",
             list(
                 ledger
@@ -182,6 +186,17 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         (REMARKS, list(remarks(snapshot))),
     ]
 }
+
+/// What would be owed if what is open were cancelled; a committed slice cannot be.
+fn left_if_cancelled(snapshot: &Snapshot) -> Vec<String> {
+    let open = snapshot.plan.open_slices().map(|slice| &slice.slice_id);
+    let open: Vec<&String> = open.filter(|id| !snapshot.is_committed(id)).collect();
+    let left = left_without(snapshot, &open);
+    left.iter().map(|no| cut(&rejection(no), LEFT)).collect()
+}
+
+/// Bytes of each: the plan holds the rest among what must be fixed, and the user's words.
+const LEFT: usize = 160;
 
 const REMARKS: &str = "What made the work smaller or went beyond it (judge whether each is right):";
 
@@ -221,7 +236,7 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
             section(snapshot.ledger.advice.as_deref().unwrap_or_default()),
         ),
         (
-            "What was said before of the plan and of risks, in its last report:",
+            "What was said before of the plan and of risks, in its reports:",
             line(ledger.and_then(|slice| slice.remarked.as_deref())),
         ),
         (

@@ -7,7 +7,7 @@ use super::invariants::{Check, Seen, require};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
     AnchorAnswer, Facts, MAX_SLICES, Rule, SliceGraph, Verdict, dispatch, find_state, follow,
-    id_is_valid, is_for_tree, ready,
+    id_is_valid, is_for_tree, ready, waits_for,
 };
 use cook_core::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, Evidence, EvidenceClaim, Plan, Policy,
@@ -96,9 +96,15 @@ pub fn admitted(seen: &Seen) -> Check {
                 notes.any(|note| note.ends_with(text.as_str()))
             };
             let all = seen.after().plan.open_slices().all(notes);
+            let was_done = seen.before.state.continuation_policy == Policy::Done;
             require(
                 heard && all && seen.after().ledger.wave.votes.is_empty(),
                 || "what the user says does not bind everybody".to_owned(),
+            )?;
+            require(
+                seen.after().state.continuation_policy != Policy::Done
+                    && (!was_done || seen.after().state.requires_reground),
+                || "the project stays done against what the user says".to_owned(),
             )
         }
         Event::Briefed { .. } => require(
@@ -853,6 +859,11 @@ fn selected(seen: &Seen, block: &Reground) -> Check {
     let slice = seen.after().plan.slice(id).unwrap();
     require(!slice.acceptance_criteria.is_empty(), || {
         format!("{id} is selected without criteria")
+    })?;
+    let waits = waits_for(&seen.after().plan, slice);
+    let mut reopened = block.reopen.iter();
+    require(!reopened.any(|it| waits.contains(&it.slice_id)), || {
+        format!("{id} is selected and waits for what the same report opens")
     })?;
     let was = seen.before.plan.slice(id).map(|slice| slice.status);
     let mut records = seen.step.records.slice.iter();

@@ -147,3 +147,94 @@ fn what_a_later_audit_leaves_out_is_told_to_the_judges() {
         told.answer
     );
 }
+
+/// Reopened after a review's no, given back, planned again: nothing of that answers the review.
+#[test]
+fn a_reviews_no_is_owed_once_its_slice_is_cancelled() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(false));
+    let id = format!("review-{}", walk.snapshot.ledger.seq.0);
+    walk.take(walk.audited());
+    walk.take(walk.reopened("a"));
+    walk.take(Event::Returned {
+        slice_id: "a".to_owned(),
+        why: "it is cut wrong".to_owned(),
+        submission: submission(&walk.snapshot, Role::Implementer),
+    });
+    let mut refocused = walk.clone();
+    let bare = walk.reground(|block| {
+        block.answers.clear();
+        cancel(block, "a");
+    });
+    walk.refused(bare, Code::NoUnanswered);
+    let mut cancelled = walk.clone();
+    cancelled.take(Event::Cancelled {
+        why: "enough".to_owned(),
+    });
+    cancelled.take(cancelled.resume());
+    let silent = cancelled.reground(|block| block.answers.clear());
+    cancelled.refused(silent, Code::NoUnanswered);
+    cancelled.drive();
+    refocused.take(Event::Refocused {
+        mission: "the same, in other words".to_owned(),
+    });
+    let owed = &refocused.snapshot.ledger.unanswered;
+    assert!(owed.iter().any(|no| no.id == id), "{owed:?}");
+    walk.take(walk.reground(|block| {
+        cancel(block, "a");
+        block.answers = vec![AnswerTo {
+            no: id.clone(),
+            reason: "what it rejects was taken back by hand".to_owned(),
+        }];
+    }));
+    walk.drive();
+    let answered = &walk.snapshot.ledger.answered_rejections;
+    assert!(answered.iter().any(|answered| answered.no.id == id));
+}
+
+#[test]
+fn what_the_user_said_of_a_cancelled_slice_is_answered() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.take(said("port 8080"));
+    let id = format!("answer-{}", walk.snapshot.ledger.seq.0);
+    walk.take(Event::Returned {
+        slice_id: "a".to_owned(),
+        why: "nobody needs it".to_owned(),
+        submission: submission(&walk.snapshot, Role::Implementer),
+    });
+    let bare = walk.reground(|block| {
+        block.answers.clear();
+        cancel(block, "a");
+    });
+    walk.refused(bare, Code::AnswerUnplaced);
+    walk.take(walk.reground(|block| {
+        cancel(block, "a");
+        block.answers = vec![AnswerTo {
+            no: id.clone(),
+            reason: "there is no server any more".to_owned(),
+        }];
+    }));
+    walk.drive();
+}
+
+#[test]
+fn what_the_user_says_opens_what_is_done() {
+    let mut walk = Walk::new(ONE);
+    walk.drive();
+    assert!(walk.is_done());
+    walk.take(said("and the manual?"));
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.drive();
+    assert!(walk.is_done());
+}
+
+fn said(text: &str) -> Event {
+    Event::Said {
+        text: text.to_owned(),
+        session: None,
+    }
+}

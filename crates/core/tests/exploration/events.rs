@@ -3,7 +3,7 @@
 
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
 use cook_core::machine::{
-    MAX_SLICES, Rule, Verdict, audit_to_answer, current_audit, owed, unanswered,
+    MAX_SLICES, Rule, Verdict, audit_to_answer, current_audit, left_without, owed, unanswered,
 };
 use cook_core::model::{
     self, ActiveStatus, Actor, AnswerTo, Assurance, Basis, Blocker, CancelledSlice, ChangedSlice,
@@ -372,10 +372,20 @@ fn cancellations(all: &mut Blocks) {
     }
     for (index, slice) in all.snapshot.plan.candidate_slices.iter().enumerate() {
         if slice.status.is_open() {
-            all.revise(format!("cancel {}", slice.slice_id), index, |planned| {
+            let cancels = |planned: &mut PlannedSlice| {
                 planned.status = Some(SliceStatus::Cancelled);
                 planned.reason = Some("it is not needed".to_owned());
-            });
+            };
+            let name = &slice.slice_id;
+            all.revise(format!("cancel {name}"), index, cancels);
+            let left = left_without(all.snapshot, &[name]);
+            if left.is_empty() {
+                continue;
+            }
+            all.revise(format!("cancel {name}, with an answer"), index, cancels);
+            if let Some((_, block)) = all.made.last_mut() {
+                block.answers.extend(left.into_iter().map(answer_to));
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use cook_core::diagnostic::Code;
 use cook_core::machine::{AnchorQuestion, Dispatch, FactSet, Facts, Rule, Step, Verdict};
 use cook_core::model::{
     ActiveStatus, Caches, Conclude, Decision, Event, Evidence, Policy, Reground, Rest,
-    STOP_VERIFIER, SliceStatus, Snapshot,
+    STOP_VERIFIER, Slice, SliceStatus, Snapshot,
 };
 use std::collections::BTreeSet;
 
@@ -94,6 +94,8 @@ pub fn transition(seen: &Seen) -> Check {
     noes_stay(seen)?;
     audits_stay(seen)?;
     reviews_stay(seen)?;
+    cancelled_leave_nothing(seen)?;
+    remarks_stay(seen)?;
     votes_are_cast(seen)?;
     waves_are_counted(seen)?;
     lemma(seen)?;
@@ -578,6 +580,74 @@ fn reviews_stay(seen: &Seen) -> Check {
         .any(|answer| answer.no == format!("review-{no}"));
     require(answered || review(seen.after()) == Some(no), || {
         format!("review-{no} is gone without an answer")
+    })
+}
+
+/// No judge is asked, and nothing is done, while what only cancelled slices took up is unanswered: the
+/// last review's no to one, and what the user said.
+fn cancelled_leave_nothing(seen: &Seen) -> Check {
+    let after = seen.after();
+    let ends = matches!(seen.now.rule, Rule::Judge | Rule::Conclude)
+        || after.state.continuation_policy == Policy::Done;
+    if !ends {
+        return Ok(());
+    }
+    let is_answered = |id: String| {
+        let mut answered = after.ledger.answered_rejections.iter();
+        answered.any(|answered| answered.no.id == id)
+    };
+    let slices = || after.plan.candidate_slices.iter();
+    let is_cancelled = |slice: &&Slice| slice.status == SliceStatus::Cancelled;
+    for slice in slices().filter(is_cancelled) {
+        let Some(ledger) = after.ledger.slices.get(&slice.slice_id) else {
+            continue;
+        };
+        let reviews = [&ledger.review, &ledger.sent_back].into_iter().flatten();
+        let last = reviews.max_by_key(|review| review.seq.0);
+        let no = last.filter(|review| review.rejects());
+        let is_open = no.filter(|no| !is_answered(format!("review-{}", no.seq.0)));
+        require(is_open.is_none(), || {
+            format!("{is_open:?} is nobody's any more")
+        })?;
+    }
+    for answer in &after.ledger.answers {
+        let note = answer.note();
+        let has = |slice: &&Slice| slice.locked_notes.iter().flatten().any(|it| *it == note);
+        let was_taken_up = slices().filter(is_cancelled).any(|slice| has(&slice));
+        let is_taken_up = slices()
+            .filter(|slice| !is_cancelled(slice))
+            .any(|it| has(&it));
+        require(
+            !was_taken_up || is_taken_up || is_answered(answer.id()),
+            || format!("{} binds nobody any more", answer.id()),
+        )?;
+    }
+    Ok(())
+}
+
+/// What an implementer said of the plan and of risks stands until its slice is accepted; what it gave
+/// a slice back for until a re-ground decides.
+fn remarks_stay(seen: &Seen) -> Check {
+    if seen.starts_over() {
+        return Ok(());
+    }
+    for (id, was) in &seen.before.ledger.slices {
+        let Some(remarked) = &was.remarked else {
+            continue;
+        };
+        let slice = seen.after().plan.slice(id);
+        let is_done = slice.is_none_or(|slice| slice.status == SliceStatus::Done);
+        let now = seen.after().ledger.slices.get(id);
+        let now = now.and_then(|now| now.remarked.as_ref());
+        let is_kept = now.is_some_and(|now| now.contains(remarked.as_str()));
+        require(is_kept || is_done, || {
+            format!("what was said of {id} is lost: {remarked}")
+        })?;
+    }
+    let decides = seen.block().is_some_and(|block| block.policy.is_none());
+    let (before, after) = (&seen.before.ledger.returned, &seen.after().ledger.returned);
+    require(before.is_none() || after.is_some() || decides, || {
+        "why a slice was given back is lost".to_owned()
     })
 }
 

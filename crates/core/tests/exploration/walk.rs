@@ -14,6 +14,7 @@ use cook_core::model::{
     SliceStatus, Snapshot, WaitingKind,
 };
 
+#[derive(Clone)]
 pub struct Walk {
     pub snapshot: Snapshot,
     pub world: World,

@@ -96,6 +96,7 @@ pub(super) fn apply(
         require_acceptable(work, &reconcile.slice_id)?;
         if !work.facts.worktree()?.is_clean() {
             hold_back(work, &reconcile.slice_id, submission)?;
+            answer_cancelled(work, block)?;
             record_reground(work, block, submission);
             return ask_for_trust(work);
         }
@@ -112,7 +113,7 @@ pub(super) fn apply(
     brief::reground(work, block.brief.as_ref(), submission)?;
     record_reground(work, block, submission);
     if let Some(select) = &block.select {
-        apply_select(work, select)?;
+        apply_select(work, block, select)?;
     }
     note_other_selection(work, block, submission);
     apply_policy(work, block)?;
@@ -187,7 +188,10 @@ fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submis
     next.plan.last_reground_at = Some(now);
     next.ledger.regrounded = true;
     next.ledger.advice = submission.and_then(|submission| advice(&submission.report));
-    next.ledger.returned = None;
+    // Whoever asks the user has not decided on it yet.
+    if block.policy.is_none() {
+        next.ledger.returned = None;
+    }
     next.ledger.answered = None;
     next.ledger.stopped_for = None;
     next.ledger.due_for.clear();

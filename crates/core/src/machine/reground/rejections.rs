@@ -147,21 +147,38 @@ fn names(text: &str, id: &str) -> bool {
     })
 }
 
-/// What was answered with a slice that this report cancels is answered anew.
+/// What was answered with a slice that this report cancels is answered anew, and what cancelled slices
+/// leave is answered. A report that stops the work may leave that to the next.
 pub(super) fn answer_cancelled(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
     let again = wave::owed_again(&mut work.next, &work.before.plan);
-    for no in &again {
+    let mut left = wave::left_by_cancelled(&work.next);
+    left.retain(|no| again.iter().all(|known| known.id != no.id));
+    if block.policy.is_some() {
+        left.retain(|no| answer_to(block, no).is_some());
+    }
+    for no in again.iter().chain(&left) {
         if answer_to(block, no).is_none() {
-            let what = format!(
-                "{} was answered with a slice that this report cancels: {}",
-                no.id,
-                no.what.join("; ")
-            );
-            return Err(Refusal::new(Code::NoUnanswered, what).replace_hints([answer_shape(no)]));
+            return Err(refuse_left(no, again.contains(no)));
         }
         keep_answer(work, block, no);
     }
-    Ok(!again.is_empty())
+    Ok(!again.is_empty() || !left.is_empty())
+}
+
+fn refuse_left(no: &Blocker, is_again: bool) -> Refusal {
+    let (id, what) = (&no.id, no.what.join("; "));
+    if no.is_users() {
+        let what = format!("every slice that holds to {id} is cancelled: {what}");
+        return Refusal::new(Code::AnswerUnplaced, what).replace_hints([
+            "open a slice in the same report, which takes it up".to_owned(),
+            answer_shape(no),
+        ]);
+    }
+    let what = match is_again {
+        true => format!("{id} was answered with a slice that this report cancels: {what}"),
+        false => format!("{id} said no to a slice that is cancelled: {what}"),
+    };
+    Refusal::new(Code::NoUnanswered, what).replace_hints([answer_shape(no)])
 }
 
 /// An answer to a no that nobody said would be lost.
@@ -180,6 +197,8 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
     let answered = work.before.ledger.answered_rejections.iter();
     let again = answered.filter(|it| it.slices.iter().any(|id| cancelled.contains(&id)));
     known.extend(again.map(|answered| answered.no.id.clone()));
+    let left = wave::left_without(work.before, &cancelled);
+    known.extend(left.into_iter().map(|no| no.id));
     known.dedup();
     // A slice that stays done with a part of its work gone is answered for in the same list.
     let is_part = |no: &str| {

@@ -8,14 +8,19 @@ use crate::machine::facts::{Facts, Range, stale_stop_verifier};
 use crate::machine::slices::{SliceGraph, require_selectable, waits_for};
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
-use crate::model::{ActiveStatus, Slice, SliceStatus, Snapshot, Subject, VerificationEvidence};
+use crate::model::{
+    ActiveStatus, Decision, Reground, Slice, SliceStatus, Snapshot, Subject, VerificationEvidence,
+};
 
 /// After a `stop` every slice is closed, so that none can be selected.
-pub(super) fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
+pub(super) fn apply_select(work: &mut Work, block: &Reground, id: &str) -> Result<(), Refusal> {
     let slice = work.planned(id)?.clone();
     let active = work.active_id();
     if active.as_deref() == Some(id) {
-        return Ok(());
+        return match holds_up(work, block, &slice) {
+            true => require_selectable(&work.next.plan, &slice),
+            false => Ok(()),
+        };
     }
     if !choices::is_free(&work.next) {
         return Err(Refusal::new(
@@ -38,6 +43,27 @@ pub(super) fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
     set_selected(work, &slice.slice_id, basis, own_commits);
     note_order(work, id);
     Ok(())
+}
+
+/// The report itself makes the slice in work wait: it opens what that rests on, or names more.
+fn holds_up(work: &Work, block: &Reground, slice: &Slice) -> bool {
+    let before = &work.before.plan;
+    let waited = before.slice(&slice.slice_id);
+    let waited = waited.map_or_else(Vec::new, |slice| waits_for(before, slice));
+    let was_done = |id: &String| {
+        let slice = before.slice(id);
+        slice.is_some_and(|slice| slice.status == SliceStatus::Done)
+    };
+    let is_opened = |id: &String| {
+        let reconcile = block.reconcile.as_ref();
+        let reconcile = reconcile.filter(|it| it.decision == Decision::Reopened);
+        block.reopen.iter().any(|it| it.slice_id == *id)
+            || reconcile.is_some_and(|it| it.slice_id == *id)
+    };
+    let waits = waits_for(&work.next.plan, slice);
+    waits
+        .iter()
+        .any(|id| is_opened(id) || !waited.contains(id) && !was_done(id))
 }
 
 /// What a slice waits for may have been done until this report was held against the repository.

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Refusal};
 use crate::machine::answers;
 use crate::machine::work::Work;
 use crate::model::{Policy, Role, Submission, Waiting, WaitingKind};
-use crate::report::{advice, return_reason};
+use crate::report::advice;
 
 /// A role needs something only the user has. Those that judge do not ask.
 pub(in crate::machine) fn ask(
@@ -28,7 +28,7 @@ pub(in crate::machine) fn ask(
     match role {
         Role::Implementer => {
             if let Some(id) = work.active_id() {
-                work.ledger(&id).remarked = return_reason(&submission.report);
+                work.note_remarks(&id, &submission.report);
                 work.note_fixes(&id, &submission.report);
             }
         }

@@ -16,7 +16,6 @@ use crate::model::{
     ActiveStatus, Offer, Outcome, Receipt, ReviewNote, SliceRecordType, SliceStatus, Snapshot,
     Subject, Submission, VerificationEvidence, surface_names,
 };
-use crate::report::return_reason;
 
 /// The field that says what its checks came to.
 const RESULTS: &str = "verification_results";
@@ -99,8 +98,8 @@ pub(in crate::machine) fn implement(
     claim(work, slice_id, &commit)?;
     keep_named_settings(work, slice_id)?;
     write_evidence(work, slice_id, &commit, &runs, green);
+    work.note_remarks(slice_id, &submission.report);
     let ledger = work.ledger(slice_id);
-    ledger.remarked = return_reason(&submission.report);
     ledger.checked = submission.report.fields.get(RESULTS).cloned();
     keep_offers(work, slice_id, evidence, submission);
     work.note_fixes(slice_id, &submission.report);

@@ -3,8 +3,8 @@
 use super::refusal;
 use crate::diagnostic::{Code, Finding, Refusal, listed_are};
 use crate::machine::due::require_reground;
-use crate::machine::planning;
 use crate::machine::work::Work;
+use crate::machine::{planning, wave};
 use crate::model::{
     Plan, PlanBlock, PlannedSlice, Reground, ReportRecord, Role, Slice, SliceStatus, Submission,
 };
@@ -58,6 +58,8 @@ pub(in crate::machine) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refu
         );
     }
     take_up_again(work, plan)?;
+    let again = wave::owed_again(&mut work.next, &work.before.plan);
+    wave::owe(&mut work.next.ledger.unanswered, again);
     work.displace = true;
     let changed = list_changed(work);
     let cause = format!("the user edited the plan, and `cook adopt` took that in: {changed}");

@@ -1,9 +1,10 @@
 //! The mission: given late, or a new one.
 
+use super::stop::cancel_open;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::due::require_reground;
 use crate::machine::work::Work;
-use crate::machine::{assurance, slices, wave};
+use crate::machine::{assurance, wave};
 use crate::model::{ActiveSlice, Policy, VerificationEvidence, WaitingKind, mission_anchor};
 
 /// A new mission: the old plan stays in the log.
@@ -14,13 +15,13 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
             .push(Finding::new(Code::AnswersEnded, answer.note()));
     }
     // Nobody's no ends with a mission: the next re-ground says what becomes of it.
-    let review = slices::rejection(work.before).map(wave::review_blocker);
     let audit = wave::audit_to_answer(work.before);
-    wave::void(&mut work.next);
+    cancel_open(work);
+    let mut noes = wave::left_by_cancelled(&work.next);
+    noes.retain(|no| !no.is_users());
+    noes.extend(audit);
     let next = &mut work.next;
-    next.ledger
-        .unanswered
-        .extend(review.into_iter().chain(audit));
+    wave::owe(&mut next.ledger.unanswered, noes);
     next.plan.candidate_slices.clear();
     next.plan.plan_basis = String::new();
     next.plan.last_reground_at = None;

@@ -33,15 +33,7 @@ pub(in crate::machine) fn cancel(work: &mut Work, why: &str) -> Result<(), Refus
     if is_cancelled(&work.next) || work.next.state.continuation_policy == Policy::Done {
         return Err(refusal("the workflow has ended already"));
     }
-    for slice in &mut work.next.plan.candidate_slices {
-        if slice.status.is_open() {
-            slice.status = SliceStatus::Cancelled;
-        }
-    }
-    work.go_idle();
-    wave::void(&mut work.next);
-    let again = wave::owed_again(&mut work.next, &work.before.plan);
-    work.next.ledger.unanswered.extend(again);
+    cancel_open(work);
     wait(
         work,
         Policy::Paused,
@@ -51,6 +43,19 @@ pub(in crate::machine) fn cancel(work: &mut Work, why: &str) -> Result<(), Refus
     );
     work.next.state.contract_status = "cancelled".to_owned();
     Ok(())
+}
+
+/// Nobody builds what is open any more, and what was answered with it is owed again.
+pub(super) fn cancel_open(work: &mut Work) {
+    for slice in &mut work.next.plan.candidate_slices {
+        if slice.status.is_open() {
+            slice.status = SliceStatus::Cancelled;
+        }
+    }
+    work.go_idle();
+    wave::void(&mut work.next);
+    let again = wave::owed_again(&mut work.next, &work.before.plan);
+    wave::owe(&mut work.next.ledger.unanswered, again);
 }
 
 fn is_cancelled(snapshot: &Snapshot) -> bool {
