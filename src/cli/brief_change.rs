@@ -12,8 +12,8 @@ use cook_core::brief as contract;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted};
 use cook_core::machine::Rule;
 use cook_core::model::{
-    Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, Cause, Event, GuideProposal, Role,
-    Slot,
+    Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, Cause, Event, GuideProposal,
+    Policy, Role, Slot,
 };
 use cook_os::process::ROLE_VARIABLE;
 use serde_json::{Map, Value};

@@ -136,22 +136,15 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         .into_iter()
         .chain(open_audit)
     {
+        let what = blocker.what.join("; ");
+        let whose = match blocker.is_users() {
+            true => "what the user said of slices that were cancelled".to_owned(),
+            false => format!("{}'s rejection", blocker.by()),
+        };
         drift.cause_at(
             &blocker.id,
             Code::UnansweredNo,
-            match blocker.is_users() {
-                true => format!(
-                    "no slice is left that holds to {}: {}",
-                    blocker.id,
-                    blocker.what.join("; ")
-                ),
-                false => format!(
-                    "{}'s rejection ({}) is not answered: {}",
-                    blocker.by(),
-                    blocker.id,
-                    blocker.what.join("; ")
-                ),
-            },
+            format!("{whose} ({}) is not answered: {what}", blocker.id),
         );
     }
     Ok(drift)
