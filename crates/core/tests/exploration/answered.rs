@@ -6,7 +6,8 @@ use super::walk::Walk;
 use cook_core::diagnostic::Code;
 use cook_core::machine::Rule;
 use cook_core::model::{
-    AnswerTo, CancelledSlice, Conclude, Event, PlanBlock, Reground, Role, Verdicts,
+    AnswerTo, CancelledSlice, Conclude, Event, PlanBlock, Reground, Reopen, Role, SliceStatus,
+    Verdicts,
 };
 
 const ONE: Bounds = Bounds {
@@ -230,6 +231,65 @@ fn what_the_user_says_opens_what_is_done() {
     assert_eq!(walk.rule(), Rule::Recover);
     walk.drive();
     assert!(walk.is_done());
+}
+
+/// The user's edit is no answer.
+#[test]
+fn a_no_is_owed_again_once_the_user_edits_its_slice_away() {
+    let mut walk = taken_up("b closes it");
+    let mut plan = walk.snapshot.plan.clone();
+    plan.slice_mut("b").unwrap().status = SliceStatus::Cancelled;
+    walk.take(Event::Adopted { plan });
+    assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
+    walk.drive();
+}
+
+#[test]
+fn what_a_report_says_of_risks_stays_beside_later_ones() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    for risk in ["it leaks", "it is slow", "it leaks"] {
+        walk.own_commit();
+        let mut event = walk.implemented();
+        if let Event::Implemented { submission, .. } = &mut event {
+            let fields = &mut submission.report.fields;
+            fields.insert("residual_risks_discovered".to_owned(), risk.to_owned());
+        }
+        walk.take(event);
+    }
+    let remarked = walk.snapshot.ledger.slices["a"].remarked.as_deref();
+    assert_eq!(remarked, Some("it leaks\nit is slow"));
+    walk.drive();
+}
+
+#[test]
+fn a_report_that_opens_what_the_slice_in_work_waits_for_does_not_select_it() {
+    let mut walk = Walk::new(Bounds { slices: 2, ..ONE });
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(true));
+    walk.take(walk.audited());
+    walk.take(walk.accepted("a"));
+    walk.take(walk.reground(|block| block.select = Some("b".to_owned())));
+    walk.take(Event::Returned {
+        slice_id: "b".to_owned(),
+        why: "a is wrong".to_owned(),
+        submission: submission(&walk.snapshot, Role::Implementer),
+    });
+    let opens = |id: &str| {
+        walk.reground(|block| {
+            block.reopen = vec![Reopen {
+                slice_id: "a".to_owned(),
+                why: "it is wrong".to_owned(),
+                at: None,
+            }];
+            block.select = Some(id.to_owned());
+        })
+    };
+    let (both, one) = (opens("b"), opens("a"));
+    walk.refused(both, Code::SelectBlocked);
+    walk.take(one);
 }
 
 fn said(text: &str) -> Event {

@@ -96,6 +96,7 @@ pub(super) fn apply(
         require_acceptable(work, &reconcile.slice_id)?;
         if !work.facts.worktree()?.is_clean() {
             hold_back(work, &reconcile.slice_id, submission)?;
+            answers::note(work);
             answer_cancelled(work, block)?;
             record_reground(work, block, submission);
             return ask_for_trust(work);
