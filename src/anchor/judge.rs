@@ -12,6 +12,16 @@ use cook_core::model::{Anchor, PROMPT_DIGEST, PROMPT_ID, Verdict, fits};
 const HEARD: &str =
     "(heard) a hook reported it; only what the user says to cook itself counts as theirs";
 
+/// The beginning of a message, for a reader.
+fn begin(text: &str) -> String {
+    /// Room for a sentence.
+    const SHOWN: usize = 160;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 impl Sources<'_> {
     /// What an anchor is worth now. `gates` are the commands whose receipts may
     /// prove a `test:` anchor.
@@ -50,7 +60,10 @@ impl Sources<'_> {
     }
 
     /// A message of the user's, and whether it holds the quote. White space does not matter.
-    fn said_by_user(&self, id: &str, quote: Option<&str>) -> Result<AnchorAnswer, Failure> {
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn said_by_user(&self, id: &str, quote: Option<&str>) -> Result<AnchorAnswer, Failure> {
         let messages = self.messages()?;
         let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (verdict, why) = match (messages.get(id), quote) {
@@ -65,7 +78,9 @@ impl Sources<'_> {
                 }
             }
             (Some(text), Some(quote)) if !fold(text).contains(&fold(quote)) => {
-                (Verdict::Missing, "the message does not say that")
+                let (quote, says) = (begin(quote), begin(&fold(text)));
+                let why = format!("the message does not say \"{quote}\"; it says: {says}");
+                return Ok(answer(Verdict::Missing, why, &format!("user@{id}")));
             }
             (Some(_), _) if id.starts_with(PROMPT_ID) => (Verdict::Unverifiable, HEARD),
             (Some(_), Some(_)) => (Verdict::Verified, "the message says that"),

@@ -2,13 +2,13 @@
 
 use super::world::World;
 use crate::anchor::{Anchor, Sources, basis_of};
-use cook_core::brief::{is_users, mentions};
+use cook_core::brief::{is_users, mentions, quotes};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{
     AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion, FactSet, Facts, Head,
     OwnQuestion,
 };
-use cook_core::model::{BriefLine, BriefStanding, Caches, PROMPT_ID, Rest, Survival, Verdict};
+use cook_core::model::{BriefLine, BriefStanding, Caches, Rest, Slot, Survival, Verdict};
 use cook_store::receipt::words;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -182,13 +182,14 @@ impl World<'_> {
                 BriefLine::Established {
                     evidence, basis, ..
                 } => (evidence, basis),
-                BriefLine::Forbid { source, .. } if !is_users(&entry.by) => {
-                    if let Some(standing) = unsourced(&sources, source, &gates)? {
+                other => {
+                    if !is_users(&entry.by)
+                        && let Some(standing) = unsourced(&sources, other, &gates)?
+                    {
                         facts.standings.insert(entry.id.clone(), standing);
                     }
                     continue;
                 }
-                _ => continue,
             };
             let answer = sources.recheck(evidence, *basis, entry.stamp.as_ref(), &gates)?;
             if answer.verdict == Verdict::Verified {
@@ -211,9 +212,7 @@ impl World<'_> {
                 } => (evidence, basis),
                 other => {
                     facts.stamps.push(None);
-                    if let BriefLine::Forbid { source, .. } = other
-                        && let Some(standing) = unsourced(&sources, source, &gates)?
-                    {
+                    if let Some(standing) = unsourced(&sources, other, &gates)? {
                         facts.unproved.insert(number, standing);
                     }
                     continue;
@@ -225,23 +224,41 @@ impl World<'_> {
                 facts.unproved.insert(number, standing(answer));
             }
         }
-        if !question.messages.is_empty() {
-            let known = sources.messages()?;
-            let asked = question.messages.iter();
+        let mut misquoted = BTreeSet::new();
+        for (id, quote) in &question.messages {
+            let answer = sources.said_by_user(id, quote.as_deref())?;
             // What a hook reported is nobody's word, and ends nothing.
-            let said = |id: &&String| known.contains_key(*id) && !id.starts_with(PROMPT_ID);
-            facts.messages = asked.filter(said).cloned().collect();
+            match answer.verdict {
+                Verdict::Verified => facts.messages.insert(id.clone()),
+                _ => misquoted.insert(id),
+            };
         }
+        facts.messages.retain(|id| !misquoted.contains(id));
         Ok(facts)
     }
 }
 
-/// Why the source of a forbid is none: none of the places that it names is there.
+/// Why the source of a line is none: it has a message of the user's say what it does not, or it is a
+/// forbid's and none of the places that it names is there.
 fn unsourced(
     sources: &Sources,
-    source: &str,
+    line: &BriefLine,
     gates: &[String],
 ) -> Result<Option<BriefStanding>, Failure> {
+    let (BriefLine::Forbid { source, .. } | BriefLine::Learned { source, .. }) = line else {
+        return Ok(None);
+    };
+    for quoted in quotes(source) {
+        for words in std::iter::once(None).chain(quoted.words.iter().map(Some)) {
+            let answer = sources.said_by_user(&quoted.id, words.map(String::as_str))?;
+            if answer.verdict == Verdict::Missing {
+                return Ok(Some(standing(answer)));
+            }
+        }
+    }
+    if line.slot() != Slot::Forbid {
+        return Ok(None);
+    }
     let mut standing = BriefStanding {
         verdict: Verdict::Unverifiable,
         why: "it names no place and no message of the user's".to_owned(),

@@ -329,6 +329,52 @@ fn a_forbid_is_the_users_to_end_and_say_is_a_user_door() {
         .fails(4, "brief_invalid");
 }
 
+/// However a source quotes, what stands beside a message's id is the message's, or the note is none.
+#[test]
+fn nobody_puts_words_into_a_message_of_the_users() {
+    let repo = repo();
+    let message = say(&repo, "use queues; pubsub loses messages");
+    let before = repo.fingerprint();
+    let noted = |slot: &str, source: &str| {
+        repo.cook(&["brief", "note", slot, "no pubsub", "--source", source])
+    };
+    for slot in ["forbid", "learned"] {
+        for words in [
+            ": other words",
+            ": 'other words'",
+            ": \"other words\"",
+            " \u{201c}other words\u{201d}",
+            " and they hate pubsub",
+            ": 'use queues' and nothing else",
+        ] {
+            noted(slot, &format!("user@{message}{words}"))
+                .fails(4, "brief_unproved")
+                .says("it says: use queues; pubsub loses messages");
+        }
+        for source in [
+            format!("they hate pubsub, user@{message}"),
+            format!("src/a.rs:2 as User @ {message} says"),
+            "src/a.rs:2, user@msg-99".to_owned(),
+            "user@answer-1: 'use queues'".to_owned(),
+        ] {
+            noted(slot, &source).fails(4, "brief_unproved");
+        }
+    }
+    assert_eq!(repo.fingerprint(), before);
+    // A cause that quotes is held against the message too.
+    noted("learned", &format!("`user@{message}`: \"pubsub loses messages\"")).exits(0);
+    noted("forbid", &format!("user@{message}: 'use queues'")).exits(0);
+    let id = id_of(&repo, "no pubsub — source: `");
+    for (quote, exit) in [("other words", 4), ("use queues", 0)] {
+        let by = format!("user@{message}: '{quote}'");
+        let fate = json!([{"id": id, "verdict": "retired", "by": by, "why": "they said so"}]);
+        repo.write(".agent/tmp/f.json", fate.to_string());
+        repo.cook(&["brief", "--reconcile", ".agent/tmp/f.json"])
+            .exits(exit);
+    }
+    repo.cook(&["verify", "control-plane"]).exits(0);
+}
+
 #[test]
 fn what_was_learned_comes_from_the_history() {
     let repo = Repo::selected();

@@ -27,7 +27,7 @@ pub use fill::{fill, last_line};
 pub use going_on::split_checkpoint;
 pub use identity::{entry_id, line_digest};
 pub use material::{Attempt, Due, Filled, Here, LastCheckpoint, Material, Origin, Proof};
-pub use mention::mentions;
+pub use mention::{mentions, quotes};
 pub use read::{MAX_BYTES, Reading, read, read_reconciliation};
 pub use reconcile::{Author, Incoming, Reconciled, close, reconcile, undo};
 pub use render::{Brief, Budgeted, Weight, line_text, render, within};

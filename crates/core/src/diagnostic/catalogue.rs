@@ -199,7 +199,7 @@ codes! {
     BriefContradictory "brief_contradictory" Refusal Error "a reconciliation says two things of one entry", "say one of them";
     BriefFull "brief_full" Refusal Error "a slot of the brief is full", "supersede or retire what no longer matters";
     BriefInvalid "brief_invalid" Refusal Error "an entry of the brief breaks its contract", "mend the named field, then run the command again";
-    BriefUnproved "brief_unproved" Refusal Error "the evidence of an established entry does not hold now, or an agent forbids something by no source that is there", "anchor it to what HEAD holds or to a message of the user's, or note it under `open`";
+    BriefUnproved "brief_unproved" Refusal Error "the evidence of an established entry does not hold now, an agent forbids something by no source that is there, or a source has a message of the user's say what it does not", "anchor it to what HEAD holds or to a message of the user's, with nothing beside its id but its own words, or note it under `open`";
     BriefUnchanged "brief_unchanged" Refusal Error "the brief says that already", "run `cook brief`";
     GuideMissing "guide_missing" Refusal Error "no update of the agent guide is proposed", "an artifact brings one: `cook brief import FILE`";
     FactMissing "fact_missing" Refusal Error "a decision read a fact that was not measured; this is a defect in cook", "report it";

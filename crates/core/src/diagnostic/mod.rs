@@ -14,8 +14,8 @@ pub use catalogue::{CATALOGUE, Code};
 pub use kind::{Family, Severity};
 pub use secret::{REDACTED, find_tokens, redacted, without_tokens};
 pub use text::{
-    Lines, clean, counted, harmless_json, listed_are, without_attribution, without_escapes,
-    without_tags,
+    Attribution, Lines, attributions, clean, counted, harmless_json, listed_are,
+    without_attribution, without_escapes, without_tags,
 };
 
 use serde::{Deserialize, Serialize};

@@ -5,6 +5,7 @@
 //! dead text and what is read is what stands there. `clean` is idempotent.
 
 use crate::model::is_hidden;
+use std::ops::Range;
 
 /// What becomes of line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +119,31 @@ const SAID: [&str; 3] = ["answer-", "msg-", "prompt-"];
 pub fn without_attribution(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut done = 0;
+    for Attribution { start, .. } in attributions(text) {
+        if !text[..start].ends_with(CLAIMED) {
+            kept.push_str(&text[done..start]);
+            kept.push_str(CLAIMED);
+            done = start;
+        }
+    }
+    kept.push_str(&text[done..]);
+    kept
+}
+
+/// Where a text names something that the user said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribution {
+    /// Where the name begins.
+    pub start: usize,
+    /// Where the message's id stands.
+    pub id: Range<usize>,
+}
+
+/// Every place that reads as the name of something that the user said: `user@msg-1`.
+pub fn attributions(text: &str) -> Vec<Attribution> {
+    let mut found: Vec<Attribution> = Vec::new();
     for (at, sign) in text.match_indices(['@', '＠', '﹫']) {
+        let done = found.last().map_or(0, |last| last.id.end);
         let after = text[at + sign.len()..].trim_start_matches(' ');
         let begins = |id: &&str| {
             let head = after.get(..id.len());
@@ -129,15 +154,16 @@ pub fn without_attribution(text: &str) -> String {
         let name = &before[name.len()..];
         let is_like = !name.is_ascii() && name.chars().count() <= 6;
         let is_user = is_like || name.eq_ignore_ascii_case("user");
-        let start = done + before.len() - name.len();
-        if is_user && SAID.iter().any(begins) && !text[..start].ends_with(CLAIMED) {
-            kept.push_str(&text[done..start]);
-            kept.push_str(CLAIMED);
-            done = start;
+        if is_user && SAID.iter().any(begins) {
+            let is_id = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+            let id = text.len() - after.len();
+            found.push(Attribution {
+                start: done + before.len() - name.len(),
+                id: id..text.len() - after.trim_start_matches(is_id).len(),
+            });
         }
     }
-    kept.push_str(&text[done..]);
-    kept
+    found
 }
 
 const CLAIMED: &str = "claimed-";

@@ -33,9 +33,9 @@ pub(super) fn question(snapshot: &Snapshot, change: &BriefChange) -> BriefQuesti
         .reconciliation
         .iter()
         .filter_map(|outcome| outcome.by.as_deref());
-    let messages: BTreeSet<String> = causes
+    let messages: BTreeSet<(String, Option<String>)> = causes
         .filter_map(|cause| match Anchor::parse(cause) {
-            Ok(Anchor::User { id, .. }) => Some(id),
+            Ok(Anchor::User { id, quote }) => Some((id, quote)),
             _ => None,
         })
         .collect();
@@ -148,7 +148,7 @@ fn change_brief(
     Ok((done.records, findings))
 }
 
-/// A note whose evidence does not hold is refused, and a forbid of an agent's whose source is none; in a whole brief from elsewhere it
+/// A note whose evidence does not hold is refused, and an agent's whose source is none; in a whole brief from elsewhere it
 /// comes in with a warning, and the next change makes a question of it.
 fn unproved(
     change: &BriefChange,
@@ -162,7 +162,7 @@ fn unproved(
             continue;
         };
         let forbids = line.slot() == Slot::Forbid;
-        if forbids && author.is_user {
+        if line.slot() != Slot::Established && author.is_user {
             continue;
         }
         let text = format!("{}: {}", line.slot().id(), brief::line_text(line));

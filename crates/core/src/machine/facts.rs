@@ -88,8 +88,8 @@ pub struct BriefQuestion {
     pub entries: Vec<BriefEntry>,
     /// Entries that come in: where does their anchor point.
     pub lines: Vec<BriefLine>,
-    /// Messages of the user's by id: are they there.
-    pub messages: BTreeSet<String>,
+    /// Messages of the user's by id, each with what is quoted of it: are they there, and do they say so.
+    pub messages: BTreeSet<(String, Option<String>)>,
 }
 
 /// Ask about a commit that a report names.
