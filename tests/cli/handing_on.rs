@@ -541,6 +541,38 @@ fn no_answer_holds_a_tag_for_a_model() {
     assert!(named > 0, "{named}");
 }
 
+/// What an audit only tells, or rates, is open as well as what it counts.
+#[test]
+fn an_audit_that_tells_what_is_missing_leaves_something_open() {
+    use crate::support::reports::slice;
+    let repo = Repo::with_mission("Ship it");
+    repo.plan_and_select(&[slice("s1")]);
+    repo.commit_for("s1", "s1.txt", "s1 works\n");
+    repo.record("implementer", repo.implementer_report(None))
+        .ok();
+    repo.record("reviewer", repo.reviewer_report(None)).ok();
+    let whole = repo.auditor_report();
+    let told = whole.replace("still not done: none", "still not done: no licence file");
+    let failed = whole.replacen(": pass - read", ": fail - no licence file", 1);
+    assert!(told != whole && failed != whole, "{whole}");
+    for report in [told, failed] {
+        repo.record("auditor", report).ok().says("open points named");
+        let prompt = repo.cook(&["next", "--prompt"]).ok().out;
+        holds(&prompt, "no licence file");
+        lacks(&prompt, "nothing is open");
+        assert_eq!(repo.document("state.json")["last_auditor_verdict"], "open");
+        let accept = json!({
+            "reconcile": {"slice_id": "s1", "decision": "accepted"},
+            "evidence": crate::support::reports::proof("s1"),
+        });
+        let report = repo.regrounder_report(&accept);
+        repo.record("regrounder", report).exits(4).says("no_unanswered");
+        repo.cook(&["undo", "--as-user"]).ok();
+    }
+    let empty = whole.replace("still not done: none", "still not done: nothing remains");
+    repo.record("auditor", empty).ok().says("nothing open");
+}
+
 /// What the user said stands in the brief before a slice is selected, while another is in work, and once
 /// nothing is open.
 #[test]

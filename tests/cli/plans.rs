@@ -134,7 +134,15 @@ fn blockers_and_gaps_stay_until_a_list_is_given() {
         repo.implementer_report(Some("not this either")),
     )
     .ok();
-    reground(&repo, &json!({"release_blocker_ids": [], "select": "s3"})).ok();
+    // An empty list is offered of what is not open alone, and what it clears is said.
+    let prompt = repo.cook(&["next", "--prompt"]).ok().out;
+    for key in ["release_blocker_ids", "high_value_gaps"] {
+        assert!(!prompt.contains(&format!("\"{key}\": []")), "{prompt}");
+    }
+    reground(&repo, &json!({"release_blocker_ids": [], "select": "s3"}))
+        .ok()
+        .says("blockers_cleared")
+        .says("`B-1`");
     assert_eq!(
         repo.document("state.json")["release_blocker_ids"],
         json!([])
@@ -266,7 +274,10 @@ fn an_answer_is_placed_where_it_binds() {
             .says("answer_unplaced")
             .says("s1");
     }
-    reground(&repo, &place(&["s2"])).ok();
+    reground(&repo, &place(&["s2"]))
+        .ok()
+        .says("answer_moved")
+        .says("no longer binds slice `s3`");
     assert!(notes(&repo, "s3").is_empty());
     // With its slice gone it concerns the others again.
     let cancel = json!({"plan": {"cancel": [{"slice_id": "s2", "reason": "nobody wants it"}]}});
@@ -293,6 +304,17 @@ fn nothing_that_is_named_as_missing_is_left_at_the_end() {
             .says("blockers_open")
             .says("RB-1");
         assert_eq!(repo.rule(), "7", "nothing was taken");
+        // One that stands in the report alone holds it up as well.
+        let mut settled = accept.clone();
+        settled[key] = json!([]);
+        let told = repo.regrounder_report(&settled).replace(
+            "Canonical blockers or deviations: none",
+            "Canonical blockers or deviations: the licence is missing",
+        );
+        repo.record("regrounder", told)
+            .exits(4)
+            .says("blockers_open")
+            .says("the licence is missing");
         let mut asks = accept.clone();
         asks["policy"] = json!({"to": "await_user_input", "question": "who mends RB-1?"});
         let report = repo.regrounder_report(&asks);
@@ -305,6 +327,19 @@ fn nothing_that_is_named_as_missing_is_left_at_the_end() {
         reground(&repo, &accept).ok();
         assert_eq!(repo.rule(), "8");
     }
+}
+
+#[test]
+fn the_work_is_blocked_for_a_reason() {
+    let repo = given_back();
+    let blocked = |why: &str| json!({"policy": {"to": "blocked", "why": why, "exit": "true"}});
+    for why in ["", " ", "none", "-"] {
+        reground(&repo, &blocked(why)).exits(4);
+    }
+    reground(&repo, &blocked("none"))
+        .exits(4)
+        .says("block_without_reason");
+    reground(&repo, &blocked("the mirror is down")).ok();
 }
 
 /// What a list of every slice leaves out of one stays, as in a change.
@@ -331,6 +366,33 @@ fn a_whole_list_leaves_what_it_does_not_name() {
     assert_eq!(of(&after, "s3")["locked_notes"], json!(["never as root"]));
     assert_eq!(of(&after, "s3")["blocked_on"], json!(["s2"]));
     assert_eq!(of(&after, "s3")["why_now"], json!("it is last"));
+}
+
+/// A review does not cover an answer that its report moves, and is not told that criteria changed.
+#[test]
+fn an_answer_that_moves_is_not_blamed_on_the_criteria() {
+    let repo = Repo::with_mission("Ship it");
+    repo.plan_and_select(&[slice("s1"), slice("s2")]);
+    repo.build_slice("s1");
+    ask(&repo, "in which language?").ok();
+    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    reground(&repo, &json!({})).ok();
+    repo.record("reviewer", repo.reviewer_report(None)).ok();
+    repo.record("auditor", repo.auditor_report()).ok();
+    let note = notes(&repo, "s1")[0].clone();
+    let id = note.split(':').next().unwrap().trim_start_matches("user@");
+    let accept = |slices: &[&str]| {
+        json!({
+            "reconcile": {"slice_id": "s1", "decision": "accepted"},
+            "evidence": crate::support::reports::proof("s1"),
+            "answers_to": [{"answer": id, "slices": slices}],
+            "select": "s2",
+        })
+    };
+    let moved = reground(&repo, &accept(&["s2"])).exits(4);
+    let moved = moved.says("review_negative").says("answer of the user's");
+    assert!(!moved.err.contains("the criteria of slice"), "{}", moved.err);
+    reground(&repo, &accept(&["s1", "s2"])).ok();
 }
 
 /// Nobody is offered what is refused: a committed slice waits for its review.

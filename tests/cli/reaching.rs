@@ -56,6 +56,36 @@ fn whoever_re_grounds_is_told_what_the_user_did() {
     lacks(&told, "`cook adopt` took that in");
 }
 
+/// The command that a stop names is the one that ends it, in a script too.
+#[test]
+fn what_is_named_for_edited_settings_takes_them_in() {
+    let repo = Repo::selected();
+    let settings = repo.read(".agent/cook.toml");
+    repo.write(".agent/cook.toml", format!("{settings}\n# ours\n"));
+    let named = repo.cook(&["next", "--json"]).exits(0).json();
+    assert_eq!(named["blocking_command"], "cook init --as-user", "{named}");
+    repo.cook(&["init", "--as-user"]).exits(0);
+    assert_ne!(repo.rule(), "S");
+}
+
+/// What cook itself left uncommitted is committed by a command that is named wherever it holds things up.
+#[test]
+fn a_mission_that_is_not_committed_is_said_to_be_committed_by_cook() {
+    let repo = Repo::selected();
+    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+        .exits(0);
+    let how = "`cook init --commit` commits .agent/mission.md";
+    repo.cook(&["next"]).exits(0).says(how);
+    holds(&prompt(&repo), how);
+    let block = json!({"plan": plan(), "select": "a"});
+    let report = || repo.reground("none", "none", "a", &block);
+    repo.record("regrounder", report())
+        .fails(4, "select_dirty")
+        .says(how);
+    repo.cook(&["init", "--commit"]).exits(0);
+    repo.record("regrounder", report()).exits(0);
+}
+
 #[test]
 fn whoever_re_grounds_is_told_of_ends_and_beginnings() {
     let repo = Repo::wave();

@@ -121,12 +121,14 @@ codes! {
     PlanAmbiguous "plan_ambiguous" Refusal Error "several plans are there", "name one of them with `cook init --from`";
     PlanMarksDone "plan_marks_done" Refusal Error "a plan marks a slice done", "only an accepted reconciliation makes a slice done";
     PlanStatusIgnored "plan_status_ignored" Finding Warning "the plan gives a status to a slice that is done or cancelled", "take a done slice up again with `reopen`";
+    AnswerMoved "answer_moved" Finding Warning "an answer of the user's no longer binds an open slice that it bound", "name the slice in `answers_to` too when the answer concerns it: `cook next` names who may";
+    BlockersCleared "blockers_cleared" Finding Warning "a re-ground no longer names what the last one named as missing", "name it again in `release_blocker_ids` or `high_value_gaps` while it is missing";
     SelectionDiffers "selection_differs" Finding Warning "a report calls a slice selected that its block does not select", "select it with `\"select\": \"ID\"`";
     PlanTwice "plan_twice" Refusal Error "the plan lists every slice and its changes", "give `add`, `change`, `cancel` and `order`, or `candidate_slices`";
     OrderUnknown "order_unknown" Refusal Error "`order` names something else than open slices, each once", "name open slices of the plan, first to last";
     PlanStatusIllegal "plan_status_illegal" Refusal Error "a plan gives a slice a status it cannot take", "leave `status` out, or write planned, blocked or cancelled; `select` selects a slice";
     CancelWithoutReason "cancel_without_reason" Refusal Error "a slice is cancelled without a reason", "add `reason` to the slice";
-    BlockWithoutReason "block_without_reason" Refusal Error "a slice is called blocked without a reason", "add `reason` to the slice, or name in `blocked_on` what it waits for";
+    BlockWithoutReason "block_without_reason" Refusal Error "a slice, or the work, is called blocked without a reason", "add `reason` to the slice, or name in `blocked_on` what it waits for";
     ReopenWithoutReason "reopen_without_reason" Refusal Error "a slice is reopened, and nothing says what must be fixed", "say it in `findings` of `reconcile`";
     NamedTwice "named_twice" Refusal Error "a list of the block names one thing twice", "name it once";
     CriteriaEmpty "criteria_empty" Refusal Error "a slice has no acceptance criteria", "name what must hold: `acceptance_criteria` in the plan, `--text` and `--reason` of `cook criteria amend`";

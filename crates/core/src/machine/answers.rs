@@ -2,7 +2,7 @@
 //! part of what a review and an audit are given for, and no plan removes one.
 
 use super::work::Work;
-use crate::diagnostic::{Code, Lines, Refusal, clean};
+use crate::diagnostic::{Code, Finding, Lines, Refusal, clean};
 use crate::model::{
     ANSWER_NOTE, Blocker, Ledger, PlaceAnswer, Plan, PlannedSlice, Reground, Slice, SliceStatus,
     Snapshot, UserAnswer,
@@ -96,7 +96,31 @@ pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> 
     }
     let changed = work.next.ledger.answers != work.before.ledger.answers;
     note(work);
+    tell_moved(work, block);
     Ok(changed)
+}
+
+/// Names the open slices that an answer bound and binds no more: no role takes the user's word off
+/// one unsaid.
+fn tell_moved(work: &mut Work, block: &Reground) {
+    for PlaceAnswer { answer, .. } in &block.answers_to {
+        let mut answers = work.next.ledger.answers.iter();
+        let Some(note) = answers.find(|kept| kept.id() == *answer).map(UserAnswer::note) else {
+            continue;
+        };
+        let has_it = |slice: &Slice| {
+            let notes = slice.locked_notes.as_ref();
+            notes.is_some_and(|notes| notes.contains(&note))
+        };
+        let before = work.before.plan.open_slices().filter(|slice| has_it(slice));
+        let is_bound = |id: &str| work.next.plan.slice(id).is_some_and(has_it);
+        let lost = before.filter(|slice| !is_bound(&slice.slice_id));
+        for id in lost.map(|slice| &slice.slice_id) {
+            let what = format!("{answer} no longer binds slice `{id}`");
+            work.findings
+                .push(Finding::new(Code::AnswerMoved, what).at(id.clone()));
+        }
+    }
 }
 
 /// An open slice takes an answer up; a done one was accepted under it.

@@ -1,5 +1,6 @@
 //! What `git status` says.
 
+use crate::model::{CONTRACT_FILES, SETTINGS_FILES};
 use serde::{Deserialize, Serialize};
 
 /// `git status`.
@@ -30,6 +31,16 @@ impl Worktree {
     /// Some of the dirty paths, and how many there are beside them.
     pub(super) fn first_dirty(&self) -> String {
         self.name_dirty(5)
+    }
+
+    /// How the user commits what is cook's own among the dirty paths.
+    pub(super) fn contract_hint(&self) -> Option<String> {
+        let is_own = |path: &&String| {
+            let mut known = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
+            known.any(|own| own == path)
+        };
+        let own: Vec<&str> = self.dirty.iter().filter(is_own).map(String::as_str).collect();
+        (!own.is_empty()).then(|| format!("`cook init --commit` commits {}", own.join(", ")))
     }
 
     /// As many of the dirty paths, and how many there are beside them.

@@ -168,7 +168,11 @@ fn remaining_ids(snapshot: &Snapshot) -> String {
 /// The format of the report that a role is asked for under a rule, its two header lines filled in.
 pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot, selection: &Selection) -> String {
     let left_out = match role {
-        Role::Regrounder => refused_keys(rule, snapshot, selection),
+        Role::Regrounder => {
+            let mut keys = refused_keys(rule, snapshot, selection);
+            keys.extend(kept_lists(snapshot));
+            keys
+        }
         Role::Implementer if must_fix(snapshot).is_empty() => vec![report::MUST_FIX],
         _ => Vec::new(),
     };
@@ -188,6 +192,16 @@ pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot, selection: &Se
         lines.push(report::OFFER_FORMAT.trim_end().to_owned());
     }
     lines.join("\n")
+}
+
+/// Lists that stay where they are left out: an empty one that is copied would clear them unsaid.
+fn kept_lists(snapshot: &Snapshot) -> Vec<&'static str> {
+    let lists = [
+        ("release_blocker_ids", &snapshot.state.release_blocker_ids),
+        ("high_value_gaps", &snapshot.ledger.high_value_gaps),
+    ];
+    let named = lists.into_iter().filter(|(_, named)| !named.is_empty());
+    named.map(|(key, _)| key).collect()
 }
 
 /// What a regrounder's block may not hold now.

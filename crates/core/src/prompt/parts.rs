@@ -175,11 +175,11 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
             is_end.then(|| Quoted::word(&ledger.wave.opened.0.to_string())),
         ),
         (
-            "Release blockers of the last re-ground:",
+            "Release blockers of the last re-ground (they stay until `release_blocker_ids` names others; `[]` takes them back):",
             list(snapshot.state.release_blocker_ids.clone()),
         ),
         (
-            "High-value gaps of the last re-ground:",
+            "High-value gaps of the last re-ground (they stay until `high_value_gaps` names others; `[]` takes them back):",
             list(ledger.high_value_gaps.clone()),
         ),
         ("Criteria the user amended:", list(amendments(snapshot))),

@@ -59,7 +59,7 @@ pub(super) fn audit_text(audit: Option<&AuditNote>, owed: Option<&Blocker>) -> S
             no.id
         );
     }
-    match audit.findings.is_empty() {
+    match audit.findings.is_empty() && !audit.rejects {
         true => text.push_str("  nothing is open\n"),
         false => rows(&mut text, "open", &audit.findings, HISTORY),
     }

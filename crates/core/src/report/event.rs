@@ -142,25 +142,23 @@ fn with_reason(report: &Report, key: &str, mut found: Vec<String>) -> Vec<String
     found
 }
 
-/// Positive = no open contract, no blocker, no gap. Then the reasons why the project
-/// is not done are not findings: there is nothing left to name.
+/// Positive = the report names nothing as open, in whichever of its fields, and no dimension fails.
 fn auditor(report: &Report) -> Verdicts {
     let open_key = "open_top_level_contract_ids";
-    let positive = is_none(report.field(open_key))
-        && report.count("blocker_count") == Some(0)
-        && report.count("high_value_gap_count") == Some(0);
-    let mut findings = match positive {
-        true => Vec::new(),
-        false => report.items("why_the_project_is_still_not_done"),
-    };
+    let mut findings = report.items("why_the_project_is_still_not_done");
     findings.extend(report.items("worktree_blockers"));
     let mut verdicts = Verdicts {
         follow_up: follow_up(report, "next_mandatory_slice"),
         open_contract_ids: report.ids(open_key),
-        ..verdicts(report, positive, findings)
+        ..verdicts(report, false, findings)
     };
     verdicts.findings.extend(rules::counts(&verdicts));
-    verdicts.concerns.extend(rules::untrue(&report.record));
+    let untrue = rules::untrue(&report.record);
+    verdicts.positive = is_none(report.field(open_key))
+        && verdicts.findings.is_empty()
+        && verdicts.fails.is_empty()
+        && untrue.is_empty();
+    verdicts.concerns.extend(untrue);
     verdicts
 }
 

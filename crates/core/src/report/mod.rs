@@ -101,7 +101,7 @@ impl Report {
 
     /// A list field: one text each; none is empty.
     pub fn items(&self, key: &str) -> Vec<String> {
-        value::items(self.field(key))
+        rules::items_of(&self.record, key)
     }
 
     /// A list field of ids.

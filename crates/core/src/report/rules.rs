@@ -3,7 +3,7 @@
 //! grammar has spoken already.
 
 use super::value::{
-    after_yes_no, commit, count, ids, is_named, is_none, is_none_or_routing, is_routing, items,
+    after_yes_no, commit, count, finds_nothing, ids, is_named, is_none, is_none_or_routing, is_routing, items,
     leading_word, needs_nothing, numbered, yes_no,
 };
 use crate::diagnostic::{Code, Finding, Lines, clean, counted};
@@ -43,7 +43,9 @@ pub fn advice(record: &ReportRecord) -> Option<String> {
 
 /// The items of a list field; none where it says none.
 pub fn items_of(record: &ReportRecord, key: &str) -> Vec<String> {
-    items(field(record, key))
+    let mut items = items(field(record, key));
+    items.retain(|item| !finds_nothing(item));
+    items
 }
 
 /// What an audit calls untrue of plan and state.

@@ -278,6 +278,19 @@ pub(super) fn needs_nothing(text: &str) -> bool {
     begins && !text.contains('?') && words.all(is_plain)
 }
 
+/// Says in words that nothing was found: `None found.`, `nothing remains`, `no open issues`.
+pub(super) fn finds_nothing(text: &str) -> bool {
+    const NOTHING: [&str; 4] = ["none", "nothing", "nil", "no"];
+    const FILLING: &str = "a all are at blocker blockers concern concerns else finding findings found further \
+        gap gaps here identified is issue issues known left missing more observed open outstanding \
+        problem problems remain remaining remains reported risk risks so far was were";
+    let text = one_line(text);
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let mut words = words.filter(|word| !word.is_empty()).peekable();
+    let begins = words.next().is_some_and(|word| NOTHING.contains(&word));
+    begins && words.peek().is_some() && words.all(|word| FILLING.split(' ').any(|it| it == word))
+}
+
 /// Says something: is neither purely none nor bare punctuation.
 pub(crate) fn is_named(text: &str) -> bool {
     !is_none(text) && text.chars().any(char::is_alphanumeric)
@@ -544,6 +557,23 @@ mod tests {
             "",
         ] {
             assert!(!needs_nothing(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_may_say_in_words_that_it_is_empty() {
+        for text in ["None found.", "nothing remains", "- no open issues", "No findings", "None at all"] {
+            assert!(finds_nothing(after_marker(text).unwrap_or(text)), "{text:?}");
+        }
+        for text in [
+            "no test covers it",
+            "nothing is tested",
+            "No",
+            "none of the tests runs",
+            "not found",
+            "",
+        ] {
+            assert!(!finds_nothing(text), "{text:?}");
         }
     }
 

@@ -123,11 +123,13 @@ impl Walk<'_> {
             if more > 0 {
                 named.push(format!("{more} more"));
             }
+            let how = tree.contract_hint().map(|hint| format!("; {hint}"));
             self.findings.push(Finding::new(
                 Code::DirtyWorktree,
                 format!(
-                    "the worktree is not clean: {}; before the user commits or removes that, no slice can be selected or accepted",
-                    named.join(", ")
+                    "the worktree is not clean: {}; before the user commits or removes that, no slice can be selected or accepted{}",
+                    named.join(", "),
+                    how.unwrap_or_default()
                 ),
             ));
         }

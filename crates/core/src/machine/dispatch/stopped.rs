@@ -79,7 +79,8 @@ impl Walk<'_> {
                     if changed.len() == 1 { "it" } else { "them" },
                 ),
             )
-            .command("cook init");
+            // Without it a script's says nothing of whose the change is.
+            .command("cook init --as-user");
             return Ok(Some(self.fire(
                 Rule::Stopped,
                 Policy::AwaitUserInput,

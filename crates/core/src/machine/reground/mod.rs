@@ -170,6 +170,7 @@ fn note_other_selection(work: &mut Work, block: &Reground, submission: Option<&S
 /// The fields every accepted re-ground sets.
 fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submission>) {
     let now = work.now();
+    tell_cleared(work, block);
     let next = &mut work.next;
     next.state.requires_reground = false;
     next.state.last_reground_at = Some(now.clone());
@@ -198,6 +199,28 @@ fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submis
     next.ledger.due_for.clear();
 }
 
+/// Names what a list of the block leaves out that the last re-ground named as missing.
+fn tell_cleared(work: &mut Work, block: &Reground) {
+    let next = &work.next;
+    let (blockers, gaps) = (
+        &next.state.release_blocker_ids,
+        &next.ledger.high_value_gaps,
+    );
+    for (key, named, given) in [
+        ("release_blocker_ids", blockers, &block.release_blocker_ids),
+        ("high_value_gaps", gaps, &block.high_value_gaps),
+    ] {
+        let Some(given) = given else { continue };
+        let cleared = named.iter().filter(|id| !given.contains(id));
+        let cleared: Vec<String> = cleared.map(|id| quoted(id)).collect();
+        if !cleared.is_empty() {
+            let what = format!("`{key}` no longer names {}", cleared.join(", "));
+            work.findings
+                .push(Finding::new(Code::BlockersCleared, what));
+        }
+    }
+}
+
 /// What the regrounder itself names as missing is taken up before the end.
 fn require_nothing_named(
     work: &Work,
@@ -210,9 +233,7 @@ fn require_nothing_named(
     let blockers = &work.next.state.release_blocker_ids;
     let gaps = &work.next.ledger.high_value_gaps;
     let mut named: Vec<String> = blockers.iter().chain(gaps).map(|id| quoted(id)).collect();
-    let stops = matches!(block.conclude, Some(Conclude::Stop));
-    let report = submission.filter(|_| stops);
-    let deviations = report.map(|it| items_of(&it.report, "canonical_blockers_or_deviations"));
+    let deviations = submission.map(|it| items_of(&it.report, "canonical_blockers_or_deviations"));
     named.extend(deviations.into_iter().flatten().filter(|it| is_named(it)));
     if named.is_empty() {
         return Ok(());
@@ -221,7 +242,8 @@ fn require_nothing_named(
         "the project would come to its end with what a re-ground names as missing: {}",
         named.join(", ")
     );
-    Err(Refusal::new(Code::BlockersOpen, message))
+    Err(Refusal::new(Code::BlockersOpen, message)
+        .hint("what holds nothing up is told in `Exact handoff payload`, not as a blocker or deviation"))
 }
 
 /// A re-ground must change what happens next.

@@ -6,6 +6,7 @@ use crate::machine::text::quoted;
 use crate::machine::trust::open_commands;
 use crate::machine::work::Work;
 use crate::model::{Policy, PolicyChange, Reground, Waiting, WaitingKind};
+use crate::report::is_named;
 
 pub(super) fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     let Some(change) = &block.policy else {
@@ -17,8 +18,15 @@ pub(super) fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refu
             "the report concludes with stop and stops for something else",
         ));
     }
-    if let PolicyChange::AwaitUserInput { question } = change {
-        answers::require_new(work, question)?;
+    match change {
+        PolicyChange::AwaitUserInput { question } => answers::require_new(work, question)?,
+        PolicyChange::Blocked { why, .. } if !is_named(why) => {
+            return Err(
+                Refusal::new(Code::BlockWithoutReason, "the work is blocked without a reason")
+                    .replace_hints(["say in `why` what blocks: `\"policy\": {\"to\": \"blocked\", \"why\": \"…\", \"exit\": \"COMMAND\"}`"]),
+            );
+        }
+        PolicyChange::Blocked { .. } => {}
     }
     work.next.state.continuation_policy = match change {
         PolicyChange::AwaitUserInput { .. } => Policy::AwaitUserInput,

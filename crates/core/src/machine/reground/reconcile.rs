@@ -10,7 +10,7 @@ use crate::machine::work::Work;
 use crate::machine::{planning, proof};
 use crate::model::{
     Accepted, ActiveStatus, ByCook, Decision, Policy, Reconcile, Reground, ReviewNote,
-    SliceRecordType, SliceStatus, Submission, Waiting, WaitingKind, surface_matches,
+    SliceRecordType, SliceStatus, Snapshot, Submission, Waiting, WaitingKind, surface_matches,
 };
 use crate::report::is_named;
 
@@ -123,15 +123,30 @@ pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
             format!("the review of slice `{id}` does not accept it"),
         ));
     }
-    if planning::key_changed(work, id) {
-        return Err(Refusal::new(
+    if !planning::key_changed(work, id) {
+        return Ok(());
+    }
+    let criteria = |snapshot: &Snapshot| {
+        let slice = snapshot.plan.slice(id);
+        slice.map(|slice| slice.acceptance_criteria.clone())
+    };
+    Err(match criteria(work.before) == criteria(&work.next) {
+        true => Refusal::new(
+            Code::ReviewNegative,
+            format!(
+                "an answer of the user's that binds slice `{id}` is another after this report, so its review does not cover that"
+            ),
+        )
+        .replace_hints([format!(
+            "leave the answers of slice `{id}` as they are: name it in the `slices` of those that it is reviewed under, and accept it; or change them in a report that accepts nothing, and it is reviewed again"
+        )]),
+        false => Refusal::new(
             Code::ReviewNegative,
             format!(
                 "the criteria of slice `{id}` change in this report, so its review does not cover them"
             ),
-        ));
-    }
-    Ok(())
+        ),
+    })
 }
 
 /// The one way to `done` for a slice, on a clean tree and with a review that says yes.

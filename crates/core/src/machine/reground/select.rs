@@ -103,10 +103,14 @@ pub(super) fn find_unsettled(facts: &Facts) -> Option<Refusal> {
     }
     let worktree = facts.worktree.as_ref()?;
     (!worktree.is_clean()).then(|| {
-        Refusal::new(
+        let refusal = Refusal::new(
             Code::SelectDirty,
             format!("the worktree is not clean: {}", worktree.first_dirty()),
-        )
+        );
+        match worktree.contract_hint() {
+            Some(hint) => refusal.hint(hint),
+            None => refusal,
+        }
     })
 }
 
