@@ -377,6 +377,9 @@ fn an_answer_that_moves_is_not_blamed_on_the_criteria() {
     ask(&repo, "in which language?").ok();
     repo.cook(&["answer", "Frisian", "--as-user"]).ok();
     reground(&repo, &json!({})).ok();
+    // Who reviews anew reads what was said of the commit before the answer.
+    let prompt = repo.cook(&["next", "--prompt"]).ok().out;
+    assert!(prompt.contains("The review before this one:\n"), "{prompt}");
     repo.record("reviewer", repo.reviewer_report(None)).ok();
     repo.record("auditor", repo.auditor_report()).ok();
     let note = notes(&repo, "s1")[0].clone();

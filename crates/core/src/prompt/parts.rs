@@ -283,6 +283,9 @@ fn auditor(input: &PromptInput) -> Vec<Part> {
 /// A committed slice, as it is reviewed and audited.
 fn committed(snapshot: &Snapshot) -> Vec<Part> {
     let ledger = active_ledger(snapshot);
+    // One of this commit, given before an answer of the user's or other criteria.
+    let void = ledger.and_then(|slice| slice.review.as_ref());
+    let void = void.filter(|_| current_review(snapshot).is_none());
     vec![
         ("The slice, committed:", section(&active_text(snapshot))),
         (ANSWERS, answers(&snapshot.ledger.answers)),
@@ -293,7 +296,7 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
         (
             "The review before this one:",
             section(&review_text(
-                ledger.and_then(|slice| slice.sent_back.as_ref()),
+                void.or(ledger.and_then(|slice| slice.sent_back.as_ref())),
                 ledger.map_or(&[], |slice| &slice.fixed),
             )),
         ),
