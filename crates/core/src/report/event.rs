@@ -146,6 +146,7 @@ fn with_reason(report: &Report, key: &str, mut found: Vec<String>) -> Vec<String
 fn auditor(report: &Report) -> Verdicts {
     let open_key = "open_top_level_contract_ids";
     let mut findings = report.items("why_the_project_is_still_not_done");
+    findings.retain(|reason| !rules::points_elsewhere(reason));
     findings.extend(report.items("worktree_blockers"));
     let mut verdicts = Verdicts {
         follow_up: follow_up(report, "next_mandatory_slice"),

@@ -69,9 +69,14 @@ pub(super) fn contrary(record: &ReportRecord, key: &str, well: bool) -> Option<S
 pub(super) fn reason_of_no(record: &ReportRecord, key: &str) -> Option<String> {
     let answer = field(record, key);
     let text = clean(after_yes_no(answer), Lines::Fold);
-    let points = text.trim_start_matches(['(', '-', ' ']).to_lowercase();
-    let is_reason = is_named(&text) && !points.starts_with("see ");
+    let is_reason = is_named(&text) && !points_elsewhere(&text);
     (yes_no(answer) == Some(false) && is_reason).then_some(text)
+}
+
+/// `see the findings`: says where the reasons are, and none.
+pub(super) fn points_elsewhere(text: &str) -> bool {
+    let text = text.trim_start_matches(['(', '-', ' ']).to_lowercase();
+    text.starts_with("see ")
 }
 
 /// What a verdict counts and leaves open, one text each.

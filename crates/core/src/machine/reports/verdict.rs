@@ -71,13 +71,12 @@ pub(in crate::machine) fn audit(
     Ok(())
 }
 
-/// Something is open beside the slice's own contracts, which are open until it is accepted, be it
-/// counted or only told; or a dimension fails, the worktree is not clean, plan or state is untrue.
+/// Something is open beside the slice's own contracts, which are open until it is accepted; or a
+/// dimension fails, the worktree is not clean, plan or state is untrue.
 fn finds_disorder(work: &Work, id: &str, verdicts: &Verdicts, submission: &Submission) -> bool {
     let slice = work.next.plan.slice(id);
     let is_own = |contract: &String| slice.is_some_and(|it| it.contract_ids.contains(contract));
     verdicts.blocker_count.0 + verdicts.high_value_gap_count.0 > 0
-        || (!verdicts.positive && verdicts.open_contract_ids.is_empty())
         || !verdicts.open_contract_ids.iter().all(is_own)
         || !verdicts.fails.is_empty()
         || submission.worktree_clean == Some(false)
