@@ -362,7 +362,11 @@ fn nobody_puts_words_into_a_message_of_the_users() {
     }
     assert_eq!(repo.fingerprint(), before);
     // A cause that quotes is held against the message too.
-    noted("learned", &format!("`user@{message}`: \"pubsub loses messages\"")).exits(0);
+    noted(
+        "learned",
+        &format!("`user@{message}`: \"pubsub loses messages\""),
+    )
+    .exits(0);
     noted("forbid", &format!("user@{message}: 'use queues'")).exits(0);
     let id = id_of(&repo, "no pubsub — source: `");
     for (quote, exit) in [("other words", 4), ("use queues", 0)] {

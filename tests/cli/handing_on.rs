@@ -556,7 +556,9 @@ fn an_audit_that_tells_what_is_missing_leaves_something_open() {
     let failed = whole.replacen(": pass - read", ": fail - no licence file", 1);
     assert!(told != whole && failed != whole, "{whole}");
     for (report, is_owed) in [(told, false), (failed, true)] {
-        repo.record("auditor", report).ok().says("open points named");
+        repo.record("auditor", report)
+            .ok()
+            .says("open points named");
         let prompt = repo.cook(&["next", "--prompt"]).ok().out;
         holds(&prompt, "no licence file");
         lacks(&prompt, "nothing is open");

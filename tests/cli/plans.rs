@@ -394,7 +394,11 @@ fn an_answer_that_moves_is_not_blamed_on_the_criteria() {
     };
     let moved = reground(&repo, &accept(&["s2"])).exits(4);
     let moved = moved.says("review_negative").says("answer of the user's");
-    assert!(!moved.err.contains("the criteria of slice"), "{}", moved.err);
+    assert!(
+        !moved.err.contains("the criteria of slice"),
+        "{}",
+        moved.err
+    );
     reground(&repo, &accept(&["s1", "s2"])).ok();
 }
 

@@ -50,7 +50,11 @@ pub fn quotes(source: &str) -> Vec<Quoted> {
         let beside = [&source[begin..at.start], &source[at.id.end..end]];
         found.push(Quoted {
             id: source[at.id.clone()].to_owned(),
-            words: beside.map(words).into_iter().filter(|it| !it.is_empty()).collect(),
+            words: beside
+                .map(words)
+                .into_iter()
+                .filter(|it| !it.is_empty())
+                .collect(),
         });
         begin = end;
     }
@@ -90,7 +94,10 @@ mod tests {
             ("user@msg-1: other words", "msg-1=other words"),
             ("user@msg-1 «other words»", "msg-1=other words"),
             ("as User @ msg-1 says", "msg-1=as|says"),
-            ("user@msg-1: 'a', user@answer-2: \"b\"", "msg-1=a answer-2=b"),
+            (
+                "user@msg-1: 'a', user@answer-2: \"b\"",
+                "msg-1=a answer-2=b",
+            ),
             ("us\u{435}r@msg-1: a", "msg-1=a"),
             ("src/a.rs:1", ""),
             ("user@example.com says so", ""),

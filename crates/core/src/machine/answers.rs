@@ -105,7 +105,10 @@ pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> 
 fn tell_moved(work: &mut Work, block: &Reground) {
     for PlaceAnswer { answer, .. } in &block.answers_to {
         let mut answers = work.next.ledger.answers.iter();
-        let Some(note) = answers.find(|kept| kept.id() == *answer).map(UserAnswer::note) else {
+        let Some(note) = answers
+            .find(|kept| kept.id() == *answer)
+            .map(UserAnswer::note)
+        else {
             continue;
         };
         let has_it = |slice: &Slice| {

@@ -39,7 +39,12 @@ impl Worktree {
             let mut known = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
             known.any(|own| own == path)
         };
-        let own: Vec<&str> = self.dirty.iter().filter(is_own).map(String::as_str).collect();
+        let own: Vec<&str> = self
+            .dirty
+            .iter()
+            .filter(is_own)
+            .map(String::as_str)
+            .collect();
         (!own.is_empty()).then(|| format!("`cook init --commit` commits {}", own.join(", ")))
     }
 

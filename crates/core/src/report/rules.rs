@@ -3,8 +3,8 @@
 //! grammar has spoken already.
 
 use super::value::{
-    after_yes_no, commit, count, finds_nothing, ids, is_named, is_none, is_none_or_routing, is_routing, items,
-    leading_word, needs_nothing, numbered, yes_no,
+    after_yes_no, commit, count, finds_nothing, ids, is_named, is_none, is_none_or_routing,
+    is_routing, items, leading_word, needs_nothing, numbered, yes_no,
 };
 use crate::diagnostic::{Code, Finding, Lines, clean, counted};
 use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};

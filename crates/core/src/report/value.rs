@@ -562,8 +562,17 @@ mod tests {
 
     #[test]
     fn a_list_may_say_in_words_that_it_is_empty() {
-        for text in ["None found.", "nothing remains", "- no open issues", "No findings", "None at all"] {
-            assert!(finds_nothing(after_marker(text).unwrap_or(text)), "{text:?}");
+        for text in [
+            "None found.",
+            "nothing remains",
+            "- no open issues",
+            "No findings",
+            "None at all",
+        ] {
+            assert!(
+                finds_nothing(after_marker(text).unwrap_or(text)),
+                "{text:?}"
+            );
         }
         for text in [
             "no test covers it",

@@ -242,8 +242,9 @@ fn require_nothing_named(
         "the project would come to its end with what a re-ground names as missing: {}",
         named.join(", ")
     );
-    Err(Refusal::new(Code::BlockersOpen, message)
-        .hint("what holds nothing up is told in `Exact handoff payload`, not as a blocker or deviation"))
+    Err(Refusal::new(Code::BlockersOpen, message).hint(
+        "what holds nothing up is told in `Exact handoff payload`, not as a blocker or deviation",
+    ))
 }
 
 /// A re-ground must change what happens next.
