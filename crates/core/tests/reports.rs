@@ -866,6 +866,19 @@ fn reviewers_auditors_and_judges_give_verdicts() {
         assert_eq!(verdicts.findings, ["docs", "tests", counted]);
         assert_eq!(verdicts.follow_up.as_deref(), Some("docs"));
     }
+    // What is told, or rated, is open as well as what is counted; words for nothing are nothing.
+    for (value, wanted) in [
+        ("no licence", &["no licence"][..]),
+        ("None found.", &[]),
+        ("see the ids", &[]),
+    ] {
+        let told = Draft::valid(Role::Auditor).set("Why the project is still not done", value);
+        let Event::Audited { verdicts, .. } = event_of(&accepted(&told)) else {
+            panic!("not audited")
+        };
+        assert_eq!(verdicts.positive, wanted.is_empty(), "{value}");
+        assert_eq!(verdicts.findings, wanted);
+    }
 
     let judge = Draft::valid(Role::StopJudge).set("Brief justification", "all holds");
     let Event::Judged { verdicts, .. } = event_of(&accepted(&judge)) else {
