@@ -59,10 +59,12 @@ impl Sources<'_> {
         let (Some(basis), Some(head)) = (basis, head) else {
             return Ok(Own::default());
         };
-        let bases = &question.earlier_bases;
-        let own = self
-            .repo
-            .own(&basis, &head, &question.claimed, bases, only)?;
+        let here = OwnQuestion {
+            basis,
+            head,
+            ..question.clone()
+        };
+        let own = self.repo.own(&here, only)?;
         match question.earlier {
             Some(seq) => match self.accepted(seq)? {
                 Some(earlier) => self.repo.carry(own, &earlier),

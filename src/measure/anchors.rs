@@ -162,10 +162,12 @@ impl World<'_> {
         };
         let claimed = asked.claimed.iter().chain(&commit.claimed).chain([id]);
         let question = OwnQuestion {
+            slice_id: asked.slice_id.clone(),
             basis: asked.basis.clone(),
             head: id.clone(),
             claimed: claimed.cloned().collect(),
             earlier_bases: asked.earlier_bases.clone(),
+            arrivals: asked.arrivals.clone(),
             earlier: asked.earlier,
         };
         self.lacking(&question, head)

@@ -32,6 +32,15 @@ impl Job {
         self.select(slice);
     }
 
+    /// The reviewer says no, and `a` goes back.
+    fn sent_back(&self) {
+        let no = self.repo.reviewer_report(Some("a line is missing"));
+        self.repo.record("reviewer", no).ok();
+        let back =
+            json!({"slice_id": "a", "decision": "reopened", "findings": ["a line is missing"]});
+        self.reground(json!({"reconcile": back})).ok();
+    }
+
     /// `a` has two commits, and is reported and reviewed.
     fn reviewed() -> Self {
         let job = Self::begin(&["a works"]);
@@ -188,5 +197,69 @@ fn work_on_a_basis_that_was_committed_anew_is_the_slices() {
         .exits(4)
         .says("evidence_unrelated");
     job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+        .ok();
+}
+
+/// What a colleague commits on top of a report is nobody's, whoever commits it anew; what the slice
+/// wrote before and after it stays the slice's.
+#[test]
+fn what_came_after_a_report_is_nobody_s_when_it_is_committed_anew() {
+    let theirs = (10, "a colleague wrote this line");
+    let all = with(&library(), &[OWN[0], theirs, OWN[1]]);
+    for how in ["amend", "reset", "reset more"] {
+        let job = Job::begin(&["a works"]);
+        job.repo
+            .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+        job.report().ok();
+        job.foreign(&[OWN[0], theirs]);
+        if how == "reset more" {
+            job.repo.commit_for("a", "lib.txt", &all);
+            job.repo.write("other.txt", "a colleague wrote this file\n");
+            job.repo.commit("Somebody else's file", None);
+            job.report().ok();
+        }
+        job.sent_back();
+        job.repo.write("lib.txt", &all);
+        job.git(&["add", "lib.txt"]);
+        let words = ["commit", "-q", "--amend", "-m", "Work\n\nCook-Slice: a"];
+        match how {
+            "amend" => drop(job.git(&words)),
+            _ => {
+                let back = if how == "reset" { "HEAD~2" } else { "HEAD~4" };
+                job.git(&["reset", "-q", "--soft", back]);
+                job.repo.commit("Work", Some("a"));
+            }
+        }
+        job.judge();
+        for anchor in ["lib.txt:10", "other.txt:1"] {
+            let run = job.accept(&[proof("a", "a works", anchor, "observed")]);
+            assert_eq!(run.code, 4, "{how}, {anchor}: {}{}", run.out, run.err);
+        }
+        let own = if how == "amend" {
+            "lib.txt:15"
+        } else {
+            "lib.txt:5"
+        };
+        job.accept(&[proof("a", "a works", own, "observed")]).ok();
+    }
+}
+
+/// What the slice commits on top of its report stays its own when others saw it before it is amended.
+#[test]
+fn own_commits_after_a_report_stay_own_when_they_are_committed_anew() {
+    let job = Job::begin(&["a works"]);
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+    job.report().ok();
+    job.write_own("a");
+    job.repo.cook(&["pause"]).ok();
+    job.repo.cook(&["resume"]).ok();
+    job.report().ok();
+    job.sent_back();
+    job.git(&["reset", "-q", "--soft", "HEAD~2"]);
+    job.repo.write("more.txt", "one more line of slice a\n");
+    job.repo.commit("Work", Some("a"));
+    job.judge();
+    job.accept(&[proof("a", "a works", "lib.txt:15", "observed")])
         .ok();
 }

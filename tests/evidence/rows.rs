@@ -21,11 +21,13 @@ const ROWS: [Row; 18] = [
             "the_same_tree_in_another_commit_changes_nothing",
             "a_reported_commit_that_is_amended_stays_the_slices_without_a_trailer_too",
             "a_review_carries_over_to_the_same_tree_on_the_same_basis",
+            "own_commits_after_a_report_stay_own_when_they_are_committed_anew",
         ],
         &[
             "a_squash_with_somebody_elses_work_is_not_the_slices",
             "an_amend_with_another_text_is_answered",
             "what_stood_at_a_basis_that_was_committed_anew_is_nobody_s_proof",
+            "what_came_after_a_report_is_nobody_s_when_it_is_committed_anew",
         ],
     ),
     (

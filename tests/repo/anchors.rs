@@ -133,10 +133,12 @@ fn question(anchor: &str, stamp: Option<&str>, range: Option<(&str, &str)>) -> A
         stamped_at: stamp.map(str::to_owned),
         work: range.map(|(basis, head)| {
             WorkOf::Claimed(OwnQuestion {
+                slice_id: "s-1".to_owned(),
                 basis: basis.to_owned(),
                 head: head.to_owned(),
                 claimed: BTreeSet::from([head.to_owned()]),
                 earlier_bases: Vec::new(),
+                arrivals: Vec::new(),
                 earlier: None,
             })
         }),
@@ -575,6 +577,7 @@ fn measure_answers_exactly_what_is_asked() {
             slice_id: "s-1".to_owned(),
             claimed: BTreeSet::new(),
             earlier_bases: Vec::new(),
+            arrivals: Vec::new(),
             earlier: None,
         }),
         gates: Some(GateQuestion {

@@ -437,6 +437,7 @@ fn commit_facts_of(scratch: &Scratch) -> cook_core::machine::CommitFacts {
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
         earlier_bases: Vec::new(),
+        arrivals: Vec::new(),
         earlier: None,
     };
     repo.commit_facts(
@@ -467,6 +468,7 @@ fn a_reported_commit() {
             slice_id: "s-1".to_owned(),
             claimed: BTreeSet::new(),
             earlier_bases: Vec::new(),
+            arrivals: Vec::new(),
             earlier: None,
         };
         repo.commit_facts(&head, &question, &[]).unwrap()
@@ -502,6 +504,7 @@ fn a_reported_commit() {
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
         earlier_bases: Vec::new(),
+        arrivals: Vec::new(),
         earlier: None,
     };
     let facts = repo.commit_facts(&moved, &question, &[]).unwrap();
@@ -535,6 +538,7 @@ fn contract_files_are_protected_and_looked_for() {
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
         earlier_bases: Vec::new(),
+        arrivals: Vec::new(),
         earlier: None,
     };
     let facts = repo.commit_facts(&head, &question, &[]).unwrap();

@@ -1,5 +1,6 @@
 //! `needs` and `apply`: the one way from one snapshot to the next.
 
+use super::arrivals::note_arrivals;
 use super::dispatch::{dispatch, not_your_turn};
 use super::drift;
 use super::facts::{CONTRACT_TEXTS, FactSet, Facts};
@@ -113,6 +114,7 @@ pub fn apply(
     let (rule, due_role) = (due.rule, due.role);
     let mut work = Work::new(before, facts, due);
     run(&mut work, event, actor)?;
+    note_arrivals(&mut work, event);
     if actor == Actor::Script && event.is_user_only() {
         work.next.ledger.scripted_commands.0 += 1;
     }

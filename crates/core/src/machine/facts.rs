@@ -12,8 +12,8 @@ use crate::change::Loss;
 use crate::diagnostic::{Code, Finding, Refusal};
 pub use crate::model::Verdict;
 use crate::model::{
-    Accepted, BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec, Limits, Own,
-    Receipt, RoomCheck, STOP_VERIFIER_SCRIPTS, Slice, Snapshot, Stamp, Survival,
+    Accepted, Arrival, BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec,
+    Limits, Own, Receipt, RoomCheck, STOP_VERIFIER_SCRIPTS, Slice, Snapshot, Stamp, Survival,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,6 +109,9 @@ pub struct CommitQuestion {
     /// Bases before this one; see [`OwnQuestion::earlier_bases`].
     #[serde(default)]
     pub earlier_bases: Vec<String>,
+    /// What came while nobody worked on it; see [`OwnQuestion::arrivals`].
+    #[serde(default)]
+    pub arrivals: Vec<Arrival>,
     /// The transition that accepted the slice before; see [`OwnQuestion::earlier`].
     pub earlier: Option<u64>,
 }
@@ -155,6 +158,9 @@ pub enum WorkOf {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnQuestion {
+    /// The slice, whose trailer makes a commit its own.
+    #[serde(default)]
+    pub slice_id: String,
     /// The slice's basis.
     pub basis: String,
     /// The slice's head.
@@ -164,6 +170,10 @@ pub struct OwnQuestion {
     /// Bases before this one that the history left: what stood there is nobody's new work.
     #[serde(default)]
     pub earlier_bases: Vec<String>,
+    /// What came while nobody worked on the slice: where the history left it, what others wrote there
+    /// is nobody's new work either.
+    #[serde(default)]
+    pub arrivals: Vec<Arrival>,
     /// The transition that accepted it before: what it wrote then and what still stands is its own.
     pub earlier: Option<u64>,
 }

@@ -19,10 +19,12 @@ pub(super) fn own_question(snapshot: &Snapshot, id: &str) -> Option<OwnQuestion>
 pub(super) fn own_question_at(snapshot: &Snapshot, id: &str, head: &str) -> Option<OwnQuestion> {
     let ledger = snapshot.ledger.slices.get(id)?;
     Some(OwnQuestion {
+        slice_id: id.to_owned(),
         basis: snapshot.plan.slice(id)?.basis_commit.clone()?,
         head: head.to_owned(),
         claimed: ledger.claimed.iter().cloned().collect(),
         earlier_bases: ledger.earlier_bases.clone(),
+        arrivals: ledger.arrivals.clone(),
         earlier: ledger.earlier.map(|seq| seq.0),
     })
 }

@@ -6,6 +6,7 @@
 mod active;
 mod answers;
 mod apply;
+mod arrivals;
 mod asked;
 mod assurance;
 mod blocked;

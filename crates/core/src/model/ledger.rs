@@ -89,6 +89,16 @@ pub struct FixNote {
     pub did: String,
 }
 
+/// Commits that came on HEAD while nobody worked on a slice.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arrival {
+    /// The commit before them.
+    pub after: String,
+    /// The newest of them.
+    pub upto: String,
+}
+
 /// What is known of one slice beyond its plan entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,6 +108,10 @@ pub struct SliceLedger {
     /// Bases before it that are not on HEAD any more: what stood there is not the slice's either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_bases: Vec<String>,
+    /// What came while nobody worked on it: but for commits of its own it is not the slice's, whoever
+    /// commits it anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrival>,
     /// The newest commit an accepted or red `implemented` report named.
     pub reported: Option<String>,
     /// Slice head: the newest `implemented` commit since the last `reopened`.

@@ -81,8 +81,8 @@ pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use known::{KnownAgent, Markers};
 pub use ledger::{
-    Accepted, Amendment, AuditNote, Counters, FixNote, Ledger, Remark, ReviewNote, RoomCheck,
-    SliceLedger, Undone, Vote, Waiting, WaitingKind, Wave,
+    Accepted, Amendment, Arrival, AuditNote, Counters, FixNote, Ledger, Remark, ReviewNote,
+    RoomCheck, SliceLedger, Undone, Vote, Waiting, WaitingKind, Wave,
 };
 pub use limits::Limits;
 pub use log_refs::{LogRefs, escape_branch};

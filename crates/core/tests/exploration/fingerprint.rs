@@ -241,6 +241,8 @@ fn place_accepted(snapshot: &mut Snapshot, world: &World) {
             place(&mut accepted.head);
         }
         slice.holds.iter_mut().for_each(place);
+        // The machine hands it on, and decides nothing by it.
+        slice.arrivals.clear();
         // It names a record, and the machine asks nothing of it.
         slice.earlier = None;
     }

@@ -10,8 +10,8 @@ use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Rule, VERIFY_STOP, Verdict};
 use cook_core::model::{
-    ActiveStatus, Actor, AnswerTo, Conclude, Count, Decision, Event, Limits, PlanBlock, Policy,
-    Reground, Reopen, Resume, Role, SliceStatus, WaitingKind,
+    ActiveStatus, Actor, AnswerTo, Arrival, Conclude, Count, Decision, Event, Limits, PlanBlock,
+    Policy, Reground, Reopen, Resume, Role, SliceStatus, WaitingKind,
 };
 
 const ONE: Bounds = CORE;
@@ -1315,6 +1315,24 @@ fn a_report_by_hand_claims_its_commit_and_those_with_the_trailer() {
         let claimed = &walk.snapshot.ledger.slices["a"].claimed;
         assert_eq!(claimed.len(), if driven { 3 } else { 2 }, "{claimed:?}");
     }
+}
+
+/// Between the last transition and the start of a session nobody works on the slice.
+#[test]
+fn what_came_before_a_session_began_is_written_down() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    let after = id(walk.world.head.unwrap());
+    walk.foreign_commit(Touch::Elsewhere);
+    let upto = id(walk.world.head.unwrap());
+    walk.own_commit();
+    let mut event = walk.implemented();
+    if let Event::Implemented { submission, .. } = &mut event {
+        submission.began_at = Some(upto.clone());
+    }
+    walk.take(event);
+    let arrivals = &walk.snapshot.ledger.slices["a"].arrivals;
+    assert_eq!(arrivals[..], [Arrival { after, upto }]);
 }
 
 /// A HEAD that nobody looked at in a clean room is looked at before a judge is asked.

@@ -80,18 +80,26 @@ impl Repo {
             if !step.own {
                 continue;
             }
-            let differ = |parent: &str| -> Result<BTreeSet<String>, Failure> {
-                let changes = self.changes(Some(parent), &step.commit)?;
-                Ok(changes.into_iter().map(|change| change.path).collect())
-            };
+            let differ = |parent: &str| self.paths_between(parent, &step.commit);
             let mut paths = differ(&step.parent)?;
             for other in &step.others {
-                let there = differ(other)?;
-                paths.retain(|path| there.contains(path));
+                let there = differ(&other.commit)?;
+                let brought = match &other.after {
+                    Some(after) => Some(self.paths_between(after, &other.commit)?),
+                    None => None,
+                };
+                let is_theirs =
+                    |path: &String| brought.as_ref().is_none_or(|paths| paths.contains(path));
+                paths.retain(|path| there.contains(path) || !is_theirs(path));
             }
             touched.own.append(&mut paths);
         }
         Ok(touched)
+    }
+
+    fn paths_between(&self, from: &str, to: &str) -> Result<BTreeSet<String>, Failure> {
+        let changes = self.changes(Some(from), to)?;
+        Ok(changes.into_iter().map(|change| change.path).collect())
     }
 
     /// Files in which a step wrote lines that it took from a file that own commits had changed.

@@ -129,10 +129,14 @@ impl<'a> Trace<'a> {
             if after.bytes() == before.bytes() {
                 continue;
             }
-            let mut parents = Vec::new();
+            let mut brought = Vec::new();
             for other in &step.others {
-                if let Some(text) = self.text_on_the_way(other, names, others)? {
-                    parents.push(text);
+                let was = match &other.after {
+                    Some(commit) => self.text_on_the_way(commit, names, others)?,
+                    None => None,
+                };
+                if let Some(text) = self.text_on_the_way(&other.commit, names, others)? {
+                    brought.push((text, was));
                 }
             }
             let changed = hunks(before.bytes(), after.bytes())?;
@@ -144,7 +148,7 @@ impl<'a> Trace<'a> {
                 _ => BTreeSet::new(),
             };
             let texts = (&before, &after);
-            lineage.take(texts, &parents, (step.own, takes), (changed, &received))?;
+            lineage.take(texts, &brought, (step.own, takes), (changed, &received))?;
             before = after;
         }
         Ok(lineage)
@@ -241,25 +245,37 @@ fn taken_out(lines: &[Origin], changed: &[Hunk]) -> Vec<Range<usize>> {
 }
 
 impl Lineage {
-    /// One commit further. Of a merge only what none of its parents has is its own.
+    /// One commit further. Of what others brought, all that their text has or what it has over the
+    /// one before it, nothing is its own.
     fn take(
         &mut self,
         (before, after): (&Text, &Text),
-        others: &[Text],
+        others: &[(Text, Option<Text>)],
         (writes, takes): (bool, bool),
         (changed, received): (Vec<Hunk>, &BTreeSet<usize>),
     ) -> Result<(), RepoError> {
-        let mut brought = Vec::new();
-        let mut missing = Vec::new();
-        for other in others {
-            let new = hunks(other.bytes(), after.bytes())?;
-            brought.push(new.into_iter().map(|hunk| hunk.new).collect::<Vec<_>>());
-            let gone = hunks(before.bytes(), other.bytes())?;
-            missing.push(gone.into_iter().map(|hunk| hunk.old).collect::<Vec<_>>());
+        let mut brought = BTreeSet::new();
+        let mut missing = BTreeSet::new();
+        for (other, was) in others {
+            let stay = kept(other, after)?.into_iter();
+            match was {
+                None => {
+                    brought.extend(stay.map(|(_, at)| at));
+                    let gone = hunks(before.bytes(), other.bytes())?;
+                    missing.extend(gone.into_iter().flat_map(|hunk| hunk.old));
+                }
+                Some(was) => {
+                    let theirs = hunks(was.bytes(), other.bytes())?;
+                    let wrote: Vec<_> = theirs.iter().map(|hunk| hunk.new.clone()).collect();
+                    let took: Vec<_> = theirs.into_iter().map(|hunk| hunk.old).collect();
+                    brought.extend(stay.filter(|(at, _)| is_in(&wrote, *at)).map(|(_, at)| at));
+                    let stood = kept(before, was)?.into_iter();
+                    missing.extend(stood.filter(|(_, at)| is_in(&took, *at)).map(|(at, _)| at));
+                }
+            }
         }
-        let is_its_own = |at: usize| brought.iter().all(|new| is_in(new, at));
-        let wrote = |at: usize| (writes || received.contains(&at)) && is_its_own(at);
-        let took = |at: usize| takes && !missing.iter().any(|gone| is_in(gone, at));
+        let wrote = |at: usize| (writes || received.contains(&at)) && !brought.contains(&at);
+        let took = |at: usize| takes && !missing.contains(&at);
         let mut lines = Vec::with_capacity(after.lines().len());
         let mut next = 0;
         let (were, are) = (before.lines(), after.lines());
@@ -293,6 +309,18 @@ impl Lineage {
         self.lines = lines;
         Ok(())
     }
+}
+
+/// Lines that two texts share, by their places in both.
+fn kept(old: &Text, new: &Text) -> Result<Vec<(usize, usize)>, RepoError> {
+    let mut kept = Vec::new();
+    let (mut from, mut to) = (0, 0);
+    for hunk in hunks(old.bytes(), new.bytes())? {
+        kept.extend((from..hunk.old.start).zip(to..hunk.new.start));
+        (from, to) = (hunk.old.end, hunk.new.end);
+    }
+    kept.extend((from..old.lines().len()).zip(to..new.lines().len()));
+    Ok(kept)
 }
 
 /// One of the ranges, which are in order, holds the line.

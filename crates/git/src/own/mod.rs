@@ -6,6 +6,7 @@ mod carry;
 mod file;
 mod follow;
 mod handed;
+mod left;
 mod lineage;
 mod moved;
 mod outcome;

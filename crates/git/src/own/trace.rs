@@ -5,6 +5,7 @@ use super::way::{Moves, Step, names_of};
 use crate::Repo;
 use crate::history::ChangeKind;
 use cook_core::diagnostic::Failure;
+use cook_core::machine::OwnQuestion;
 use cook_core::model::{Count, Own, OwnFile};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,27 +15,23 @@ const MAX_FILES: usize = 2_000;
 const MAX_HUNKS: usize = 4_000;
 
 impl Repo {
-    /// What commits of `basis..head` that are among `claimed` wrote and took away. Commits that a
-    /// merge brought in are somebody else's, whoever claims them; so is what stood at an earlier basis, as
-    /// far as that is here. `only` names the files to look at.
+    /// What claimed commits of `basis..head`, both given in full, wrote and took away. Commits that a
+    /// merge brought in are somebody else's, whoever claims them; so is what stood at an earlier basis or
+    /// came while nobody worked on the slice, as far as that is here. `only` names the files to look at.
     ///
     /// # Errors
     /// When the repository cannot be read.
     pub fn own(
         &self,
-        basis: &str,
-        head: &str,
-        claimed: &BTreeSet<String>,
-        earlier_bases: &[String],
+        question: &OwnQuestion,
         only: Option<&BTreeSet<String>>,
     ) -> Result<Own, Failure> {
-        let mut steps = self.steps(basis, head, claimed)?;
-        for earlier in earlier_bases {
-            // Whoever commits it anew brings in what others wrote, as a merge does.
-            if let Some(earlier) = self.resolve(earlier)? {
-                let own = steps.iter_mut().filter(|step| step.own);
-                own.for_each(|step| step.others.push(earlier.clone()));
-            }
+        let (basis, head) = (question.basis.as_str(), question.head.as_str());
+        let mut steps = self.steps(basis, head, &question.claimed)?;
+        // Whoever commits it anew brings in what others wrote, as a merge does.
+        let left = self.left(question)?;
+        for step in steps.iter_mut().filter(|step| step.own) {
+            step.others.extend(left.iter().cloned());
         }
         let changes = self.changes(Some(basis), head)?;
         let has = |kind| changes.iter().any(|change| change.kind == kind);

@@ -8,12 +8,20 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Commits that are looked at one by one.
 const MAX_STEPS: usize = 500;
 
+/// What a step may have brought in besides the commit before it.
+#[derive(Clone)]
+pub(super) struct Other {
+    pub(super) commit: String,
+    /// What came from here to the commit alone is its; none = all that stands there.
+    pub(super) after: Option<String>,
+}
+
 /// A commit on the way from the basis.
 pub(super) struct Step {
     pub(super) commit: String,
     /// The parent on that way.
     pub(super) parent: String,
-    pub(super) others: Vec<String>,
+    pub(super) others: Vec<Other>,
     pub(super) own: bool,
 }
 
@@ -51,6 +59,10 @@ impl Repo {
                 others: parents
                     .into_iter()
                     .filter(|other| *other != parent)
+                    .map(|commit| Other {
+                        commit,
+                        after: None,
+                    })
                     .collect(),
                 commit: std::mem::replace(&mut commit, parent.clone()),
                 parent,

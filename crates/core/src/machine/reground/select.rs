@@ -212,6 +212,7 @@ fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
         ledger.claimed.clear();
         ledger.reported = None;
         ledger.earlier_bases.clear();
+        ledger.arrivals.clear();
     }
     move_basis(ledger, basis, left);
     set_audit_aside(ledger);

@@ -47,6 +47,7 @@ pub(in crate::machine) fn implement_needs(
             ledger.claimed.iter().cloned().collect()
         }),
         earlier_bases: ledger.map_or_else(Vec::new, |ledger| ledger.earlier_bases.clone()),
+        arrivals: ledger.map_or_else(Vec::new, |ledger| ledger.arrivals.clone()),
         earlier: ledger.and_then(|ledger| ledger.earlier).map(|seq| seq.0),
     });
     set.gates = Some(GateQuestion {
