@@ -378,29 +378,9 @@ fn done_means_done_at_this_head() {
 fn do_all_but_conclude(repo: &Repo) {
     repo.select_a();
     repo.implement_a();
-    repo.record("reviewer", repo.review(true)).exits(0);
-    repo.record("auditor", repo.audit("none")).exits(0);
-    let mut plan = plan();
-    plan["candidate_slices"][1]["status"] = json!("cancelled");
-    plan["candidate_slices"][1]["reason"] = json!("the mission does not need it");
-    let block = json!({
-        "reconcile": {"slice_id": "a", "decision": "accepted"},
-        "evidence": evidence_a(),
-        "plan": plan,
-    });
-    repo.record("regrounder", repo.reground("accepted", "a", "none", &block))
-        .exits(0);
-    for judge in 0..3 {
-        let session = format!("judge-{judge}");
-        repo.record_with(&["stop-judge", "--session", &session], repo.judge(true))
-            .exits(0);
-    }
-    assert_eq!(repo.rule(), "9");
-}
-
-fn conclude(repo: &Repo) -> crate::support::Run {
-    let block = json!({"conclude": {"decision": "stop"}});
-    repo.record("regrounder", repo.reground("none", "none", "none", &block))
+    repo.look_at_a();
+    repo.leave_judges();
+    repo.judges_say_yes();
 }
 
 /// Neither a remote that is said to have them nor a room without history makes objects dispensable: a
@@ -430,7 +410,7 @@ fn a_hole_in_the_history_is_not_done_whatever_the_settings_say() {
         repo.git(&["config", "remote.x.promisor", "true"]);
         let nowhere = repo.beside("nowhere");
         repo.git(&["config", "remote.x.url", nowhere.to_str().unwrap()]);
-        conclude(&repo)
+        repo.conclude_done()
             .fails(3, "not_reproducible")
             .says("cannot be cloned")
             .says(&blob)
@@ -443,7 +423,7 @@ fn a_hole_in_the_history_is_not_done_whatever_the_settings_say() {
         repo.git(&["clone", "-q", "--bare", ".", there]);
         std::fs::remove_file(&object).unwrap();
         repo.git(&["config", "remote.x.url", there]);
-        conclude(&repo).exits(0);
+        repo.conclude_done().exits(0);
         assert_eq!(repo.git(&["cat-file", "-t", &blob]), "blob");
         repo.cook(&["verify", "--strict"]).exits(0);
     }
@@ -458,12 +438,12 @@ fn an_edit_that_git_does_not_look_at_is_not_done() {
         repo.git(&["update-index", &format!("--{bit}"), "a.txt"]);
         let text = repo.read("a.txt");
         repo.write("a.txt", "other\n");
-        conclude(&repo)
+        repo.conclude_done()
             .fails(4, "stop_dirty")
             .says("a.txt")
             .says("--no-assume-unchanged");
         repo.write("a.txt", &text);
-        conclude(&repo).exits(0);
+        repo.conclude_done().exits(0);
         repo.cook(&["verify", "--strict"]).exits(0);
     }
 }

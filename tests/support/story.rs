@@ -1,7 +1,7 @@
 //! One story that most tests of commands begin in: two slices, `b` waits for `a`, one gate; and the
 //! report of each role in it.
 
-use super::Repo;
+use super::{Repo, Run};
 use serde_json::{Value, json};
 
 /// First line of every mission here.
@@ -61,8 +61,7 @@ impl Repo {
     pub fn reviewed() -> Self {
         Self::stage("reviewed", || {
             let repo = Self::committed();
-            repo.record("reviewer", repo.review(true)).exits(0);
-            repo.record("auditor", repo.audit("b")).exits(0);
+            repo.look_at_a();
             repo
         })
     }
@@ -71,20 +70,47 @@ impl Repo {
     pub fn wave() -> Self {
         Self::stage("wave", || {
             let repo = Self::reviewed();
-            let mut plan = plan();
-            plan["candidate_slices"][1]["status"] = json!("cancelled");
-            plan["candidate_slices"][1]["reason"] = json!("the mission does not need it");
-            let block = json!({
-                "reconcile": {"slice_id": "a", "decision": "accepted"},
-                "evidence": evidence_a(),
-                "plan": plan,
-                "answers": [{"no": repo.audit_id(), "reason": "the mission does not need b"}],
-            });
-            repo.record("regrounder", repo.reground("accepted", "a", "none", &block))
-                .exits(0);
-            assert_eq!(repo.rule(), "8");
+            repo.leave_judges();
             repo
         })
+    }
+
+    /// A review (yes) and an audit of `a`.
+    pub fn look_at_a(&self) {
+        self.record("reviewer", self.review(true)).exits(0);
+        self.record("auditor", self.audit("b")).exits(0);
+    }
+
+    /// Accepts `a` and cancels `b`: judges are due.
+    pub fn leave_judges(&self) {
+        let mut plan = plan();
+        plan["candidate_slices"][1]["status"] = json!("cancelled");
+        plan["candidate_slices"][1]["reason"] = json!("the mission does not need it");
+        let block = json!({
+            "reconcile": {"slice_id": "a", "decision": "accepted"},
+            "evidence": evidence_a(),
+            "plan": plan,
+            "answers": [{"no": self.audit_id(), "reason": "the mission does not need b"}],
+        });
+        self.record("regrounder", self.reground("accepted", "a", "none", &block))
+            .exits(0);
+        assert_eq!(self.rule(), "8");
+    }
+
+    /// Every judge says yes.
+    pub fn judges_say_yes(&self) {
+        for judge in 0..3 {
+            let session = format!("judge-{judge}");
+            self.record_with(&["stop-judge", "--session", &session], self.judge(true))
+                .exits(0);
+        }
+        assert_eq!(self.rule(), "9");
+    }
+
+    /// The regrounder concludes that the project is done.
+    pub fn conclude_done(&self) -> Run {
+        let block = json!({"conclude": {"decision": "stop"}});
+        self.record("regrounder", self.reground("none", "none", "none", &block))
     }
 
     /// The id under which the audit that was just taken is answered.
@@ -96,16 +122,8 @@ impl Repo {
     pub fn done() -> Self {
         Self::stage("done", || {
             let repo = Self::wave();
-            for judge in 0..3 {
-                repo.record_with(
-                    &["stop-judge", "--session", &format!("judge-{judge}")],
-                    repo.judge(true),
-                )
-                .exits(0);
-            }
-            let block = json!({"conclude": {"decision": "stop"}});
-            repo.record("regrounder", repo.reground("none", "none", "none", &block))
-                .exits(0);
+            repo.judges_say_yes();
+            repo.conclude_done().exits(0);
             repo
         })
     }
