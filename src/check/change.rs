@@ -4,7 +4,7 @@ use super::found::Checked;
 use super::line::Line;
 use crate::measure::{gate_commands, lost_tests};
 use crate::service::Workspace;
-use cook_core::change::{Loss, LossKind, edited_settings};
+use cook_core::change::{Effect, Loss, LossKind, edited_settings};
 use cook_core::diagnostic::{Code, Failure, counted};
 use cook_git::{Edit, Entry, MAX_EDITS};
 use cook_strength::{Edited, class_of};
@@ -34,7 +34,9 @@ pub(super) fn look(
     for edit in edited_settings(&files) {
         let show = checked.diff(&[edit.path]);
         let after = files.iter().find(|file| file.path == edit.path);
-        let line = Line::new(Code::TestSettingsEdited, edit.takes_away, edit.what, show)
+        let takes_away = edit.effect == Effect::TakesAway;
+        let what = format!("`{}` {}", edit.path, edit.what);
+        let line = Line::new(Code::TestSettingsEdited, takes_away, what, show)
             .about(edit.path, after.and_then(|file| file.after));
         checked.lines.push(line);
     }

@@ -44,7 +44,7 @@ fn replace(clone: &Repo, path: &str, was: &str, is: &str) {
 type Change = fn(&Repo);
 
 /// What a pull request loosens, the code, and the file with the field that are named.
-const LOOSENED: [(Change, &str, &str); 13] = [
+const LOOSENED: [(Change, &str, &str); 17] = [
     (
         |clone| clone.write(SETTINGS, ""),
         "contract_weaker",
@@ -121,6 +121,26 @@ const LOOSENED: [(Change, &str, &str); 13] = [
         "judge_changed",
         "`.github/actions/prove/action.yml` is edited",
     ),
+    (
+        |clone| replace(clone, "Makefile", "\truff check\n", ""),
+        "contract_weaker",
+        "`Makefile` does not say any more: ruff check (weaker)",
+    ),
+    (
+        |clone| std::fs::remove_file(clone.root.join("Makefile")).unwrap(),
+        "contract_weaker",
+        "`Makefile` is deleted (weaker)",
+    ),
+    (
+        |clone| replace(clone, "app/package.json", "jest", "exit 0"),
+        "contract_weaker",
+        "`app/package.json` keeps checks from counting",
+    ),
+    (
+        |clone| clone.write(".github/workflows/other.yml", "- run: true\n"),
+        "contract_weaker",
+        "`.github/workflows/other.yml` does not say any more: - run: make (weaker)",
+    ),
 ];
 
 /// A pushed job whose base has a list of signers and CI.
@@ -130,6 +150,8 @@ fn guarded() -> Repo {
         repo.write(".agent/allowed_signers", "a@example.org ssh-ed25519 AAAA\n");
         repo.write(".github/workflows/cook.yml", "- run: cook verify\n");
         repo.write(".github/workflows/other.yml", "- run: make\n");
+        repo.write("Makefile", "test:\n\tpytest\n\truff check\n");
+        repo.write("app/package.json", "{\n  \"test\": \"jest\"\n}\n");
         repo.write(".github/actions/prove/action.yml", "- run: cook check\n");
         repo.commit("Guard it", None);
         repo.git(&["checkout", "-q", "work"]);
@@ -161,7 +183,7 @@ fn whatever_a_pull_request_loosens_is_named_with_its_file_and_field() {
             codes(&run)
         );
     }
-    // What calls no judge is nobody's contract.
+    // Checks that are others and no fewer are asked for by nobody.
     clone.git(&["reset", "-q", "--hard", &head]);
     clone.write(".github/workflows/other.yml", "- run: make all\n");
     clone.commit("Another workflow", None);
@@ -362,6 +384,46 @@ fn a_change_of_the_contract_alone_waits_for_a_person() {
     let found = codes(&run);
     assert!(found.contains(&"contract_weaker".to_owned()), "{found:?}");
     assert!(!found.contains(&"contract_alone".to_owned()), "{found:?}");
+}
+
+/// The repository's own checks are compared, and are work as well.
+#[test]
+fn what_runs_beside_the_gates_is_no_contract_alone() {
+    let repo = guarded();
+    let clone = clone_of(&repo, &["-b", "main"]);
+    clone.git(&["checkout", "-q", "-b", "more"]);
+    add(&clone, "Makefile", "\tmypy .\n");
+    clone.commit("One more check", None);
+    let run = ask(&clone, "control-plane", &[]);
+    let found = messages(&run, "contract_stronger");
+    assert!(
+        found[0].contains("`Makefile` is edited in 1 line"),
+        "{found:?}"
+    );
+    assert!(messages(&run, "contract_weaker").is_empty(), "{}", run.out);
+
+    clone.git(&["checkout", "-q", "-b", "less", "origin/main"]);
+    replace(&clone, "Makefile", "\tpytest\n", "");
+    replace(&clone, SETTINGS, "sh check.sh", "true");
+    clone.commit("Fewer checks", None);
+    let run = ask(&clone, "control-plane", &[]).exits(1);
+    assert_eq!(messages(&run, "contract_weaker").len(), 2, "{}", run.out);
+    assert!(messages(&run, "contract_alone").is_empty(), "{}", run.out);
+    let digest = run.json()["base"]["contract"].as_str().unwrap().to_owned();
+    let accept = ["--accept-contract", &digest[..]];
+    let run = ask(&clone, "control-plane", &accept);
+    assert!(messages(&run, "contract_weaker").is_empty(), "{}", run.out);
+    assert_eq!(run.json()["base"]["accepted"], true);
+    // One more edit makes it void.
+    clone.git(&["rm", "-q", "Makefile"]);
+    clone.commit("None at all", None);
+    let run = ask(&clone, "control-plane", &accept).exits(1);
+    assert_eq!(
+        messages(&run, "contract_not_accepted").len(),
+        1,
+        "{}",
+        run.out
+    );
 }
 
 #[test]

@@ -18,9 +18,25 @@ impl Repo {
         paths: &[&str],
     ) -> Result<BTreeMap<String, TreeEntry>, Failure> {
         // Without a path git lists all.
-        if paths.is_empty() {
-            return Ok(BTreeMap::new());
+        match paths.is_empty() {
+            true => Ok(BTreeMap::new()),
+            false => self.list_tree(commit, paths),
         }
+    }
+
+    /// The files of a commit (full id), links and submodules among them.
+    ///
+    /// # Errors
+    /// When there is no such commit.
+    pub fn files(&self, commit: &str) -> Result<BTreeMap<String, TreeEntry>, Failure> {
+        self.list_tree(commit, &[])
+    }
+
+    fn list_tree(
+        &self,
+        commit: &str,
+        paths: &[&str],
+    ) -> Result<BTreeMap<String, TreeEntry>, Failure> {
         let mut call = Call::new(&["ls-tree", "-r", "-z", "--full-tree"])
             .env("GIT_LITERAL_PATHSPECS", "1")
             .env("GIT_NO_REPLACE_OBJECTS", "1")

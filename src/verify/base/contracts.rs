@@ -6,6 +6,7 @@ use cook_core::diagnostic::Failure;
 use cook_core::model::{Config, STOP_VERIFIER_SCRIPTS, TreeEntry};
 use cook_git::Repo;
 use cook_store::receipt::words;
+use cook_strength::{Class, class_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The directory of the contract.
@@ -47,9 +48,25 @@ pub(super) fn read(repo: &Repo, commits: &[&str]) -> Result<Vec<Contract>, Failu
     }
     let mut contracts = Vec::new();
     for commit in commits {
-        contracts.push(contract(repo, commit, &more)?);
+        let mut contract = contract(repo, commit, &more)?;
+        for (path, entry) in repo.files(commit)? {
+            if is_of_checks(&path) && !contract.files.contains_key(&path) {
+                let file = file(repo, Part::Checks, entry)?;
+                contract.files.insert(path, file);
+            }
+        }
+        contracts.push(contract);
     }
     Ok(contracts)
+}
+
+/// By its path it decides whether tests run and count. What is only read starts nothing.
+fn is_of_checks(path: &str) -> bool {
+    let is_of_ci = CI.iter().any(|ci| {
+        let rest = path.strip_prefix(ci);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    (is_of_ci || class_of(path, &[]) == Class::Gate) && !path.ends_with(".md")
 }
 
 fn contract(repo: &Repo, commit: &str, more: &BTreeMap<String, Part>) -> Result<Contract, Failure> {

@@ -216,7 +216,7 @@ fn is_alone(
     contracts: &[Contract],
 ) -> Result<bool, Failure> {
     let changes = workspace.repo.changes(Some(from), head)?;
-    let is_contract = |path: &str| contracts.iter().any(|one| one.files.contains_key(path));
+    let is_contract = |path: &str| contracts.iter().any(|one| one.states(path));
     let mut of_contract = changes.iter().filter(|change| is_contract(&change.path));
     Ok(of_contract.next().is_some()
         && changes

@@ -11,4 +11,4 @@ mod settings;
 
 pub use contract::{Contract, ContractFile, Difference, Part, Strength, compare, compare_criteria};
 pub use loss::{Loss, LossKind, collected_losses, losses};
-pub use settings::{SettingsEdit, edited_settings};
+pub use settings::{Effect, SettingsEdit, edited_settings};

@@ -2,50 +2,9 @@
 //! a gate names, the contract.
 
 use crate::diagnostic::counted;
-use cook_strength::{Class, Edited};
+use cook_strength::{Class, Edited, names_check};
 use std::collections::BTreeMap;
 
-/// Words that name a check in a line of settings.
-const CHECKS: [&str; 38] = [
-    "test",
-    "tests",
-    "check",
-    "checks",
-    "lint",
-    "spec",
-    "verify",
-    "gate",
-    "gates",
-    "ci",
-    "coverage",
-    "pytest",
-    "unittest",
-    "tox",
-    "nox",
-    "mypy",
-    "ruff",
-    "jest",
-    "vitest",
-    "mocha",
-    "eslint",
-    "tsc",
-    "playwright",
-    "cypress",
-    "cargo",
-    "clippy",
-    "nextest",
-    "go",
-    "ctest",
-    "make",
-    "npm",
-    "pnpm",
-    "yarn",
-    "bats",
-    "prove",
-    "rspec",
-    "phpunit",
-    "gradle",
-];
 /// What keeps a check from running, or from counting, blanks left out.
 const SILENCES: [&str; 26] = [
     "exit0",
@@ -93,15 +52,26 @@ const SELECTS: [&str; 12] = [
 /// Characters of a line that are shown.
 const SHOWN: usize = 100;
 
+/// What an edit does to the checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Something of them is gone or silenced.
+    TakesAway,
+    /// They are other ones, no fewer.
+    Changes,
+    /// They are all there, and more.
+    Adds,
+}
+
 /// An edit of such a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsEdit<'a> {
     /// The file.
     pub path: &'a str,
-    /// What it does, in words.
+    /// What it does, in words that follow the path.
     pub what: String,
-    /// Something of the checks is gone or silenced; else they are only edited.
-    pub takes_away: bool,
+    /// The same in one word.
+    pub effect: Effect,
 }
 
 /// Edits of settings that touch checks, by a plain rule: a line that names a check is gone and none
@@ -113,11 +83,11 @@ pub fn edited_settings<'a>(edits: &[Edited<'a>]) -> Vec<SettingsEdit<'a>> {
 }
 
 fn look<'a>(edit: &Edited<'a>, all: &[Edited<'a>]) -> Option<SettingsEdit<'a>> {
-    let found = |what: String, takes_away| {
+    let found = |what: String, effect| {
         Some(SettingsEdit {
             path: edit.path,
             what,
-            takes_away,
+            effect,
         })
     };
     let Some(after) = edit.after else {
@@ -127,7 +97,7 @@ fn look<'a>(edit: &Edited<'a>, all: &[Edited<'a>]) -> Option<SettingsEdit<'a>> {
         let named = checks(edit.path, edit.before?);
         return match moved || named.is_empty() {
             true => None,
-            false => found(format!("`{}` is deleted", edit.path), true),
+            false => found("is deleted".to_owned(), Effect::TakesAway),
         };
     };
     let before = edit.before.unwrap_or("");
@@ -139,29 +109,31 @@ fn look<'a>(edit: &Edited<'a>, all: &[Edited<'a>]) -> Option<SettingsEdit<'a>> {
     };
     let silent = beyond(&silences(after), &silences(before));
     if let Some(line) = silent.first() {
-        let what = format!("`{}` keeps checks from counting: {}", edit.path, cut(line));
-        return found(what, true);
+        let what = format!("keeps checks from counting: {}", cut(line));
+        return found(what, Effect::TakesAway);
     }
     if let Some(line) = new
         .iter()
         .find(|new| gone.iter().any(|old| narrows(old, new)))
     {
-        let what = format!("`{}` leaves tests out: {}", edit.path, cut(line));
-        return found(what, true);
+        let what = format!("leaves tests out: {}", cut(line));
+        return found(what, Effect::TakesAway);
     }
     if gone.len() > new.len() {
-        let what = format!("`{}` does not say any more: {}", edit.path, cut(gone[0]));
-        return found(what, true);
+        let what = format!("does not say any more: {}", cut(gone[0]));
+        return found(what, Effect::TakesAway);
     }
     match (new.first(), edit.before) {
         (Some(line), Some(_)) => found(
             format!(
-                "`{}` is edited in {} that names a check: {}",
-                edit.path,
+                "is edited in {} that names a check: {}",
                 counted(new.len() as u64, "line"),
                 cut(line)
             ),
-            false,
+            match gone.is_empty() {
+                true => Effect::Adds,
+                false => Effect::Changes,
+            },
         ),
         _ => None,
     }
@@ -182,12 +154,6 @@ fn checks<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     lines(path, text)
         .filter(|line| is_script || names_check(line))
         .collect()
-}
-
-fn names_check(line: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.split(|c| !is_part(c))
-        .any(|word| CHECKS.contains(&word))
 }
 
 fn is_silence(line: &str) -> bool {
@@ -262,7 +228,7 @@ fn cut(line: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn told(path: &str, before: Option<&str>, after: Option<&str>) -> Option<(String, bool)> {
+    fn told(path: &str, before: Option<&str>, after: Option<&str>) -> Option<(String, Effect)> {
         let edit = Edited {
             path,
             class: Class::Gate,
@@ -270,9 +236,7 @@ mod tests {
             after,
         };
         let found = edited_settings(&[edit]);
-        found
-            .first()
-            .map(|edit| (edit.what.clone(), edit.takes_away))
+        found.first().map(|edit| (edit.what.clone(), edit.effect))
     }
 
     #[test]
@@ -361,13 +325,20 @@ mod tests {
         ] {
             let found = told(path, Some(before), Some(after));
             assert_eq!(
-                found.as_ref().map(|found| found.1),
+                found.as_ref().map(|found| found.1 == Effect::TakesAway),
                 Some(takes_away),
                 "{path}: {found:?}"
             );
         }
+        for (after, effect) in [
+            ("test:\n\tpytest\n\truff check\n", Effect::Adds),
+            ("test:\n\tpytest --strict-markers\n", Effect::Changes),
+        ] {
+            let found = told("Makefile", Some("test:\n\tpytest\n"), Some(after));
+            assert_eq!(found.map(|found| found.1), Some(effect), "{after}");
+        }
         let gone = told("ci/Makefile", Some("test:\n\tpytest\n"), None);
-        assert_eq!(gone, Some(("`ci/Makefile` is deleted".to_owned(), true)));
+        assert_eq!(gone, Some(("is deleted".to_owned(), Effect::TakesAway)));
     }
 
     #[test]

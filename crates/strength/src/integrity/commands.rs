@@ -1,13 +1,18 @@
-//! What a command line runs, and whether its failure passes.
+//! What names a check, what a command line runs, and whether its failure passes.
 
-/// Programs and words that run a check.
-const CHECKS: [&str; 44] = [
+/// Programs and words that name a check, in settings as in a command.
+const CHECKS: [&str; 43] = [
     "test",
     "tests",
     "check",
+    "checks",
     "lint",
     "spec",
     "verify",
+    "gate",
+    "gates",
+    "ci",
+    "coverage",
     "pytest",
     "unittest",
     "tox",
@@ -38,15 +43,11 @@ const CHECKS: [&str; 44] = [
     "gradlew",
     "mvn",
     "go",
-    "node",
-    "dotnet",
-    "mix",
-    "swift",
     "rake",
-    "deno",
-    "bun",
     "shellcheck",
 ];
+/// Programs that run checks too; in settings their names say versions.
+const RUNNERS: [&str; 6] = ["node", "dotnet", "mix", "swift", "deno", "bun"];
 
 /// Commands whose failure says nothing of the work.
 const HARMLESS: [&str; 40] = [
@@ -92,10 +93,16 @@ const HARMLESS: [&str; 40] = [
     "sudo",
 ];
 
+/// A line of settings names a check.
+pub fn names_check(line: &str) -> bool {
+    line.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .any(|word| CHECKS.contains(&word))
+}
+
 /// The line runs a check.
 pub(super) fn runs_check(line: &str) -> bool {
     line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')))
-        .any(|word| CHECKS.contains(&word))
+        .any(|word| CHECKS.contains(&word) || RUNNERS.contains(&word))
 }
 
 /// `COMMAND || true` and its like, where the command could say something.

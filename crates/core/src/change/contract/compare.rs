@@ -4,6 +4,8 @@ use super::difference::{Difference, Strength};
 use super::file::{Contract, ContractFile, Part};
 use super::settings::{compare_profiles, compare_settings};
 use super::texts::{compare_missions, compare_signers};
+use crate::change::settings::{Effect, edited_settings};
+use cook_strength::{Class, Edited};
 use std::collections::BTreeSet;
 
 /// What `head` asks for otherwise than `base`, worst first within a file. Where `fork`, from which the
@@ -25,7 +27,55 @@ pub fn compare(
         let whole = |file: &str| fork.files.get(file) != head.files.get(file);
         found.retain(|one| whole(&one.file) && is_own(&one.file, &one.field));
     }
+    // Nothing of these is the base's to enforce: what the branch does to them counts.
+    found.extend(compare_checks(fork.unwrap_or(base), head));
     Ok(found)
+}
+
+/// What became of the repository's own checks. That they are others, no fewer, is not told.
+fn compare_checks(was: &Contract, is: &Contract) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let mut texts = Vec::new();
+    let paths: BTreeSet<&String> = was.files.keys().chain(is.files.keys()).collect();
+    for path in paths {
+        let (before, after) = (was.files.get(path), is.files.get(path));
+        let either = before.or(after);
+        let is_same = before
+            .zip(after)
+            .is_some_and(|(one, other)| one.is_same(other));
+        if is_same || either.is_none_or(|file| file.part != Part::Checks) {
+            continue;
+        }
+        let (old, new) = (
+            before.map(ContractFile::text),
+            after.map(ContractFile::text),
+        );
+        match (old, new) {
+            (Some(Some(_)), Some(None)) => {
+                let what = "is not a file that can be read any more".to_owned();
+                found.push(Difference::new(path, "", Strength::NotComparable, what));
+            }
+            (old, new) => texts.push((path, old.flatten(), new.flatten())),
+        }
+    }
+    let edits: Vec<Edited> = texts
+        .iter()
+        .map(|(path, before, after)| Edited {
+            path,
+            class: Class::Gate,
+            before: before.as_deref(),
+            after: after.as_deref(),
+        })
+        .collect();
+    for edit in edited_settings(&edits) {
+        let strength = match edit.effect {
+            Effect::TakesAway => Strength::Weaker,
+            Effect::Adds => Strength::Stronger,
+            Effect::Changes => continue,
+        };
+        found.push(Difference::new(edit.path, "", strength, edit.what));
+    }
+    found
 }
 
 fn differences(base: &Contract, head: &Contract) -> Result<Vec<Difference>, String> {
@@ -57,7 +107,7 @@ fn of_both(path: &str, was: &ContractFile, is: &ContractFile) -> Result<Vec<Diff
         let what = what.to_owned();
         vec![Difference::new(path, "", Strength::NotComparable, what)]
     };
-    if was.part == Part::Aside {
+    if matches!(was.part, Part::Aside | Part::Checks) {
         return Ok(Vec::new());
     }
     if was.mode != is.mode {
@@ -84,7 +134,7 @@ fn of_both(path: &str, was: &ContractFile, is: &ContractFile) -> Result<Vec<Diff
         Part::Profile => compare_profiles(path, &before, &now),
         Part::Mission => Ok(compare_missions(path, &before, &now)),
         Part::Signers => Ok(compare_signers(path, &before, &now)),
-        Part::Script | Part::Judge | Part::Aside => Ok(Vec::new()),
+        Part::Script | Part::Judge | Part::Aside | Part::Checks => Ok(Vec::new()),
     }
 }
 
@@ -94,7 +144,7 @@ fn of_gone(path: &str, was: &ContractFile) -> Result<Vec<Difference>, String> {
         vec![Difference::new(path, "", Strength::NotComparable, what)]
     };
     Ok(match (was.part, was.text()) {
-        (Part::Aside, _) => Vec::new(),
+        (Part::Aside | Part::Checks, _) => Vec::new(),
         // No settings are the defaults.
         (Part::Settings, Some(text)) => {
             let mut found = compare_settings(path, &text, "")?;
@@ -107,7 +157,7 @@ fn of_gone(path: &str, was: &ContractFile) -> Result<Vec<Difference>, String> {
 
 fn of_new(path: &str, is: &ContractFile) -> Result<Vec<Difference>, String> {
     let (strength, what) = match is.part {
-        Part::Aside => return Ok(Vec::new()),
+        Part::Aside | Part::Checks => return Ok(Vec::new()),
         Part::Settings => {
             return match is.text() {
                 Some(text) => compare_settings(path, "", &text),
@@ -139,9 +189,10 @@ mod tests {
 
     fn contract(files: &[(&str, &str)]) -> Contract {
         let file = |(path, text): &(&str, &str)| {
-            let part = match path.starts_with(".github/") {
-                true => Part::Judge,
-                false => Part::of(path),
+            let part = match *path {
+                _ if path.starts_with(".github/") => Part::Judge,
+                _ if path.starts_with(".agent/") => Part::of(path),
+                _ => Part::Checks,
             };
             let file = ContractFile {
                 part,
@@ -215,6 +266,41 @@ mod tests {
         assert_eq!(told(&made("a"), None, &made("b")), []);
         let by_hand = contract(&[(".agent/verify_completion_stop.sh", "b")]);
         assert_eq!(told(&made("a"), None, &by_hand).len(), 1);
+    }
+
+    #[test]
+    fn checks_that_cook_does_not_run_are_compared_line_by_line() {
+        use Strength::{NotComparable, Stronger, Weaker};
+        let with = |lines: &str| contract(&[("Makefile", lines)]);
+        let base = with("test:\n\tpytest\n\truff check\n");
+        for (lines, expected) in [
+            ("test:\n\tpytest\n", Some(Weaker)),
+            ("test:\n\tpytest || exit 0\n\truff check\n", Some(Weaker)),
+            ("test:\n\tpytest\n\truff check\n\tmypy .\n", Some(Stronger)),
+            ("test:\n\tpytest -v\n\truff check\n", None),
+            ("all:\n\tcc x.c\ntest:\n\tpytest\n\truff check\n", None),
+        ] {
+            let found = told(&base, None, &with(lines));
+            let expected: Vec<_> = expected
+                .iter()
+                .map(|it| ("Makefile#".to_owned(), *it))
+                .collect();
+            assert_eq!(found, expected, "{lines}");
+        }
+        assert_eq!(told(&base, None, &Contract::default())[0].1, Weaker);
+        assert_eq!(told(&Contract::default(), None, &base), []);
+        let moved = contract(&[("ci/Makefile", "test:\n\tpytest\n\truff check\n")]);
+        assert_eq!(told(&base, None, &moved), []);
+        let mut link = base.clone();
+        for file in link.files.values_mut() {
+            (file.bytes, file.id) = (None, "elsewhere".to_owned());
+        }
+        assert_eq!(told(&base, None, &link)[0].1, NotComparable);
+        // The base went on: what it added is not what the branch took away.
+        let fork = with("test:\n\tpytest\n");
+        assert_eq!(told(&base, Some(&fork), &fork), []);
+        let head = with("test:\n\tpytest\n\tmypy .\n");
+        assert_eq!(told(&base, Some(&fork), &head)[0].1, Stronger);
     }
 
     /// The base went on after the branch left it.

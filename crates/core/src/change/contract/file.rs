@@ -19,6 +19,8 @@ pub enum Part {
     Script,
     /// What a CI runner starts cook by.
     Judge,
+    /// Of the repository's own, what decides whether tests run and count beside cook's gates.
+    Checks,
     /// It decides nothing.
     Aside,
 }
@@ -79,6 +81,13 @@ impl Contract {
     pub fn is_stated(&self) -> bool {
         let states = |part| matches!(part, Part::Settings | Part::Profile | Part::Mission);
         self.files.values().any(|file| states(file.part))
+    }
+
+    /// Whether this path says what cook is to ask; what the repository's own checks are run by is
+    /// compared with it, and is work as well.
+    pub fn states(&self, path: &str) -> bool {
+        let file = self.files.get(path);
+        file.is_some_and(|file| file.part != Part::Checks)
     }
 
     /// A digest of all of it: one more edit makes another.
