@@ -2,12 +2,13 @@
 
 use super::CORE;
 use super::events::{Bounds, audit, slice_plan, submission};
+use super::explore::try_event;
 use super::walk::Walk;
 use cook_core::diagnostic::Code;
 use cook_core::machine::Rule;
 use cook_core::model::{
-    AnswerTo, CancelledSlice, Conclude, Event, PlanBlock, Reground, Reopen, Role, SliceStatus,
-    Verdicts,
+    Actor, AnswerTo, CancelledSlice, Conclude, Event, PlanBlock, Reground, Reopen, Role,
+    SliceStatus, Verdicts,
 };
 
 const ONE: Bounds = Bounds {
@@ -89,6 +90,35 @@ fn what_the_user_cancels_leaves_the_no_owed() {
     assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
     assert!(walk.snapshot.ledger.answered_rejections.is_empty());
     walk.drive();
+}
+
+#[test]
+fn what_is_asked_for_is_the_answer_that_lacks() {
+    let mut walk = Walk::new(Bounds { judges: 2, ..ONE });
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    walk.take(walk.judged(false));
+    walk.take(Event::Refocused {
+        mission: "the same, in other words".to_owned(),
+    });
+    let owed = walk.snapshot.ledger.unanswered.clone();
+    let [first, second] = &owed[..] else {
+        panic!("{owed:?}");
+    };
+    let half = walk.reground(|block| block.answers.retain(|answer| answer.no == first.id));
+    let (mood, budget) = (&walk.mood, &walk.budget);
+    let tried = try_event(
+        &walk.snapshot,
+        &walk.world,
+        mood,
+        budget,
+        &half,
+        Actor::Role,
+    );
+    let refusal = tried.2.unwrap_err();
+    assert_eq!(refusal.code, Code::NoUnanswered);
+    assert!(refusal.message.contains(&second.id), "{refusal:?}");
+    assert!(refusal.hints[0].contains(&second.id), "{refusal:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The end of a full wave of judges.
 
 use super::choices::is_wave_over;
-use super::rejections::{answer_shape, answer_to};
+use super::rejections::{answer_shape, answer_to, unanswered};
 use crate::diagnostic::{Code, Refusal};
 use crate::machine::text::quoted;
 use crate::machine::wave;
@@ -179,11 +179,12 @@ fn require_wave_answered(
     let Some(no) = noes.find(is_open) else {
         return Ok(());
     };
-    let what = format!("{} is not answered: {}", no.id, no.what.join("; "));
-    Err(Refusal::new(Code::NoUnanswered, what).replace_hints([
-        answer_shape(&no),
-        "or one `reason` beside `go_on` that answers each of them".to_owned(),
-    ]))
+    Err(
+        Refusal::new(Code::NoUnanswered, unanswered(&no)).replace_hints([
+            answer_shape(&no),
+            "or one `reason` beside `go_on` that answers each of them".to_owned(),
+        ]),
+    )
 }
 
 /// The wave's rejections are answered by what comes of it, where the report has no answer to each.

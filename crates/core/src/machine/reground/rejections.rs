@@ -16,22 +16,12 @@ pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<boo
     }
     wave::void(&mut work.next);
     let owed = work.next.ledger.unanswered.clone();
-    let open: Vec<Finding> = owed
-        .iter()
-        .filter(|no| answer_to(block, no).is_none())
-        .map(|no| {
-            Finding::new(
-                Code::NoUnanswered,
-                format!("{} is not answered: {}", no.id, no.what.join("; ")),
-            )
-            .at(no.id.clone())
-        })
-        .collect();
-    if let (Some(first), Some(no)) = (open.first(), owed.first()) {
-        let message = first.message.clone();
-        return Err(Refusal::new(Code::NoUnanswered, message)
-            .with(open)
-            .replace_hints([answer_shape(no)]));
+    let open = || owed.iter().filter(|no| answer_to(block, no).is_none());
+    if let Some(first) = open().next() {
+        let finding = |no: &Blocker| Finding::new(Code::NoUnanswered, unanswered(no)).at(&*no.id);
+        return Err(Refusal::new(Code::NoUnanswered, unanswered(first))
+            .with(open().map(finding).collect())
+            .replace_hints([answer_shape(first)]));
     }
     for no in &owed {
         keep_answer(work, block, no);
@@ -48,12 +38,13 @@ pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, R
     };
     let no = wave::review_blocker(review);
     if answer_to(block, &no).is_none() {
-        let what = format!("{} is not answered: {}", no.id, no.what.join("; "));
-        return Err(Refusal::new(Code::NoUnanswered, what).replace_hints([
-            "reopen the slice: `\"reconcile\": {\"slice_id\": …, \"decision\": \"reopened\"}`"
-                .to_owned(),
-            answer_shape(&no),
-        ]));
+        return Err(
+            Refusal::new(Code::NoUnanswered, unanswered(&no)).replace_hints([
+                "reopen the slice: `\"reconcile\": {\"slice_id\": …, \"decision\": \"reopened\"}`"
+                    .to_owned(),
+                answer_shape(&no),
+            ]),
+        );
     }
     keep_answer(work, block, &no);
     let id = work.active_id().unwrap_or_default();
@@ -98,6 +89,11 @@ pub(super) fn answer_to<'a>(block: &'a Reground, no: &Blocker) -> Option<&'a str
     let mut answers = block.answers.iter();
     let given = answers.find(|given| given.no == no.id && is_named(&given.reason))?;
     Some(&given.reason)
+}
+
+/// What is said of a no that nobody answered.
+pub(super) fn unanswered(no: &Blocker) -> String {
+    format!("{} is not answered: {}", no.id, no.what.join("; "))
 }
 
 pub(super) fn answer_shape(no: &Blocker) -> String {
