@@ -78,7 +78,10 @@ fn a_mission_that_is_not_committed_is_said_to_be_committed_by_cook() {
     repo.cook(&["next"]).exits(0).says(how);
     holds(&prompt(&repo), how);
     let block = json!({"plan": plan(), "select": "a"});
-    let report = || repo.reground("none", "none", "a", &block);
+    let report = || {
+        repo.reground("none", "none", "a", &block)
+            .replace("Ship the tool", "Another aim")
+    };
     repo.record("regrounder", report())
         .fails(4, "select_dirty")
         .says(how);
