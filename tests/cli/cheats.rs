@@ -1,7 +1,7 @@
 //! The easy ways to `done`, each closed: proof that proves nothing, forged
 //! state, a plan that grades itself, a taken-back no, an agent that calls a user-only command.
 
-use crate::support::story::{GATE, MISSION, evidence_a, plan};
+use crate::support::story::{GATE, MISSION, plan};
 use crate::support::{Repo, run};
 use serde_json::{Value, json};
 
