@@ -6,12 +6,16 @@ use serde_json::json;
 impl Job {
     /// The reader who is due hands in a yes with the ticket for this HEAD.
     fn says_yes(&self, session: &str) {
-        let due = self.repo.due();
-        let ticket = due["ticket"].as_str().unwrap().to_owned();
-        let (role, report) = match due["role"].as_str().unwrap() {
-            "completion-reviewer" => ("reviewer", self.repo.reviewer_report(None)),
-            _ => ("auditor", self.repo.auditor_report()),
-        };
+        match self.repo.due()["role"].as_str().unwrap() {
+            "completion-reviewer" => {
+                self.hears(session, "reviewer", self.repo.reviewer_report(None))
+            }
+            _ => self.hears(session, "auditor", self.repo.auditor_report()),
+        }
+    }
+
+    fn hears(&self, session: &str, role: &str, report: String) {
+        let ticket = self.repo.due()["ticket"].as_str().unwrap().to_owned();
         let words = [role, "--session", session, "--ticket", &ticket];
         self.repo.record_with(&words, report).ok();
     }
@@ -35,7 +39,7 @@ impl Job {
     /// The reviewer says no, and `a` goes back.
     fn sent_back(&self) {
         let no = self.repo.reviewer_report(Some("a line is missing"));
-        self.repo.record("reviewer", no).ok();
+        self.hears("no", "reviewer", no);
         let back =
             json!({"slice_id": "a", "decision": "reopened", "findings": ["a line is missing"]});
         self.reground(json!({"reconcile": back})).ok();
@@ -214,9 +218,9 @@ fn what_came_after_a_report_is_nobody_s_when_it_is_committed_anew() {
         job.foreign(&[OWN[0], theirs]);
         if how == "reset more" {
             job.repo.commit_for("a", "lib.txt", &all);
+            job.report().ok();
             job.repo.write("other.txt", "a colleague wrote this file\n");
             job.repo.commit("Somebody else's file", None);
-            job.report().ok();
         }
         job.sent_back();
         job.repo.write("lib.txt", &all);
@@ -253,7 +257,7 @@ fn own_commits_after_a_report_stay_own_when_they_are_committed_anew() {
     job.report().ok();
     job.write_own("a");
     job.repo.cook(&["pause"]).ok();
-    job.repo.cook(&["resume"]).ok();
+    job.repo.cook(&["resume", "--as-user"]).ok();
     job.report().ok();
     job.sent_back();
     job.git(&["reset", "-q", "--soft", "HEAD~2"]);
