@@ -222,6 +222,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
                 .map(|one| format!("the log also holds {one}, which no worktree has")),
         );
         lines.push(workspace.config()?.log.exchanges.describe().to_owned());
+        lines.extend(elsewhere_line(workspace, &missing_before)?);
     }
     let verifier_was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
     let contract = scaffold::write_contract(root, mission.as_deref())?;
@@ -270,6 +271,14 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
         lines,
         wrote_settings: contract.outcome(SETTINGS) == Some(FileOutcome::Created),
     })
+}
+
+/// A contract that came with the history was set up by somebody, whose log a remote may hold.
+fn elsewhere_line(workspace: &Workspace, missing: &[String]) -> Result<Option<String>, Failure> {
+    let may_be = missing.is_empty() && service::has_remotes(workspace)?;
+    Ok(may_be.then(|| {
+        "the contract was here already: where a remote holds the log of this branch, `cook cancel --as-user`, then `cook pull`, takes that one in".to_owned()
+    }))
 }
 
 fn bad_profile(contract: &Contract) -> Failure {

@@ -6,6 +6,7 @@ use crate::service;
 use crate::view::PullAnswer;
 use clap::Args;
 use cook_core::diagnostic::Failure;
+use cook_core::model::is_branch_name;
 use cook_remote::Side;
 
 #[derive(Debug, Args)]
@@ -25,6 +26,11 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     let workspace = context.workspace()?;
     caller::not_apart(&workspace)?;
     let (_, snapshot) = workspace.current()?;
+    if let Some(named) = args.branch.as_ref().filter(|named| !is_branch_name(named)) {
+        return Err(Failure::usage(format!(
+            "`{named}` cannot be the name of a branch"
+        )));
+    }
     let branch = match (&args.branch, workspace.repo.head()?.branch) {
         (Some(named), None) => named.clone(),
         (Some(named), Some(here)) if *named != here => {

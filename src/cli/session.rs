@@ -318,8 +318,8 @@ fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
     let mut cited = BTreeSet::new();
     for worktree in Store::all_worktrees(&workspace.place())? {
         if let Some(log) = Store::open_other(workspace.place(), &worktree.id)? {
-            log.each_cited_exchange(|_, _, _, one| {
-                cited.extend(one.exchange.parse::<Ref>().ok());
+            log.each_cited_exchange(None, |_, _, _, one| {
+                cited.extend(one.ok().and_then(|one| one.exchange.parse::<Ref>().ok()));
                 Ok(())
             })?;
         }

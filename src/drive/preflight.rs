@@ -101,6 +101,7 @@ pub(super) fn before(
     keeping: &Keeping,
     order: &Order,
 ) -> Result<bool, Failure> {
+    service::check_commit_point(workspace)?;
     show_cast(operator, cast);
     operator.show(&format!("{:<22} {}", "sandbox", keeping.summary()));
     if let Some(opened) = keeping.opened() {

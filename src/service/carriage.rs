@@ -177,13 +177,37 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), F
     .into())
 }
 
+/// Whether any remote is configured.
+///
+/// # Errors
+/// git that does not answer.
+pub(crate) fn has_remotes(workspace: &Workspace) -> Result<bool, Failure> {
+    Ok(!Remote::list(&workspace.repo)?.is_empty())
+}
+
+/// The remote whose log git itself has brought, where logs stand among the branches.
+fn tracked<'r>(
+    workspace: &Workspace,
+    remotes: &'r [String],
+) -> Result<Option<&'r String>, Failure> {
+    let branch = workspace.repo.head()?.branch.unwrap_or_default();
+    let log = workspace.config()?.log.remote_ref.log(&branch);
+    let Some(name) = log.strip_prefix("refs/heads/") else {
+        return Ok(None);
+    };
+    let refs = workspace.repo.refs()?;
+    let is_here = |remote: &&String| refs.contains_key(&format!("refs/remotes/{remote}/{name}"));
+    Ok(remotes.iter().find(is_here))
+}
+
 /// No log of this worktree's branch was seen on a remote: one that is begun now would stand in its way.
 ///
 /// # Errors
 /// `remote_ahead`, with the command that takes it in.
 pub(crate) fn check_unseen(workspace: &Workspace) -> Result<(), Failure> {
     let found = elsewhere(&workspace.repo, &workspace.place())?;
-    match found.seen.first() {
+    let tracked = tracked(workspace, &found.configured)?;
+    match found.seen.first().or(tracked) {
         None => Ok(()),
         Some(remote) => Err(Refusal::new(
             Code::RemoteAhead,

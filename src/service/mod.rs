@@ -38,7 +38,7 @@ pub(crate) use applied::Applied;
 pub(crate) use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check};
 pub(crate) use by_cook::{ByCookOutcome, is_by_cook, reground_all_by_cook, reground_by_cook};
 pub(crate) use carriage::{
-    Public, branch, check_secrets, check_unseen, look_into, push_known, remote,
+    Public, branch, check_secrets, check_unseen, has_remotes, look_into, push_known, remote,
 };
 pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use derived::{find_made_up, follows, run_again};
@@ -56,6 +56,7 @@ pub(crate) use prompting::{
 pub(crate) use pulled::pulled;
 pub use refusal::last_refusal;
 pub(crate) use scripted::{list_scripted_commands, scripted_line};
+pub(crate) use sync::check_commit_point;
 pub use transition::transition;
 pub(crate) use transition::{dry_run, show_tip, transition_holding};
 pub(crate) use uncommitted::{find_uncommitted, needs_ticket, tell_uncommitted};

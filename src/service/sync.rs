@@ -109,6 +109,14 @@ impl<'w> CommitPoint<'w> {
     }
 }
 
+/// What is going to be recorded can be: where the remote must take it, it has the log already.
+///
+/// # Errors
+/// `push_unconfirmed`, and a remote that is not known.
+pub(crate) fn check_commit_point(workspace: &Workspace) -> Result<(), Failure> {
+    CommitPoint::of(workspace).map(drop)
+}
+
 /// Decides again for as long as others are first.
 pub(super) fn until_taken(
     point: &CommitPoint<'_>,

@@ -6,9 +6,8 @@ use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::model::{CitedExchange, Event};
 use cook_core::prompt;
 use cook_core::report::{self, Provenance, Reported};
-use cook_store::session::{Exchange, Kind};
+use cook_store::session::wrong_citation;
 use cook_store::store::{Before, StoreError};
-use serde_json::Value;
 
 /// Parses each kept answer again and compares what comes out with what was recorded.
 pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -16,9 +15,13 @@ pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), 
     let mut findings = Vec::new();
     workspace
         .store()?
-        .each_cited_exchange(|before, seq, event, cited| {
+        .each_cited_exchange(None, |before, seq, event, cited| {
             made += 1;
-            if let Some(why) = differs(before, event, cited)? {
+            let why = match cited {
+                Ok(cited) => differs(before, event, cited)?,
+                Err(why) => Some(why.to_owned()),
+            };
+            if let Some(why) = why {
                 findings.push(
                     Finding::new(Code::RecordNotRecomputable, why).at(format!("transition {seq}")),
                 );
@@ -41,30 +44,13 @@ fn differs(
     event: &Event,
     cited: &CitedExchange,
 ) -> Result<Option<String>, StoreError> {
-    for said in &cited.said {
-        let kind = serde_json::from_value::<Kind>(Value::String(said.kind.clone())).ok();
-        let hash = kind.map(|kind| {
-            Exchange::new(kind, said.input.as_str(), said.output.as_str(), None)
-                .hash()
-                .to_string()
-        });
-        if hash.as_ref() != Some(&said.hash) {
-            return Ok(Some(format!("the exchange {} is another one", said.hash)));
-        }
+    if let Some(why) = wrong_citation(event, cited) {
+        return Ok(Some(why));
     }
-    let (Some(role), Some(submission)) = (event.role(), event.submission()) else {
-        return Ok(Some(
-            "it cites a session and no report came with it".to_owned(),
-        ));
-    };
-    if submission.session.as_deref() != Some(cited.exchange.as_str()) {
-        return Ok(Some(format!(
-            "it cites {}, which it did not come out of",
-            cited.exchange
-        )));
-    }
-    let Some(last) = cited.said.last() else {
-        return Ok(Some(format!("{} says nothing", cited.exchange)));
+    let (Some(role), Some(submission), Some(last)) =
+        (event.role(), event.submission(), cited.said.last())
+    else {
+        return Ok(None);
     };
     let parsed = report::parse(role, last.output.as_bytes());
     let made = match parsed.report.filter(|_| parsed.findings.is_empty()) {
@@ -94,6 +80,7 @@ fn differs(
 mod tests {
     use super::*;
     use cook_core::model::{Role, Said};
+    use cook_store::session::{Exchange, Kind};
 
     const ANSWER: &str = "MISSION ANCHOR: m\nRemaining contract IDs: none\nRubric:\n\
         - Contract coverage: pass - a\n- Correctness risk: pass - a\n\

@@ -237,7 +237,9 @@ pub struct GuideAnswer {
 
 impl Show for GuideAnswer {
     fn human(&self, page: &mut Page) {
-        page.text(&self.diff);
+        if !self.diff.is_empty() {
+            page.lines(self.diff.trim_end_matches('\n'));
+        }
         let what = match (self.diff.is_empty(), self.applied) {
             (true, _) => format!("`{}` says that already", self.path),
             (false, true) => format!("`{}` is written", self.path),

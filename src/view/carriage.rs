@@ -136,7 +136,7 @@ impl PullAnswer {
             findings.push(Finding::new(
                 Code::BranchElsewhere,
                 format!(
-                    "branch `{branch}` of `{remote}` stands at {}, and HEAD does not",
+                    "branch `{branch}` of `{remote}` stands at {}, and HEAD does not: `git pull {remote} {branch}`, or `cook push`",
                     there.get(..12).unwrap_or(&there)
                 ),
             ));

@@ -146,13 +146,13 @@ impl Show for IssueShowAnswer {
         }
         if !self.issue.description.is_empty() {
             page.newline();
-            page.line(&self.issue.description);
+            page.lines(&self.issue.description);
         }
         for comment in &self.comments {
             page.newline();
             let when = comment.created_at.as_deref().unwrap_or_default();
             page.toned_line(Tone::Dim, &format!("{} {when}", comment.author));
-            page.line(&comment.text);
+            page.lines(&comment.text);
         }
     }
 }

@@ -38,9 +38,15 @@ impl Page {
         self.text
     }
 
-    /// Text without a line end.
+    /// Text without a line end: whoever made it makes no line of its own.
     pub fn text(&mut self, text: &str) {
         self.text.push_str(&shown(text));
+    }
+
+    /// Somebody's words over several lines, where nothing but them is shown.
+    pub fn lines(&mut self, text: &str) {
+        self.text.push_str(&without_tags(&clean(text, Lines::Keep)));
+        self.newline();
     }
 
     /// A whole line.
@@ -102,13 +108,31 @@ impl Page {
     }
 }
 
-/// What acts on a terminal, or reads as a tag to a model, is taken off.
+/// What acts on a terminal, or reads as a tag to a model, is taken off, and every line end is a blank.
 fn shown(text: &str) -> String {
-    without_tags(&clean(text, Lines::Keep))
+    without_tags(&clean(text, Lines::Keep).replace('\n', " "))
 }
 
 /// A value as JSON over several lines, harmless to a terminal.
 pub(super) fn json_text(value: &Value) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     format!("{}\n", harmless_json(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_make_no_lines_of_their_own() {
+        let mut page = Page::new(false);
+        let words = "a\r\nb\n::set-output name=x::y\u{2028}passed\rz";
+        page.text(words);
+        page.line(words);
+        page.toned_line(Tone::Good, words);
+        page.row("label", words);
+        let text = page.into_text();
+        assert_eq!(text.lines().count(), 3, "{text:?}");
+        assert!(!text.contains('\r') && !text.contains("\n::"), "{text:?}");
+    }
 }

@@ -155,7 +155,7 @@ impl Show for ReplyAnswer {
     fn human(&self, page: &mut Page) {
         match &self.data {
             Some(data) => page.json(data),
-            None => page.line(self.output.trim_end()),
+            None => page.lines(self.output.trim_end()),
         }
         if let Some(act) = &self.act {
             for commit in &act.commits {
@@ -271,7 +271,7 @@ impl Show for FanoutAnswer {
             page.toned_line(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
             match (&row.data, &row.output) {
                 (Some(data), _) => page.json_line(data),
-                (None, output) => page.line(output.as_deref().unwrap_or_default().trim_end()),
+                (None, output) => page.lines(output.as_deref().unwrap_or_default().trim_end()),
             }
         }
         page.toned_line(

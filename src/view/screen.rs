@@ -177,7 +177,9 @@ impl Screen {
     pub fn toned_note(&self, tone: Tone, text: &str) {
         if !self.quiet {
             let mut page = Page::new(self.color_err);
-            page.toned_line(tone, &clean(text, Lines::Keep));
+            for line in clean(text, Lines::Keep).split('\n') {
+                page.toned_line(tone, line);
+            }
             write_err(&page.into_text());
         }
     }

@@ -112,8 +112,8 @@ impl Show for SessionShowAnswer {
             }
             for exchange in window {
                 page.toned(Tone::Strong, &format!("{}: ", word(exchange.kind())));
-                page.line(exchange.input());
-                page.line(exchange.output());
+                page.lines(exchange.input());
+                page.lines(exchange.output());
             }
         }
     }

@@ -1467,7 +1467,8 @@ fn the_log_keeps_as_much_of_sessions_as_the_settings_say() {
         let place = workspace.place();
         let store = cook_store::store::Store::open(place).unwrap().unwrap();
         let mut found = Vec::new();
-        let each = store.each_cited_exchange(|_, seq, event, one| {
+        let each = store.each_cited_exchange(None, |_, seq, event, one| {
+            let one = one.unwrap();
             found.push((seq, event.name(), one.clone()));
             Ok(())
         });

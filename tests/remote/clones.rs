@@ -103,6 +103,130 @@ fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
     assert_ne!(shared.at(LOG), before);
 }
 
+/// Documents hold a line end as two signs, and a letter is the second one.
+#[test]
+fn a_secret_at_the_start_of_a_line_does_not_leave() {
+    let token = format!("ghp_{}", "a1B2".repeat(8));
+    for before in ["use this:\n", "tab\t", "a diff:\n+", "\u{1b}[1m"] {
+        let shared = Shared::pushed();
+        let said = shared
+            .first
+            .cook_command(&["brief", "say", "-", "--as-user"]);
+        run(said, format!("{before}{token}\n").as_bytes()).ok();
+        let at = shared.at(LOG);
+        let refused = shared
+            .first
+            .cook(&["push", "--yes"])
+            .refused("secret_found");
+        assert!(!refused.err.contains(&token), "{}", refused.err);
+        assert_eq!(shared.at(LOG), at, "{before:?}");
+    }
+}
+
+/// Both built something: who comes second hears of the log first, then of the branch.
+#[test]
+fn whose_branch_is_behind_too_is_told_what_was_recorded() {
+    let shared = Shared::pushed();
+    let second = shared.another(2);
+    second.cook(&["pull"]).ok();
+    let first = &shared.first;
+    first.commit_for("x", "x.txt", "x\n");
+    first.cook(&["pause", "a rest of the first"]).ok();
+    first.cook(&["push"]).ok();
+    second.commit_for("y", "y.txt", "y\n");
+    say(&second, "two").ok();
+    second
+        .cook(&["push"])
+        .refused("remote_ahead")
+        .says("holds #2")
+        .says("cook pull")
+        .says("git pull origin main");
+}
+
+#[test]
+fn whose_branch_is_behind_too_is_told_of_another_workflow() {
+    let shared = Shared::pushed();
+    let second = shared.another(2);
+    second.cook(&["init"]).ok().says("takes that one in");
+    let first = &shared.first;
+    first.commit_for("x", "x.txt", "x\n");
+    first.cook(&["push"]).ok();
+    second.commit_for("y", "y.txt", "y\n");
+    second
+        .cook(&["push", "--yes"])
+        .fails(3, "log_other")
+        .says("cook cancel --as-user");
+    second.cook(&["pull"]).fails(3, "log_other");
+    second.cook(&["cancel", "--as-user"]).ok();
+    second.cook(&["pull"]).ok();
+    assert_eq!(tip(&second), tip(first));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hook_that_says_no_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let shared = Shared::pushed();
+    let first = &shared.first;
+    first.commit_for("x", "x.txt", "x\n");
+    let hook = first.root.join(".git/hooks/pre-push");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, "#!/bin/sh\necho not on a Friday >&2\nexit 1\n").unwrap();
+    std::fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();
+    first
+        .cook(&["push"])
+        .fails(3, "remote_refused")
+        .says("`pre-push`")
+        .says("not on a Friday");
+}
+
+#[test]
+fn a_branch_with_no_name_of_one_is_refused() {
+    let shared = Shared::pushed();
+    let second = shared.another(2);
+    second.git(&["checkout", "-q", "--detach"]);
+    for name in [
+        "../../x", "a b", "-x", "a..b", "a.lock", "", "/a", "a//b", "x@{1}",
+    ] {
+        second.cook(&["pull", &format!("--branch={name}")]).exits(2);
+    }
+    second.cook(&["pull", "--branch=main"]).ok();
+}
+
+/// The child has a group of its own, so nobody but cook ends it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_push_that_is_asked_to_end_ends_with_its_git() {
+    let shared = Shared::unpushed();
+    let first = &shared.first;
+    let mark = first.beside("started");
+    let script = first.beside("receive.sh");
+    let text = format!(
+        "#!/bin/sh\necho $$ >{0}.new\nmv {0}.new {0}\nsleep 100\n",
+        mark.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    let program = format!("sh {}", script.display());
+    first.git(&["config", "remote.origin.receivepack", &program]);
+    let mut push = first.cook_command(&["push", "--yes"]);
+    push.stdin(std::process::Stdio::null());
+    push.stdout(std::process::Stdio::null());
+    push.stderr(std::process::Stdio::piped());
+    let cook = push.spawn().unwrap();
+    while !mark.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let server = std::fs::read_to_string(&mark).unwrap();
+    let id = cook.id().to_string();
+    first.command("kill").args(["-TERM", &id]).status().unwrap();
+    let ended = cook.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.contains("is not known"), "{said}");
+    let process = std::path::Path::new("/proc").join(server.trim());
+    assert!(!process.exists(), "{said}");
+}
+
 /// What was pushed to one address was never seen at another: nobody is told that it is gone there.
 #[test]
 fn a_remote_that_is_pushed_elsewhere_is_two_remotes() {

@@ -506,3 +506,49 @@ fn words_of_a_server_are_harmless() {
     assert!(!run.err.contains("hunter22"), "{}", run.err);
     run.says("remote_ref = ");
 }
+
+#[test]
+fn exchanges_that_no_report_came_out_of_are_refused() {
+    with_forge(|forge, refused| {
+        let lines = forge.lines();
+        let blob = forge.blob("{}\n");
+        let hash = "a".repeat(64);
+        for (name, says) in [
+            ("ex_01ARZ3NDEKTSV4RRFFQ69G5FAV", "is not what its name says"),
+            (hash.as_str(), "nothing cites"),
+        ] {
+            let folder = forge.tree(&format!("100644 blob {blob}\t{name}.json\n"));
+            forge.with(&format!("{lines}040000 tree {folder}\texchanges\n"));
+            refused(name, says);
+        }
+    });
+}
+
+/// A listing is kept whole in memory by git itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_lists_refs_without_end_fills_no_memory() {
+    let shared = Shared::pushed();
+    let second = shared.another(2);
+    let script = second.beside("flood.sh");
+    // A packet with a long name, over and over: 1.5 GB, which would be a listing like any.
+    std::fs::write(
+        &script,
+        r#"awk 'BEGIN {
+    pad = "x"; while (length(pad) < 32768) pad = pad pad
+    for (n = 100000; n < 146000; n++) {
+        line = "1111111111111111111111111111111111111111 refs/heads/" n pad "\n"
+        printf "%04x%s", length(line) + 4, line
+    }
+    printf "0000"
+}'
+"#,
+    )
+    .unwrap();
+    let program = format!("sh {}", script.display());
+    second.git(&["config", "remote.origin.uploadpack", &program]);
+    second
+        .cook(&["pull"])
+        .fails(3, "remote_unreachable")
+        .says("emory");
+}

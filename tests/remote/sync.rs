@@ -118,3 +118,14 @@ fn a_server_that_hides_refs_gets_no_branch_before_its_log() {
     say(&second, "one").exits(3);
     assert_eq!((shared.at("refs/heads/main"), standing(&second)), before);
 }
+
+/// Nothing of a session could be recorded, so none is held.
+#[test]
+fn with_each_no_agent_starts_before_the_first_push() {
+    let shared = Shared::unpushed();
+    set(&shared, "each");
+    for command in ["step", "run"] {
+        let run = shared.first.cook(&[command, "--agent", "claude", "--yes"]);
+        run.refused("push_unconfirmed").says("nobody has pushed");
+    }
+}

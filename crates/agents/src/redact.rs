@@ -1,7 +1,7 @@
 //! Takes secrets out of what is kept: those of the usual shapes, and the values of this
 //! process's own variables whose names say that they are secret.
 
-use cook_core::diagnostic::{REDACTED, find_tokens, redacted, without_tokens};
+use cook_core::diagnostic::{REDACTED, find_tokens, redacted, texts, without_tokens};
 use serde_json::Value;
 
 /// Endings of the names of variables that hold a secret.
@@ -39,21 +39,11 @@ pub fn redact_data(value: &mut Value) {
 
 /// What can be nothing but a secret: tokens, private keys, the values of this process's own.
 pub fn find_secrets(text: &str) -> Vec<String> {
-    // Documents are JSON, and what an agent answered may be JSON in it.
-    let holds = |value: &String| {
-        let once = escaped(value);
-        let forms = [value, &once, &escaped(&once)];
-        forms.iter().any(|form| text.contains(*form))
-    };
+    let decoded = texts(text);
+    let holds = |value: &String| decoded.iter().any(|text| text.contains(value.as_str()));
     let mut found: Vec<String> = own().filter(holds).collect();
-    found.extend(find_tokens(text).into_iter().map(str::to_owned));
+    found.extend(find_tokens(text));
     found
-}
-
-/// As it stands in a text of JSON.
-fn escaped(value: &str) -> String {
-    let quoted = Value::from(value).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// The text without the values of this process's own secrets.
@@ -81,11 +71,11 @@ mod tests {
             "sk-ant-api03-abcdefghijklmnop",
             "ghp_abcdefghijklmnopqrstuvwx",
             "AKIAABCDEFGHIJKLMNOP",
-            "KEY=sk-abcdefghijklmnopqrst",
         ] {
             let text = redact(&format!("before {secret}, after"));
             assert_eq!(text, "before [redacted], after");
         }
+        assert_eq!(redact("KEY=sk-abcdefghijklmnopqrst"), "KEY=[redacted]");
         let header = redact("{\"Authorization\": \"Bearer abcdef0123456789XYZ\"}");
         assert_eq!(header, "{\"Authorization\": \"Bearer [redacted]\"}");
         let key = "a\n-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nb";

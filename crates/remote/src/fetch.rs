@@ -7,6 +7,7 @@ use crate::words::words;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine;
 use cook_os::process::{LENT_VARIABLE, lent};
+use cook_store::session::wrong_citation;
 use cook_store::store::{Admitted, Limits, Quarantine, Replayed, Store, StoreError};
 use std::time::{Duration, Instant};
 
@@ -201,7 +202,7 @@ impl Remote<'_> {
             })
         })?;
         let Some(finding) = report.findings.into_iter().next() else {
-            return Ok(());
+            return self.check_cited(store, known);
         };
         let what = match late {
             true => format!(
@@ -210,10 +211,30 @@ impl Remote<'_> {
             ),
             false => finding.message,
         };
-        Err(Failure::state(
+        Err(self.not_taken(&what))
+    }
+
+    /// Exchanges that lie beside a report are those that it came out of.
+    fn check_cited(&self, store: &Store, known: Option<&str>) -> Result<(), Failure> {
+        let mut wrong = None;
+        store.each_cited_exchange(known, |_, seq, event, cited| {
+            let why = match cited {
+                Ok(cited) => wrong_citation(event, cited),
+                Err(why) => Some(why.to_owned()),
+            };
+            wrong = wrong
+                .take()
+                .or(why.map(|why| format!("transition {seq}: {why}")));
+            Ok(())
+        })?;
+        wrong.map_or(Ok(()), |what| Err(self.not_taken(&what)))
+    }
+
+    fn not_taken(&self, what: &str) -> Failure {
+        Failure::state(
             Code::RemoteLogRefused,
             format!("the log of `{}` is not taken: {what}", self.shown()),
-        ))
+        )
     }
 }
 

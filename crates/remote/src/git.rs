@@ -3,7 +3,9 @@
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure};
 use cook_os::clock::TEST_VARIABLE;
-use cook_os::process::{Caps, Captured, ProcessError, Short, capture, capture_capped};
+use cook_os::process::{
+    Attention, Caps, Captured, ProcessError, Short, capture_until, interrupted,
+};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -121,11 +123,13 @@ impl Git {
             // Whoever leads a group of its own cannot ask at the terminal.
             group: !self.attended,
         };
-        let captured = match call.capped {
-            true => capture_capped(&short, CAPS),
-            false => capture(&short),
-        };
-        captured.map_err(|error| match error {
+        let _attention = Attention::begin();
+        let caps = call.capped.then_some(CAPS);
+        capture_until(&short, caps, interrupted).map_err(|error| match error {
+            ProcessError::Interrupted(_) => {
+                let what = "cook was asked to end while git spoke to a remote";
+                Failure::state(Code::Interrupted, what)
+            }
             ProcessError::NotFound(_) => {
                 Failure::state(Code::GitMissing, "the `git` program is not on PATH")
             }

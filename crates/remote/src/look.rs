@@ -57,6 +57,7 @@ impl Remote<'_> {
         let head = format!("refs/heads/{branch}");
         let (done, old) = (names.done(""), names.old(""));
         let call = Call::new(&["ls-remote", "--refs"])
+            .capped()
             .word(self.address(side)?)
             .word(&log)
             .word(&keep)
@@ -100,6 +101,7 @@ impl Remote<'_> {
     /// `remote_unreachable`, with git's own words.
     pub fn bring_default(&self) -> Result<Option<String>, Failure> {
         let call = Call::new(&["ls-remote"])
+            .capped()
             .word(self.address(Side::Fetch)?)
             .word("HEAD");
         let what = format!("`{}` did not say what it holds", self.shown());

@@ -120,8 +120,18 @@ impl Remote<'_> {
         let from = listing.log.as_ref().map(|log| log.commit.clone());
         let mut plan = Plan::empty(branch, &tip.commit, from);
         plan.lent.push(self.place.log_dir().join("objects"));
-        self.plan_branch(&listing, head, &mut plan)?;
-        self.plan_log(store, &listing, restore, &mut plan)?;
+        // What others recorded says more than where their branch stands.
+        let log = self.plan_log(store, &listing, restore, &mut plan);
+        let branch = self.plan_branch(&listing, head, &mut plan);
+        log.map_err(|mut log| {
+            let branch = branch.as_ref().err();
+            if let Some(branch) = branch.filter(|_| log.code == Code::RemoteAhead) {
+                log.causes.push(branch.message.clone());
+                log.hints.extend(branch.hints.iter().cloned());
+            }
+            log
+        })?;
+        branch?;
         if let Some(commit) = done_commit(&snapshot)
             && !listing.done.iter().any(|done| done.commit == commit)
         {
@@ -169,11 +179,12 @@ impl Remote<'_> {
             }
         }
         plan.with_branch = true;
-        plan.updates.push(Update {
+        let update = Update {
             name: format!("refs/heads/{}", plan.branch),
             to: head.to_owned(),
             from,
-        });
+        };
+        plan.updates.insert(0, update);
         Ok(())
     }
 
@@ -288,6 +299,7 @@ impl Remote<'_> {
                 snapshot.state.mission_anchor
             ),
         )
+        .hint("or give up the one of this clone and take that one in: `cook cancel --as-user`, then `cook pull`")
     }
 
     pub(crate) fn gone(&self, branch: &str) -> Failure {

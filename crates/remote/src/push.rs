@@ -101,7 +101,20 @@ impl Remote<'_> {
         for update in &plan.updates {
             call = call.word(format!("{}:{}", update.to, update.name));
         }
-        self.git.run(call)
+        self.git.run(call).map_err(|mut failure| {
+            if failure.code != Code::GitMissing {
+                failure.message = format!("{}: {}", failure.message, self.unknown());
+            }
+            failure
+        })
+    }
+
+    /// What is said of a push that ended without an answer.
+    fn unknown(&self) -> String {
+        format!(
+            "whether `{}` took the push is not known; the next command asks again",
+            self.shown()
+        )
     }
 
     /// Whether the log stands elsewhere than where the push expected it: servers name that in many
@@ -127,15 +140,24 @@ impl Remote<'_> {
         }
         let listing = self.look(&plan.branch, Side::Push).map_err(|mut failure| {
             failure.message = format!(
-                "`{}` gave no answer to the push, and none now: whether it took it is not known; the next command asks again",
-                self.shown()
+                "`{}` gave no answer to the push, and none now: {}",
+                self.shown(),
+                self.unknown()
             );
-            failure.causes.extend(said.iter().map(|line| format!("git says: {line}")));
+            failure
+                .causes
+                .extend(said.iter().map(|line| format!("git says: {line}")));
             failure
         })?;
         let stands = |update: &&Update| stands_at(&listing, update);
         match plan.updates.iter().filter(stands).count() {
             all if all == plan.updates.len() => Ok(()),
+            // git fails otherwise where it does not reach a remote.
+            0 if plan.with_branch && captured.code == Some(1) && self.has_hook()? => {
+                let what = "the hook `pre-push` of this clone refused the push; nothing was pushed";
+                Err(told(Code::RemoteRefused, what, said)
+                    .replace_hints(["look at what the hook says, mend it, then push again"]))
+            }
             0 => {
                 let code = captured
                     .code
@@ -145,6 +167,15 @@ impl Remote<'_> {
             }
             _ => Err(self.split(plan, &BTreeMap::new(), said)),
         }
+    }
+
+    /// Whether this clone has a hook that is asked before a branch is pushed.
+    fn has_hook(&self) -> Result<bool, Failure> {
+        let call = Call::new(&["rev-parse", "--git-path", "hooks/pre-push"]);
+        let path = self
+            .git
+            .answer(call, "git does not say where its hooks are")?;
+        Ok(self.repo.root().join(path.trim_end()).is_file())
     }
 
     /// Somebody else was first: what they recorded.

@@ -35,7 +35,7 @@ pub(super) fn run(
         limit: MAX_ANSWER,
         group: false,
     };
-    match capture_until(&command, is_over) {
+    match capture_until(&command, None, is_over) {
         Ok(captured) => result(&captured),
         Err(ProcessError::Interrupted(_)) => {
             Err(ErrorData::internal_error("the call was cancelled", None))

@@ -393,7 +393,7 @@ codes! {
     VerifyFailed "verify_failed" Failure Error "verification found errors", "do what stands below each finding, then run `cook verify` again";
     ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt`";
     CookMissing "cook_missing" Failure Error "the `cook` program is not on PATH", "install cook";
-    Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran; nothing changed", "run the command again";
+    Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran or git spoke to a remote; nothing changed here", "run the command again";
     HooksFile "hooks_file" Failure Error "an agent's settings file cannot be changed", "mend or move the named file, then run the command again";
     SessionUnknown "session_unknown" Failure Error "no such agent session is known here", "run `cook hooks check AGENT`";
     TrackerAbsent "tracker_absent" Failure Error "this worktree has no issue tracker of that kind", "run `br init` or `bd init`, or set `[tracker] kind`";

@@ -9,6 +9,7 @@ mod catalogue;
 mod kind;
 mod secret;
 mod text;
+mod texts;
 
 pub use catalogue::{CATALOGUE, Code};
 pub use kind::{Family, Severity};
@@ -17,6 +18,7 @@ pub use text::{
     Attribution, Lines, attributions, clean, counted, harmless_json, listed_are,
     without_attribution, without_escapes, without_tags,
 };
+pub use texts::texts;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

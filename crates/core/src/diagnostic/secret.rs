@@ -1,6 +1,8 @@
 //! Secrets in text that is kept: taken out by the shapes in which they usually
 //! stand. Pure. What has no known shape stays; nobody may rely on more.
 
+use super::texts::texts;
+
 /// What stands in a secret's place.
 pub const REDACTED: &str = "[redacted]";
 
@@ -51,21 +53,25 @@ pub fn without_tokens(text: &str) -> String {
     tokens(&without_keys(text))
 }
 
-/// What can be nothing but a secret, as it stands in the text.
-pub fn find_tokens(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    for piece in split_keys(text) {
-        match piece {
-            Piece::Secret(key) => found.push(key),
-            Piece::Plain(text) => found.extend(split_tokens(text).into_iter().filter_map(
-                |piece| match piece {
-                    Piece::Secret(token) => Some(token),
-                    Piece::Plain(_) => None,
-                },
-            )),
-        }
-    }
-    found
+/// What can be nothing but a secret, in a text or in the texts of its JSON.
+pub fn find_tokens(text: &str) -> Vec<String> {
+    texts(text)
+        .iter()
+        .flat_map(|text| tokens_in(text))
+        .collect()
+}
+
+fn tokens_in(text: &str) -> Vec<String> {
+    let keys = split_keys(text).into_iter();
+    keys.flat_map(|piece| match piece {
+        Piece::Secret(key) => vec![Piece::Secret(key)],
+        Piece::Plain(text) => split_tokens(text),
+    })
+    .filter_map(|piece| match piece {
+        Piece::Secret(secret) => Some(secret.to_owned()),
+        Piece::Plain(_) => None,
+    })
+    .collect()
 }
 
 /// A part of a text.
@@ -99,8 +105,7 @@ fn named(text: &str) -> String {
         let blank = rest.len() - rest.trim_start().len();
         out.push_str(&rest[..blank]);
         rest = &rest[blank..];
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end);
+        let (word, after) = rest.split_at(end_of_word(rest));
         if hides_next && !word.is_empty() {
             out.push_str(REDACTED);
             hides_next = false;
@@ -118,7 +123,9 @@ fn split_keys(text: &str) -> Vec<Piece<'_>> {
     let mut rest = text;
     while let Some(at) = rest.find("-----BEGIN ") {
         let block = &rest[at..];
-        let is_private = block
+        let label = &block["-----BEGIN ".len()..];
+        let label = label.find("-----").map_or(label, |end| &label[..end]);
+        let is_private = label
             .lines()
             .next()
             .is_some_and(|line| line.contains("PRIVATE KEY"));
@@ -166,10 +173,46 @@ fn shown(word: &str, hides_next: &mut bool) -> String {
     word.to_owned()
 }
 
+/// Where the word ends that a text begins with: an address with a password that has blanks ends
+/// behind its host.
+fn end_of_word(text: &str) -> usize {
+    let end = |text: &str| text.find(char::is_whitespace).unwrap_or(text.len());
+    let word = end(text);
+    let Some((_, login)) = text[..word].split_once("://") else {
+        return word;
+    };
+    if login.contains('@') || !has_password(login) {
+        return word;
+    }
+    let line = text.find(['\n', '\r']).unwrap_or(text.len());
+    match text[word..line].find('@') {
+        Some(at) => word + at + end(&text[word + at..]),
+        None => word,
+    }
+}
+
+/// Name and password of an address, and what follows: a password may hold every sign.
+fn split_login(rest: &str) -> Option<(&str, &str)> {
+    let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let at = match has_password(&rest[..authority]) {
+        true => rest.rfind('@'),
+        false => rest[..authority].rfind('@'),
+    }?;
+    Some((&rest[..at], &rest[at + 1..]))
+}
+
+/// What follows the first colon of an address is more than a port.
+fn has_password(authority: &str) -> bool {
+    authority.split_once(':').is_some_and(|(user, after)| {
+        !user.contains(['@', '/', '?', '#', '['])
+            && !after.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
 /// An address without the password, the token that stands as a user's name, and the secrets of its query.
 fn address(scheme: &str, rest: &str, is_name: impl Fn(&str) -> bool) -> String {
     let is_http = scheme.ends_with("http") || scheme.ends_with("https");
-    let (login, rest) = match rest.split_once('@') {
+    let (login, rest) = match split_login(rest) {
         Some((login, rest)) if login.contains(':') => {
             let user = login.split(':').next().unwrap_or_default();
             (format!("{user}:{REDACTED}@"), rest)
@@ -197,40 +240,84 @@ fn is_token(c: char) -> bool {
 
 fn split_tokens(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let begin = rest.find(is_token).unwrap_or(rest.len());
-        pieces.push(Piece::Plain(&rest[..begin]));
-        rest = &rest[begin..];
-        let end = rest.find(|c| !is_token(c)).unwrap_or(rest.len());
-        let word = &rest[..end];
-        rest = &rest[end..];
-        pieces.push(match is_secret(word) {
-            true => Piece::Secret(word),
-            false => Piece::Plain(word),
-        });
-        if word.eq_ignore_ascii_case("bearer") && rest.starts_with(' ') {
-            let end = rest[1..]
-                .find(|c| !is_token(c))
-                .map_or(rest.len(), |e| e + 1);
-            if end > 16 {
-                pieces.push(Piece::Plain(&rest[..1]));
-                pieces.push(Piece::Secret(&rest[1..end]));
-                rest = &rest[end..];
+    let mut plain = 0;
+    let mut at = 0;
+    while at < text.len() {
+        match secret_at(text, at) {
+            Some((begin, end)) => {
+                pieces.push(Piece::Plain(&text[plain..begin]));
+                pieces.push(Piece::Secret(&text[begin..end]));
+                plain = end;
+                at = end;
             }
+            None => at += 1,
         }
     }
+    pieces.push(Piece::Plain(&text[plain..]));
     pieces
 }
 
-/// A token may stand behind `name=`.
-fn is_secret(word: &str) -> bool {
-    word.split(['=', '/']).any(|part| {
-        TOKENS.iter().any(|(begin, least)| {
-            part.strip_prefix(begin)
-                .is_some_and(|rest| rest.len() >= *least)
-        })
-    })
+/// Where the secret stands that a token's beginning, or the word before one, names at this byte.
+fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = text.as_bytes().get(at..)?;
+    if !matches!(
+        rest.first()?,
+        b's' | b'r' | b'g' | b'x' | b'A' | b'n' | b'h' | b'e' | b'b' | b'B'
+    ) {
+        return None;
+    }
+    let end_of = |from: usize| {
+        let tail = &text[from..];
+        from + tail.find(|c| !is_token(c)).unwrap_or(tail.len())
+    };
+    const BEARER: &[u8] = b"bearer ";
+    let is_bearer = rest
+        .get(..BEARER.len())
+        .is_some_and(|word| word.eq_ignore_ascii_case(BEARER));
+    if is_bearer {
+        let begin = at + BEARER.len();
+        let end = end_of(begin);
+        return (end - begin >= 16 && begins_word(text, at)).then_some((begin, end));
+    }
+    let (begin, least) = TOKENS
+        .iter()
+        .find(|(begin, _)| rest.starts_with(begin.as_bytes()))?;
+    let end = end_of(at);
+    let own = &text[at + begin.len()..end];
+    let is_own = |c: char| match *begin {
+        // Names in code begin so too.
+        "hf_" | "npm_" => c.is_ascii_alphanumeric(),
+        _ => !matches!(c, '=' | '/'),
+    };
+    let own = own.find(|c| !is_own(c)).unwrap_or(own.len());
+    (own >= *least && begins_word(text, at)).then_some((at, end))
+}
+
+/// Whether no word goes on at this byte. Signs may stand before a token, as in a line of a diff, but
+/// not inside of a name; a letter that belongs to an escape or to a terminal's command is none of a word.
+fn begins_word(text: &str, at: usize) -> bool {
+    let before = &text[..at];
+    let word = before.trim_end_matches(['_', '-', '.', '+', '~']);
+    let ends_word = |c: char| c.is_ascii_alphanumeric();
+    !word.ends_with(ends_word) || ends_escape(word.as_bytes())
+}
+
+/// Whether a text ends with `\n` and its like, `\u000a`, `\x1b`, `%0A`, or `[1m`.
+fn ends_escape(text: &[u8]) -> bool {
+    let is_hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
+    match text {
+        [.., b'\\', b'b' | b'f' | b'n' | b'r' | b't'] => true,
+        [.., b'\\', b'u', a, b, c, d] => is_hex(&[*a, *b, *c, *d]),
+        [.., b'\\', b'x', a, b] | [.., b'%', a, b] if is_hex(&[*a, *b]) => true,
+        [front @ .., last] if last.is_ascii_alphabetic() => {
+            let digits = |byte: &&u8| byte.is_ascii_digit() || **byte == b';';
+            let width = front.iter().rev().take_while(digits).count();
+            let front = &front[..front.len() - width];
+            let escapes: [&[u8]; 4] = [b"\x1b[", b"1b[", b"1B[", b"33["];
+            (width > 0 && front.ends_with(b"[")) || escapes.iter().any(|end| front.ends_with(end))
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -250,6 +337,10 @@ mod tests {
             format!("my token:{long} is"),
             format!("https://me:{long}@example.org/x"),
             format!("https://{long}@example.org/x"),
+            format!("https://me:p@{long}@example.org/x"),
+            format!("'https://me:p {long}@example.org/x': no"),
+            format!("https://me:p/{long}@example.org/x"),
+            format!("https://me:p@ss#{long}@example.org/x"),
             format!("https://example.org/x?a=b&private_token={long}#c"),
             format!(
                 "-----BEGIN RSA PRIVATE KEY-----\n{long}\n-----END RSA PRIVATE KEY-----\nafter"
@@ -270,12 +361,83 @@ mod tests {
         for plain in [
             "make the token count smaller\n\tand keep  blanks ",
             "see https://example.org:8080/a?b=c",
+            "https://example.org:8080/@scope/b and http://[::1]:80/a mail me@example.org",
             "ssh://git@example.org/a and https://example.org/@scope/b",
             "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----",
             "sk-learn and npm_config stay; eyJ too",
             "a=b c:d ü € \u{1f600}",
             "",
         ] {
+            assert_eq!(redacted(plain), plain);
+        }
+    }
+
+    #[test]
+    fn a_token_is_found_wherever_it_begins() {
+        let token = format!("ghp_{}", "a1".repeat(18));
+        for before in [
+            "",
+            " ",
+            "\n",
+            "+",
+            "-",
+            "--",
+            "> ",
+            "_",
+            "**",
+            "\t",
+            "\u{1b}[1m",
+            "\u{1b}[38;5;9m",
+            "x=",
+            "/",
+            "ü",
+            "\\n",
+            "\\\\n",
+            "\\t",
+            "\\u001b[1m",
+            "\\u000a",
+            "\\x1b[0m",
+            "\\033[0m",
+            "%3D",
+            "x:+",
+        ] {
+            let text = format!("a line{before}{token}\n");
+            assert_eq!(find_tokens(&text), [token.as_str()], "{text:?}");
+            let json = serde_json::json!({ "a": [text.clone()] }).to_string();
+            assert_eq!(find_tokens(&json), [token.as_str()], "{json}");
+            let twice = serde_json::json!({ "b": json }).to_string();
+            assert_eq!(find_tokens(&twice), [token.as_str()], "{twice}");
+            let lines = format!("{twice}\nplain\n{{}}\n");
+            assert_eq!(find_tokens(&lines), [token.as_str()], "{lines}");
+            for raw in [
+                &text,
+                &json,
+                &twice,
+                &lines,
+                &json[..json.len() - 1].to_owned(),
+            ] {
+                assert!(!redacted(raw).contains(&token), "{raw:?}");
+                assert!(!without_tokens(raw).contains(&token), "{raw:?}");
+            }
+        }
+        let twice = format!(r#"{{"a":"\n{token}","a":"b"}}"#);
+        assert_eq!(find_tokens(&twice), [token.as_str()]);
+        let bearer = serde_json::json!(["x\nBearer abcdef0123456789XYZ"]).to_string();
+        assert_eq!(find_tokens(&bearer), ["abcdef0123456789XYZ"]);
+        let key = "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----";
+        let kept = serde_json::json!({ "k": key }).to_string();
+        assert_eq!(find_tokens(&kept), [key]);
+    }
+
+    #[test]
+    fn words_that_hold_the_beginning_of_a_token_are_none() {
+        for plain in [
+            "the task-runner-of-the-whole-machine and risk-averse-but-not-too-much",
+            "desk-and-chair-and-table-and-more, model_hf_transformer_model_loader",
+            "run_npm_install_everything_again, x.hf_hub_download_with_retries [ask-for-the-whole-thing], high_ghp_abcdefghijklmnopqrstuvwx",
+            "4f3a9eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9abcdefghijk",
+        ] {
+            assert_eq!(find_tokens(plain), [""; 0], "{plain}");
             assert_eq!(redacted(plain), plain);
         }
     }

@@ -8,6 +8,21 @@ const USUAL: &str = "refs/cook/log/{branch}";
 /// Bytes of a pattern.
 const MAX_PATTERN: usize = 200;
 
+/// Whether git takes a name for a branch's.
+pub fn is_branch_name(name: &str) -> bool {
+    let is_refused = |c: char| c.is_ascii_control() || " ~^:?*[\\".contains(c);
+    let is_part =
+        |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    name.split('/').all(is_part)
+        && !name.starts_with('-')
+        && !name.ends_with('.')
+        && !name.contains("..")
+        && !name.contains("@{")
+        && name != "@"
+        && name != "HEAD"
+        && !name.contains(is_refused)
+}
+
 /// What the refs of a log are called on a remote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

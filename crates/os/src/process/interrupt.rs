@@ -1,7 +1,7 @@
 //! What SIGINT, SIGTERM and SIGHUP do while a long child runs.
 //!
-//! A gate is in a process group of its own, so a Ctrl-C reaches cook alone. While
-//! at least one gate runs the signal is noted, the gate is ended and the caller
+//! A gate is in a process group of its own, so a Ctrl-C reaches cook alone, as may a git that
+//! reaches a remote. While at least one of them runs the signal is noted, it is ended and the caller
 //! told; at any other time the signal does what it always does. Whoever drives agents for
 //! hours is patient: the first signal only asks for an end, the second one ends the child, and
 //! what is still at work a few seconds later is ended with cook. A terminal that is closed may
@@ -157,10 +157,12 @@ fn count_signal(before: usize, signal: i32) -> usize {
 }
 
 /// Notes signals for as long as it lives.
-pub(super) struct Attention(());
+pub struct Attention(());
 
 impl Attention {
-    pub(super) fn begin() -> Self {
+    /// Begins to note them.
+    #[must_use]
+    pub fn begin() -> Self {
         change(|running| running + 1);
         Self(())
     }

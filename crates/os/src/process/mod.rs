@@ -23,7 +23,7 @@ mod supervised;
 mod tree;
 
 pub use child::{Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised};
-pub use interrupt::{Alarm, Patience, interrupted};
+pub use interrupt::{Alarm, Attention, Patience, interrupted};
 pub use lent::{LENT_VARIABLE, lent};
 pub use long::{Ended, Live, Long, Source, run};
 pub use lookup::{is_program, on_path};
@@ -33,7 +33,7 @@ pub use markers::{
 };
 pub use output::{KEPT_PER_STREAM, Kept};
 pub use pipes::MAX_LINE;
-pub use short::{Caps, Captured, Short, capture, capture_capped, capture_until, capture_watched};
+pub use short::{Caps, Captured, Short, capture, capture_until, capture_watched};
 pub use supervised::supervise;
 pub use tree::{end_marked, is_alive, working_directories};
 

@@ -85,21 +85,14 @@ pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
     capture_watched(command, Duration::MAX, || false)
 }
 
-/// The same with limits on what the child takes.
-///
-/// # Errors
-/// As [`capture`].
-pub fn capture_capped(command: &Short, caps: Caps) -> Result<Captured, ProcessError> {
-    capture_within(command, Some(caps), Duration::MAX, || false)
-}
-
 /// The same for a child that may take long and that nobody may want any more: once `is_over`, it is
-/// asked to end, and made to when it does not.
+/// asked to end, and made to when it does not. It takes no more than its caps.
 ///
 /// # Errors
 /// As [`capture`]; [`ProcessError::Interrupted`] when it was over.
 pub fn capture_until(
     command: &Short,
+    caps: Option<Caps>,
     mut is_over: impl FnMut() -> bool,
 ) -> Result<Captured, ProcessError> {
     let mut was_over = false;
@@ -108,8 +101,9 @@ pub fn capture_until(
         was_over
     };
     let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
-    let mut running = begin(command, None, program, arguments)?;
-    let ended = running.wait(Instant::now() + command.deadline, command.limit, &mut ask);
+    let deadline = Instant::now() + command.deadline;
+    let mut running = begin(command, caps, program, arguments)?;
+    let ended = running.wait(deadline, command.limit, &mut ask);
     if was_over && matches!(ended, Ok(None)) {
         running.ask_to_end();
         let _ = running.wait(Instant::now() + END_GRACE, command.limit, &mut || false);
@@ -117,7 +111,7 @@ pub fn capture_until(
         let name = program.to_string_lossy().into_owned();
         return Err(ProcessError::Interrupted(name));
     }
-    running.captured(command, program, ended, Instant::now())
+    running.captured(command, program, ended, deadline)
 }
 
 /// The same; once it has taken that long, somebody looks whether it will ever end: `true` is a
@@ -128,20 +122,11 @@ pub fn capture_until(
 pub fn capture_watched(
     command: &Short,
     slow: Duration,
-    is_stuck: impl FnMut() -> bool,
-) -> Result<Captured, ProcessError> {
-    capture_within(command, None, slow, is_stuck)
-}
-
-fn capture_within(
-    command: &Short,
-    caps: Option<Caps>,
-    slow: Duration,
     mut is_stuck: impl FnMut() -> bool,
 ) -> Result<Captured, ProcessError> {
     let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
     let started = Instant::now();
-    let mut running = begin(command, caps, program, arguments)?;
+    let mut running = begin(command, None, program, arguments)?;
     let deadline = started + command.deadline;
     let mut asked = false;
     let mut gives_up = || {

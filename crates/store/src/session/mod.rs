@@ -8,6 +8,7 @@
 mod archive;
 mod calls;
 mod check;
+mod cited;
 mod conversation;
 mod error;
 mod event;
@@ -32,6 +33,7 @@ mod writer;
 pub use archive::{Archive, Content, TakenIn};
 pub use calls::{CallRecord, without_nulls};
 pub use check::{Checked, verify};
+pub use cited::wrong_citation;
 pub use conversation::{Call, NativeUse, Reply, call};
 pub use error::{NoRecap, Prior, Reason, SessionError};
 pub use event::Batch;
