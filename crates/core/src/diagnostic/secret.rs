@@ -123,9 +123,7 @@ fn split_keys(text: &str) -> Vec<Piece<'_>> {
     let mut rest = text;
     while let Some(at) = rest.find("-----BEGIN ") {
         let block = &rest[at..];
-        let label = &block["-----BEGIN ".len()..];
-        let label = label.find("-----").map_or(label, |end| &label[..end]);
-        let is_private = label
+        let is_private = block
             .lines()
             .next()
             .is_some_and(|line| line.contains("PRIVATE KEY"));
@@ -401,7 +399,7 @@ mod tests {
             "%3D",
             "x:+",
         ] {
-            let text = format!("a line{before}{token}\n");
+            let text = format!("a line {before}{token}\n");
             assert_eq!(find_tokens(&text), [token.as_str()], "{text:?}");
             let json = serde_json::json!({ "a": [text.clone()] }).to_string();
             assert_eq!(find_tokens(&json), [token.as_str()], "{json}");
