@@ -535,10 +535,12 @@ fn a_server_that_lists_refs_without_end_fills_no_memory() {
     std::fs::write(
         &script,
         r#"awk 'BEGIN {
+    ORS = ""
     pad = "x"; while (length(pad) < 32768) pad = pad pad
     for (n = 100000; n < 146000; n++) {
         line = "1111111111111111111111111111111111111111 refs/heads/" n pad "\n"
-        printf "%04x%s", length(line) + 4, line
+        printf "%04x", length(line) + 4
+        print line
     }
     printf "0000"
 }'
