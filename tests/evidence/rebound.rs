@@ -40,6 +40,7 @@ impl Job {
     fn sent_back(&self) {
         let no = self.repo.reviewer_report(Some("a line is missing"));
         self.hears("no", "reviewer", no);
+        self.says_yes("auditor");
         let back =
             json!({"slice_id": "a", "decision": "reopened", "findings": ["a line is missing"]});
         self.reground(json!({"reconcile": back})).ok();
