@@ -379,7 +379,10 @@ fn cancellations(all: &mut Blocks) {
             let name = &slice.slice_id;
             all.revise(format!("cancel {name}"), index, cancels);
             let left = left_without(all.snapshot, &[name]);
-            if left.is_empty() {
+            let active = &all.snapshot.active;
+            let is_committed =
+                active.status == ActiveStatus::Committed && active.slice_id.as_ref() == Some(name);
+            if left.is_empty() || is_committed {
                 continue;
             }
             all.revise(format!("cancel {name}, with an answer"), index, cancels);

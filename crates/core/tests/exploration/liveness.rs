@@ -597,7 +597,8 @@ fn settings_that_somebody_else_changed_wait_for_the_user() {
     walk.reach_rule_7(true);
     walk.mood.contract = Contract::Edited;
     assert_eq!(walk.due().policy, Policy::AwaitUserInput);
-    assert_eq!(walk.due().blocking_command.as_deref(), Some("cook init"));
+    let named = walk.due().blocking_command;
+    assert_eq!(named.as_deref(), Some("cook init --as-user"));
     walk.refused(walk.accepted("a"), Code::NotYourTurn);
     // Put back with git, it goes on.
     walk.mood.contract = Contract::Committed;
