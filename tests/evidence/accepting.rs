@@ -121,6 +121,29 @@ fn a_slice_that_only_deletes_is_proved_by_what_is_gone() {
     job.is_reopened();
 }
 
+/// Row 12. Nor has it lines that tell who took it away.
+#[test]
+fn a_file_without_lines_is_taken_away_as_a_whole() {
+    let files = [("picture.bin", "\0a\n"), ("theirs.bin", "\0b\n")];
+    let job = Job::begin_with(&["the picture is gone"], &files);
+    let remove = |name: &str| std::fs::remove_file(job.repo.root.join(name)).unwrap();
+    remove("picture.bin");
+    job.repo.commit("Drop the picture", Some("a"));
+    remove("theirs.bin");
+    job.repo.commit("Somebody else's", None);
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+    job.judge();
+    let gone = |anchor: &str| [proof("a", "the picture is gone", anchor, "observed")];
+    job.accept(&gone("gone:theirs.bin"))
+        .exits(4)
+        .says("evidence_unrelated");
+    job.accept(&gone("gone:picture.bin")).ok();
+    job.repo.write("picture.bin", "\0a\n");
+    job.repo.commit("Somebody else's too", None);
+    job.is_reopened();
+}
+
 /// Row 12.
 #[test]
 fn what_has_no_lines_is_proved_as_an_entry() {

@@ -182,6 +182,7 @@ const ROWS: [Row; 18] = [
             "what_has_no_lines_is_proved_as_an_entry",
             "a_link_is_proved_as_an_entry",
             "a_submodule_is_proved_by_the_commit_it_was_moved_to",
+            "a_file_without_lines_is_taken_away_as_a_whole",
         ],
         &[
             "a_generated_file_alone_proves_nothing",

@@ -24,7 +24,10 @@ impl Repo {
             let (Some(after), Some(upto)) = ends else {
                 continue;
             };
-            if !self.is_ancestor(&upto, &question.head)? && self.is_ancestor(&after, &upto)? {
+            // What stands on top of the work was not left: it came after it.
+            let head = &question.head;
+            let is_left = !self.is_ancestor(&upto, head)? && !self.is_ancestor(head, &upto)?;
+            if is_left && self.is_ancestor(&after, &upto)? {
                 left.extend(self.others_of(question, &Arrival { after, upto })?);
             }
         }

@@ -70,6 +70,10 @@ impl<'a> Trace<'a> {
         names: &[String],
     ) -> Result<Option<Vec<OwnHunk>>, Failure> {
         let source = file.from.as_deref().unwrap_or(&file.path);
+        // What is deleted as no text has no line that tells of it.
+        if file.entry.is_none() && self.repo.text_at(self.basis, source)?.is_none() {
+            return Ok(None);
+        }
         let (Some(old), Some(new)) = (
             self.repo.lines_at(self.basis, source)?,
             self.repo.text_at(head, &file.path)?,
