@@ -1,13 +1,12 @@
 //! `needs` and `apply`: the one way from one snapshot to the next.
 
-use super::arrivals::note_arrivals;
 use super::dispatch::{dispatch, not_your_turn};
-use super::drift;
 use super::facts::{CONTRACT_TEXTS, FactSet, Facts};
 use super::finish::{Before, Finished, finish};
 use super::rebound::{Rebound, follow};
 use super::rule::Rule;
 use super::work::{Step, Work};
+use super::{arrivals, drift};
 use super::{assurance, bootstrap, brief, by_cook, reground, reports, user, wave};
 use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::model::{Actor, Count, Event, Policy, Profile, Records, Role, Snapshot, Submission};
@@ -114,7 +113,7 @@ pub fn apply(
     let (rule, due_role) = (due.rule, due.role);
     let mut work = Work::new(before, facts, due);
     run(&mut work, event, actor)?;
-    note_arrivals(&mut work, event);
+    arrivals::note_arrivals(&mut work, event);
     if actor == Actor::Script && event.is_user_only() {
         work.next.ledger.scripted_commands.0 += 1;
     }
@@ -386,10 +385,9 @@ fn check_submission(
     {
         let worktree = facts.worktree()?;
         if claimed != worktree.is_clean() {
-            let measured = if worktree.is_clean() {
-                "it is clean".to_owned()
-            } else {
-                format!("it is not: {}", worktree.first_dirty())
+            let measured = match worktree.is_clean() {
+                true => "it is clean".to_owned(),
+                false => format!("it is not: {}", worktree.first_dirty()),
             };
             return Err(Refusal::new(
                 Code::CleanMismatch,
