@@ -6,7 +6,7 @@ use cook_core::brief::{is_users, mentions, quotes};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{
     AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion, FactSet, Facts, Head,
-    OwnQuestion,
+    OwnQuestion, Range,
 };
 use cook_core::model::{BriefLine, BriefStanding, Caches, Rest, Slot, Survival, Verdict};
 use cook_store::receipt::words;
@@ -146,12 +146,13 @@ impl World<'_> {
         Ok(found.filter(|found| found.rest != Rest::Whole))
     }
 
-    /// The same of a commit that is reported.
+    /// The same of a commit that is reported, with all that its report claims.
     pub(super) fn lacking_of(
         &self,
         asked: &CommitQuestion,
         commit: &CommitFacts,
         head: &Head,
+        range: Option<&Range>,
     ) -> Result<Option<Survival>, Failure> {
         let Some(id) = commit
             .id
@@ -160,7 +161,15 @@ impl World<'_> {
         else {
             return Ok(None);
         };
-        let claimed = asked.claimed.iter().chain(&commit.claimed).chain([id]);
+        let commits = range.map_or(&[][..], |range| &range.commits);
+        let upto = commits.iter().position(|seen| seen.id == *id);
+        let of_slice = commits[..upto.map_or(0, |at| at + 1)].iter();
+        let of_slice = of_slice.filter(|seen| seen.slice.as_ref() == Some(&asked.slice_id));
+        let of_slice = of_slice.map(|seen| &seen.id);
+        let session = commit.claimed.iter();
+        let session = session.filter(|made| !commit.merged.contains(made));
+        let claimed = asked.claimed.iter().chain(session).chain(of_slice);
+        let claimed = claimed.chain([id]);
         let question = OwnQuestion {
             slice_id: asked.slice_id.clone(),
             basis: asked.basis.clone(),

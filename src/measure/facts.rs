@@ -93,7 +93,8 @@ impl World<'_> {
             let mut commit = self.repo.commit_facts(&head, question, protected)?;
             self.guard_settings(&mut commit)?;
             self.look_for_losses(question, &mut commit)?;
-            commit.lacking = self.lacking_of(question, &commit, &head)?;
+            let range = facts.ranges.get(&question.basis);
+            commit.lacking = self.lacking_of(question, &commit, &head, range)?;
             facts.commit = Some(commit);
         }
         if wanted.contract_committed {
