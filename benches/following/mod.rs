@@ -2,6 +2,7 @@
 
 use super::scale::{Scale, path_of};
 use super::{Cost, millis, run};
+use cook_core::machine::OwnQuestion;
 use cook_git::{Following, Repo};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -39,8 +40,16 @@ pub fn following(files: usize, commits: usize, runs: usize) {
         scale.import(&later_commits(files, commits, &later));
         let head = resolve(&scale, "main");
         let repo = Repo::discover(&scale.root()).unwrap();
-        let claimed = BTreeSet::from([accepted.clone()]);
-        let own = repo.own(&basis, &accepted, &claimed, &[], None).unwrap();
+        let question = OwnQuestion {
+            slice_id: "bench".to_owned(),
+            basis,
+            head: accepted.clone(),
+            claimed: BTreeSet::from([accepted.clone()]),
+            earlier_bases: Vec::new(),
+            arrivals: Vec::new(),
+            earlier: None,
+        };
+        let own = repo.own(&question, None).unwrap();
         assert_eq!(own.files.len(), OWN);
         let mut least = [Cost::NONE; 2];
         for _ in 0..runs {

@@ -17,7 +17,7 @@ fn collect(text: &str, depth: usize, found: &mut Vec<String>) {
     if depth > 0 && collect_json(text, depth, found) {
         return;
     }
-    if depth == 0 || !text.lines().any(|line| begins_json(line)) {
+    if depth == 0 || !text.lines().any(begins_json) {
         found.push(text.to_owned());
         return;
     }
