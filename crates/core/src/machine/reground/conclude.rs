@@ -179,12 +179,11 @@ fn require_wave_answered(
     let Some(no) = noes.find(is_open) else {
         return Ok(());
     };
-    Err(
-        Refusal::new(Code::NoUnanswered, unanswered(&no)).replace_hints([
-            answer_shape(&no),
-            "or one `reason` beside `go_on` that answers each of them".to_owned(),
-        ]),
-    )
+    let what = unanswered(&no);
+    Err(Refusal::new(Code::NoUnanswered, what).replace_hints([
+        answer_shape(&no),
+        "or one `reason` beside `go_on` that answers each of them".to_owned(),
+    ]))
 }
 
 /// The wave's rejections are answered by what comes of it, where the report has no answer to each.
