@@ -6,7 +6,7 @@ use cook_core::brief::{is_users, mentions, quotes};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{
     AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion, FactSet, Facts, Head,
-    OwnQuestion, Range,
+    OwnQuestion, Range, claims,
 };
 use cook_core::model::{BriefLine, BriefStanding, Caches, Rest, Slot, Survival, Verdict};
 use cook_store::receipt::words;
@@ -161,20 +161,13 @@ impl World<'_> {
         else {
             return Ok(None);
         };
-        let commits = range.map_or(&[][..], |range| &range.commits);
-        let upto = commits.iter().position(|seen| seen.id == *id);
-        let of_slice = commits[..upto.map_or(0, |at| at + 1)].iter();
-        let of_slice = of_slice.filter(|seen| seen.slice.as_ref() == Some(&asked.slice_id));
-        let of_slice = of_slice.map(|seen| &seen.id);
-        let session = commit.claimed.iter();
-        let session = session.filter(|made| !commit.merged.contains(made));
-        let claimed = asked.claimed.iter().chain(session).chain(of_slice);
-        let claimed = claimed.chain([id]);
+        let Some(range) = range else { return Ok(None) };
+        let claimed = claims(&asked.slice_id, id, commit, range, |_| false);
         let question = OwnQuestion {
             slice_id: asked.slice_id.clone(),
             basis: asked.basis.clone(),
             head: id.clone(),
-            claimed: claimed.cloned().collect(),
+            claimed: asked.claimed.iter().cloned().chain(claimed).collect(),
             earlier_bases: asked.earlier_bases.clone(),
             arrivals: asked.arrivals.clone(),
             earlier: asked.earlier,

@@ -73,21 +73,9 @@ pub(super) fn state(workspace: &Workspace) -> Result<Outcome, Failure> {
 pub(super) fn worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let status = workspace.repo.status()?.worktree;
     if !status.is_clean() {
-        let all = status.dirty.len() as u64 + status.more;
-        let named: Vec<&str> = status
-            .dirty
-            .iter()
-            .take(NAMED)
-            .map(String::as_str)
-            .collect();
-        let rest = all - named.len() as u64;
-        let more = match rest {
-            0 => String::new(),
-            rest => format!(" and {rest} more"),
-        };
         outcome.findings.push(Finding::new(
             Code::DirtyWorktree,
-            format!("the worktree is not clean: {}{more}", named.join(", ")),
+            format!("the worktree is not clean: {}", status.name_dirty(NAMED)),
         ));
     }
     let unwatched = workspace.repo.unwatched()?;

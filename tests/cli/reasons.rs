@@ -5,16 +5,16 @@ use crate::support::reports::{plan, proof, slice};
 use crate::support::{Repo, Run};
 use serde_json::{Value, json};
 
-fn reground(repo: &Repo, block: &Value) -> Run {
+pub fn reground(repo: &Repo, block: &Value) -> Run {
     repo.record("regrounder", repo.regrounder_report(block))
 }
 
-fn prompt(repo: &Repo) -> String {
+pub fn prompt(repo: &Repo) -> String {
     repo.cook(&["next", "--prompt"]).ok().out
 }
 
 /// A committed slice that its review rejected, and the audit after it.
-fn rejected() -> Repo {
+pub fn rejected() -> Repo {
     let repo = Repo::with_mission("Ship it");
     repo.plan_and_select(&[slice("s1")]);
     repo.commit_for("s1", "s1.txt", "s1 works\n");

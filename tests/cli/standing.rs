@@ -2,30 +2,10 @@
 //! says of the plan.
 
 use crate::handing_on::holds;
+use crate::reasons::{prompt, reground, rejected};
+use crate::support::Repo;
 use crate::support::reports::{slice, waiting_slice};
-use crate::support::{Repo, Run};
-use serde_json::{Value, json};
-
-fn reground(repo: &Repo, block: &Value) -> Run {
-    repo.record("regrounder", repo.regrounder_report(block))
-}
-
-fn prompt(repo: &Repo) -> String {
-    repo.cook(&["next", "--prompt"]).ok().out
-}
-
-/// A committed slice that its review rejected, and the audit after it.
-fn rejected() -> Repo {
-    let repo = Repo::with_mission("Ship it");
-    repo.plan_and_select(&[slice("s1")]);
-    repo.commit_for("s1", "s1.txt", "s1 works\n");
-    repo.record("implementer", repo.implementer_report(None))
-        .ok();
-    let no = repo.reviewer_report(Some("it loses the exit code"));
-    repo.record("reviewer", no).ok();
-    repo.record("auditor", repo.auditor_report()).ok();
-    repo
-}
+use serde_json::json;
 
 /// A report of the slice in work that wants another plan and asks the user.
 fn asking(repo: &Repo, why: &str) -> String {

@@ -56,6 +56,7 @@ pub use facts::{
 pub use planning::MAX_SLICES;
 pub use rebound::{Rebound, ReboundQuestion, follow, rebound_question};
 pub use reground::{Choice, Found, Selection, find_slice, find_state, found_needs};
+pub use reports::claims;
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, id_is_valid, ready,

@@ -7,6 +7,7 @@ use crate::machine::work::Work;
 use crate::machine::{drift, slices, wave};
 use crate::model::{AnsweredRejection, Blocker, Reground, Slice, SliceStatus};
 use crate::report::is_named;
+use std::collections::BTreeSet;
 
 /// Outside rule 9 every `no` of a judge that is owed must be answered.
 pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
@@ -195,7 +196,8 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
     known.extend(again.map(|answered| answered.no.id.clone()));
     let left = wave::left_without(work.before, &cancelled);
     known.extend(left.into_iter().map(|no| no.id));
-    known.dedup();
+    let mut seen = BTreeSet::new();
+    known.retain(|id| seen.insert(id.clone()));
     // A slice that stays done with a part of its work gone is answered for in the same list.
     let is_part = |no: &str| {
         let id = no.strip_prefix("part-");

@@ -3,7 +3,7 @@
 
 use crate::change::LossKind;
 use crate::diagnostic::{Code, Refusal};
-use crate::machine::facts::GateRun;
+use crate::machine::facts::{CommitFacts, GateRun, Range};
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{ReportRecord, Rest, surface_matches, surface_names};
@@ -190,35 +190,41 @@ const OF_RUNS: [Code; 5] = [
     Code::TestsFewer,
 ];
 
-/// Every commit that appeared during the session is the slice's.
+/// The commits that a report of a slice claims: those that appeared during its session, where no other
+/// slice has them, those with the slice's trailer up to the commit that it reports, and that one.
+pub fn claims(
+    slice_id: &str,
+    commit: &str,
+    facts: &CommitFacts,
+    range: &Range,
+    is_others: impl Fn(&String) -> bool,
+) -> Vec<String> {
+    let session = facts.claimed.iter();
+    let session = session.filter(|made| !facts.merged.contains(made) && !is_others(made));
+    let commits = &range.commits;
+    let upto = commits.iter().position(|seen| seen.id == commit);
+    let upto = &commits[..upto.map_or(0, |at| at + 1)];
+    let own = upto
+        .iter()
+        .filter(|seen| seen.slice.as_deref() == Some(slice_id))
+        .map(|seen| &seen.id);
+    let claimed = session.chain(own).cloned();
+    claimed.chain([commit.to_owned()]).collect()
+}
+
+/// The slice has all that its report claims.
 pub(super) fn claim(work: &mut Work, slice_id: &str, commit: &str) -> Result<(), Refusal> {
-    let facts = work.facts.commit()?;
-    let mut session = facts.claimed.clone();
     let slices = &work.next.ledger.slices;
     let is_others = |made: &String| {
         let mut others = slices.iter().filter(|(other, _)| *other != slice_id);
         others.any(|(_, ledger)| ledger.claimed.contains(made))
     };
-    session.retain(|made| !facts.merged.contains(made) && !is_others(made));
-    let basis = work
-        .next
-        .active
-        .handoff
-        .as_ref()
-        .map(|handoff| handoff.basis_commit.clone())
-        .unwrap_or_default();
-    let range = work.facts.range(&basis)?.clone();
-    let upto = range
-        .commits
-        .iter()
-        .position(|seen| seen.id == commit)
-        .map_or(0, |index| index + 1);
-    let own = range.commits[..upto]
-        .iter()
-        .filter(|seen| seen.slice.as_deref() == Some(slice_id))
-        .map(|seen| seen.id.clone());
+    let handoff = work.next.active.handoff.as_ref();
+    let basis = handoff.map(|handoff| handoff.basis_commit.as_str());
+    let range = work.facts.range(basis.unwrap_or_default())?;
+    let claimed = claims(slice_id, commit, work.facts.commit()?, range, is_others);
     let ledger = work.ledger(slice_id);
-    for id in session.into_iter().chain(own).chain([commit.to_owned()]) {
+    for id in claimed {
         if !ledger.claimed.contains(&id) {
             ledger.claimed.push(id);
         }

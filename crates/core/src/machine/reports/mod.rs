@@ -8,6 +8,7 @@ mod verdict;
 mod vote;
 
 pub(super) use ask::{ask, count_refusal};
+pub use commit::claims;
 pub(super) use implement::{hand_back, implement, implement_needs};
 pub(super) use read_only::read_only_needs;
 pub(super) use verdict::{audit, review};
