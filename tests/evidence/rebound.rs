@@ -268,3 +268,19 @@ fn own_commits_after_a_report_stay_own_when_they_are_committed_anew() {
     job.accept(&[proof("a", "a works", "lib.txt:15", "observed")])
         .ok();
 }
+
+/// What others put on top of a report came after it: also the same line once more.
+#[test]
+fn what_stands_on_top_of_a_report_takes_nothing_from_it() {
+    let job = Job::begin(&["a works"]);
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+    job.report().ok();
+    job.foreign(&[OWN[0], (10, OWN[0].1), (15, OWN[0].1)]);
+    job.says_yes("reviewer");
+    job.foreign(&[(10, OWN[0].1)]);
+    job.says_yes("auditor");
+    job.foreign(&[OWN[0]]);
+    job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+        .ok();
+}

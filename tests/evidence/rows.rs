@@ -22,6 +22,7 @@ const ROWS: [Row; 18] = [
             "a_reported_commit_that_is_amended_stays_the_slices_without_a_trailer_too",
             "a_review_carries_over_to_the_same_tree_on_the_same_basis",
             "own_commits_after_a_report_stay_own_when_they_are_committed_anew",
+            "what_stands_on_top_of_a_report_takes_nothing_from_it",
         ],
         &[
             "a_squash_with_somebody_elses_work_is_not_the_slices",

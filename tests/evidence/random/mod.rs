@@ -25,7 +25,7 @@ use world::{Rng, World};
 const FEW: u64 = 6;
 /// Seeds that failed once; they run beside those few. In 114 lines that others brought into a file which
 /// was no text for a while counted as the slice's; in 294 one that was no text at the basis was not the
-/// slice's to delete; in 597 what others put on top of the work counted as left before it; in 624, 660 and 1970 the log was held to be untrue for
+/// slice's to delete; in 597 a report was taken for a commit of which nothing was left; in 624, 660 and 1970 the log was held to be untrue for
 /// what it said of a commit that git has thrown away since; in 981, 1343 and 1786 somebody moved a part of a
 /// slice's text to another file.
 const FAILED_ONCE: [u64; 9] = [114, 294, 597, 624, 660, 981, 1343, 1786, 1970];
