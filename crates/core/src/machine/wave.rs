@@ -166,6 +166,9 @@ fn rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
 
 /// What would be left beside what is owed now, were these slices cancelled.
 pub fn left_without(snapshot: &Snapshot, slices: &[&String]) -> Vec<Blocker> {
+    if slices.is_empty() {
+        return Vec::new();
+    }
     let mut then = snapshot.clone();
     for id in slices {
         if let Some(slice) = then.plan.slice_mut(id) {
