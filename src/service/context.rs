@@ -4,7 +4,9 @@
 
 use super::candidates::list_candidates;
 use super::dispatch::head_of;
-use super::foreign::{Foreign, find_foreign, list_foreign, list_others};
+use super::foreign::{
+    Foreign, find_foreign, list_foreign, list_lost_work, list_others, list_unclaimed,
+};
 use super::gate_runs::add_runs;
 use super::offers::list_offers;
 use super::scripted::{list_scripted_commands, scripted_line};
@@ -65,6 +67,12 @@ pub(super) fn context_text(
     }
     if role == Role::Regrounder {
         list_others(&mut text, workspace, logged, facts, &foreign)?;
+    }
+    if matches!(role, Role::Auditor | Role::StopJudge) {
+        list_unclaimed(&mut text, workspace, snapshot, facts, &foreign)?;
+    }
+    if role == Role::StopJudge || snapshot.slice_in_work().is_none() {
+        list_lost_work(&mut text, workspace, snapshot)?;
     }
     add_slice_rows(&mut text, workspace, snapshot, facts, role)?;
     add_runs(&mut text, workspace, snapshot, &head, role)?;

@@ -257,6 +257,37 @@ fn foreign_commits_in_a_slices_range_are_told_apart_from_its_own() {
     }
 }
 
+/// Whatever was noted in between: the list begins with the first slice.
+#[test]
+fn judges_are_shown_what_others_did_to_the_whole() {
+    let repo = Repo::wave();
+    lacks(&prompt(&repo), "no work of a slice");
+    repo.write("a.txt", "one\n");
+    repo.write("more.txt", "beside\n");
+    let theirs = repo.commit("Take two back", None);
+    repo.write("c.txt", "c\n");
+    let by_trailer = repo.commit("Go on", Some("a"));
+    repo.cook(&["verify", "stop"]);
+    assert_eq!(repo.rule(), "8");
+    let told = prompt(&repo);
+    let listed = told
+        .split_once("commits since the first slice began")
+        .unwrap()
+        .1;
+    let lines: Vec<&str> = listed.lines().skip(1).take(2).collect();
+    holds(lines[0], &by_trailer[..12]);
+    holds(
+        lines[0],
+        "(its trailer names slice `a`, no report of it does): c.txt",
+    );
+    holds(lines[1], &theirs[..12]);
+    holds(lines[1], "Take two back: a.txt, more.txt");
+    holds(
+        &told,
+        "work of slice a, which is done, that was taken away since: a.txt",
+    );
+}
+
 #[test]
 fn a_range_of_own_commits_alone_is_shown_as_it_was() {
     let told = prompt(&Repo::committed());
