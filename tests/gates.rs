@@ -651,6 +651,48 @@ fn red_before_and_green_after() {
     assert!(!run("false", Some(&basis)).passed());
 }
 
+/// Whoever asks often enough would get a green run of it by chance.
+#[test]
+fn green_after_red_at_one_tree_counts_after_three_fresh_runs() {
+    let mut stand = Stand::of(Scratch::new());
+    stand.settings.cache = vec!["built".to_owned().try_into().unwrap()];
+    let rest = tempfile::tempdir().unwrap();
+    let left = rest.path().join("left");
+    // Red for each line of the file, and one line is used up by each run.
+    let command = format!(
+        "sh -c 'mkdir -p built; cat built/n 2>/dev/null; echo x > built/n; read word < {0} || exit 0; sed -i 1d {0}; test $word = green'",
+        left.display()
+    );
+    let turns = |words: &str| fs::write(&left, words.replace(' ', "\n")).unwrap();
+    turns("green green red ");
+    assert!(stand.run(&command).passed(), "nothing was red before");
+    assert_eq!(fs::read_to_string(&left).unwrap(), "green\nred\n");
+
+    turns("red green green red green green green green green ");
+    assert!(!stand.run(&command).passed());
+    let by_chance = stand.run(&command);
+    assert!(!by_chance.passed() && by_chance.problem.is_none());
+    assert!(by_chance.remarks[0].contains("number 2, with empty caches, was red again"));
+    assert_eq!(fs::read_to_string(&left).unwrap(), "green\n".repeat(5));
+
+    let confirmed = stand.run(&command);
+    assert!(confirmed.passed());
+    assert!(confirmed.remarks[0].contains("3 in a row, with empty caches, were green"));
+    let receipt = confirmed.receipt.unwrap();
+    assert_eq!((receipt.caches, receipt.tail.as_str()), (Caches::Empty, ""));
+    assert_eq!(fs::read_to_string(&left).unwrap(), "green\n");
+    // That red run was chance; it asks for nothing any more.
+    assert!(stand.run(&command).remarks.is_empty());
+    assert_eq!(fs::read_to_string(&left).unwrap(), "");
+
+    // Red at another tree, or set up otherwise, says nothing of this one.
+    turns("red ");
+    assert!(!stand.run(&command).passed());
+    stand.scratch.write("a.txt", "other\n");
+    stand.scratch.commit("work");
+    assert!(stand.run(&command).remarks.is_empty());
+}
+
 #[test]
 fn the_stop_verifier_is_run_on_the_commit_without_the_control_plane() {
     let stand = Stand::of(Scratch::new());

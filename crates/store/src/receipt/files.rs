@@ -15,3 +15,13 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), ReceiptError> {
 pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ReceiptError> {
     disk::read(path, limit, Links::Refuse).map_err(|cause| ReceiptError::io("read", path, cause))
 }
+
+/// Removes a file, where there is one.
+pub(super) fn remove(path: &Path) -> Result<(), ReceiptError> {
+    match std::fs::remove_file(path) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            Err(ReceiptError::io("remove", path, cause))
+        }
+        _ => Ok(()),
+    }
+}

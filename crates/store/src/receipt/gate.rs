@@ -54,7 +54,7 @@ struct Order<'a> {
 }
 
 /// A receipt, or why there is none; with a receipt, what else is wrong.
-type Outcome = (Option<Receipt>, Option<String>);
+pub(super) type Outcome = (Option<Receipt>, Option<String>);
 
 impl Gates<'_> {
     /// Runs gates at a commit (full id), one after another, in a clean room that holds that commit
@@ -83,6 +83,11 @@ impl Gates<'_> {
                 none => none.insert(self.room(caches)?),
             };
             let mut run = self.run_in(place, commit, gate)?;
+            let (receipt, problem) = (run.receipt.take(), run.problem.take());
+            let rerun = |place: &mut RunPlace| self.run_gate(place, gate);
+            let (outcome, remark) = self.confirm(commit, (receipt, problem), rerun)?;
+            (run.receipt, run.problem) = outcome;
+            run.remarks.extend(remark);
             if let Some(receipt) = &run.receipt {
                 let other = self.remark_on(receipt)?;
                 run.remarks.extend(other);
@@ -226,11 +231,15 @@ impl Gates<'_> {
         place: &mut RunPlace,
         gate: &GateSpec,
     ) -> Result<GateRun, Failure> {
-        let outcome = match self.order(gate) {
-            Some(order) => self.run(place, &order)?,
-            None => (None, Some(NO_WORDS.to_owned())),
-        };
+        let outcome = self.run_gate(place, gate)?;
         Ok(run_of(gate, outcome, place))
+    }
+
+    fn run_gate(&self, place: &mut RunPlace, gate: &GateSpec) -> Result<Outcome, Failure> {
+        match self.order(gate) {
+            Some(order) => self.run(place, &order),
+            None => Ok((None, Some(NO_WORDS.to_owned()))),
+        }
     }
 
     fn order<'g>(&self, gate: &'g GateSpec) -> Option<Order<'g>> {
@@ -283,7 +292,10 @@ impl Gates<'_> {
             timeout,
             network,
         };
-        let (receipt, problem) = self.run(&mut place, &order)?;
+        let outcome = self.run(&mut place, &order)?;
+        drop(place);
+        let rerun = |place: &mut RunPlace| self.run(place, &order);
+        let ((receipt, problem), _) = self.confirm(commit, outcome, rerun)?;
         Ok(StopVerifierRun { receipt, problem })
     }
 

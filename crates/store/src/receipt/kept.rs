@@ -120,6 +120,10 @@ impl Receipts {
                 files::write(&self.index_path(&key), receipt.id.as_bytes())?;
             }
             self.keep_program(receipt)?;
+            if let (false, Some(tree)) = (receipt.passed(), &receipt.tree_oid) {
+                let path = self.index_path(&red_key(&receipt.argv, tree));
+                files::write(&path, receipt.id.as_bytes())?;
+            }
         }
         self.made.borrow_mut().insert(receipt.id.clone());
         Ok(())
@@ -169,6 +173,36 @@ impl Receipts {
             Some(receipt) if self.is_believed(&receipt)? => Some(receipt),
             _ => None,
         })
+    }
+
+    /// A red run of that command at that tree, set up as this one was, which was not found to be
+    /// chance since.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub(super) fn find_red(&self, green: &Receipt) -> Result<Option<Receipt>, Failure> {
+        let Some(tree) = &green.tree_oid else {
+            return Ok(None);
+        };
+        let found = self.find_by_key(&red_key(&green.argv, tree))?;
+        let found = found.filter(|red| {
+            red.argv == green.argv
+                && red.tree_oid == green.tree_oid
+                && red.preparation_sha256 == green.preparation_sha256
+                && !red.passed()
+        });
+        Ok(match found {
+            Some(red) if self.is_believed(&red)? => Some(red),
+            _ => None,
+        })
+    }
+
+    /// Enough green runs came after that red one.
+    pub(super) fn forget_red(&self, red: &Receipt) -> Result<(), Failure> {
+        let Some(tree) = &red.tree_oid else {
+            return Ok(());
+        };
+        Ok(files::remove(&self.index_path(&red_key(&red.argv, tree)))?)
     }
 
     /// From now on only what this process made is found by its command and tree.
@@ -305,6 +339,10 @@ fn tag(key: &Key, id: &str) -> String {
 
 fn command_key(argv: &[String]) -> String {
     sha256(argv.join("\0").as_bytes())
+}
+
+fn red_key(argv: &[String], tree: &str) -> String {
+    sha256(format!("red\0{}", tree_key(argv, tree)))
 }
 
 fn program_key(name: &str) -> String {

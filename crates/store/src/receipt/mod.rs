@@ -6,6 +6,7 @@
 
 mod error;
 mod files;
+mod flaky;
 mod gate;
 mod in_force;
 mod kept;
