@@ -1,14 +1,13 @@
 //! Running gates: where, on what tree, and what came of it.
 
-use super::kept::stop_verifier_argv;
 use super::place::{Agents, Found, RunPlace, Terms};
 use super::programs::{compare, identify};
 use super::{Receipts, Trust, seal, words};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::sha256;
-use cook_core::machine::{GateRun, StopVerifierRun};
+use cook_core::machine::GateRun;
 use cook_core::model::{
-    Caches, CleanRoom, Count, GateSpec, Place, Receipt, STOP_VERIFIER, SandboxMode, Timestamp,
+    Caches, CleanRoom, Count, GateSpec, Place, Receipt, SandboxMode, Timestamp,
 };
 use cook_git::Repo;
 use cook_os::clock::Clock;
@@ -16,7 +15,6 @@ use cook_os::process::{Ended, Live, Long, ProcessError, on_path, run};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-const CONTROL_PLANE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 const SETUP_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// How long a command may take that only a plan names; `cook.toml`'s default.
 const PLAN_GATE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
@@ -46,11 +44,11 @@ pub struct Gates<'a> {
 }
 
 /// One command to run.
-struct Order<'a> {
-    command: &'a str,
-    argv: Vec<String>,
-    timeout: Duration,
-    network: bool,
+pub(super) struct Order<'a> {
+    pub command: &'a str,
+    pub argv: Vec<String>,
+    pub timeout: Duration,
+    pub network: bool,
 }
 
 /// A receipt, or why there is none; with a receipt, what else is wrong.
@@ -261,80 +259,7 @@ impl Gates<'_> {
         self.run_one(&mut here, gate)
     }
 
-    /// Runs the stop verifier's checks at a commit, in a clean room; with the network, where one of
-    /// its gates has it, and for as long as all of its gates may take. Its other half looks at the log, which no room has: [`Gates::control_plane`].
-    ///
-    /// # Errors
-    /// As [`Gates::run_at`].
-    pub fn stop_verifier(
-        &self,
-        commit: &str,
-        caches: Caches,
-        network: bool,
-        timeout: Duration,
-    ) -> Result<StopVerifierRun, Failure> {
-        if let Some(problem) = self.control_plane()? {
-            return Ok(StopVerifierRun {
-                receipt: None,
-                problem: Some(problem),
-            });
-        }
-        let mut place = self.room(caches)?;
-        if let Some(problem) = self.prepare(&mut place, commit)? {
-            return Ok(StopVerifierRun {
-                receipt: None,
-                problem: Some(problem),
-            });
-        }
-        let order = Order {
-            command: STOP_VERIFIER,
-            argv: stop_verifier_argv(),
-            timeout,
-            network,
-        };
-        let outcome = self.run(&mut place, &order)?;
-        drop(place);
-        let rerun = |place: &mut RunPlace| self.run(place, &order);
-        let ((receipt, problem), _) = self.confirm(commit, outcome, rerun)?;
-        Ok(StopVerifierRun { receipt, problem })
-    }
-
-    /// Checks the control plane beside the log, by this program itself; what is wrong, if anything.
-    fn control_plane(&self) -> Result<Option<String>, Failure> {
-        let Ok(own) = std::env::current_exe() else {
-            return Ok(Some("cook does not find its own program".to_owned()));
-        };
-        let argv = [
-            own.into_os_string(),
-            "verify".into(),
-            "control-plane".into(),
-        ];
-        let place = RunPlace::worktree(self.repo, self.settings)?;
-        let start = place.start(&[], &Found::Path, false);
-        let ended = run(&Long {
-            argv: &argv,
-            dir: &start.dir,
-            env: &start.env,
-            timeout: CONTROL_PLANE_TIMEOUT,
-            live: self.live.clone(),
-        });
-        match ended {
-            Ok(ended) if ended.code == Some(0) => Ok(None),
-            Ok(ended) => {
-                let said = tail(&ended);
-                Ok(Some(format!(
-                    "`cook verify control-plane` fails: {}",
-                    last_line(&said)
-                )))
-            }
-            Err(error @ ProcessError::Interrupted(_)) => {
-                Err(Failure::state(Code::Interrupted, error.to_string()))
-            }
-            Err(error) => Ok(Some(error.to_string())),
-        }
-    }
-
-    fn run(&self, place: &mut RunPlace, order: &Order) -> Result<Outcome, Failure> {
+    pub(super) fn run(&self, place: &mut RunPlace, order: &Order) -> Result<Outcome, Failure> {
         let program = place.program(&order.argv[0]);
         let found = match &program {
             Found::Nothing => {
@@ -451,7 +376,7 @@ pub(super) fn run_of(gate: &GateSpec, (receipt, problem): Outcome, place: &RunPl
 
 const NO_WORDS: &str = "it has no words, or an open quote";
 
-fn last_line(text: &str) -> &str {
+pub(super) fn last_line(text: &str) -> &str {
     let mut lines = text.lines().rev();
     lines
         .find(|line| !line.trim().is_empty())
@@ -459,7 +384,7 @@ fn last_line(text: &str) -> &str {
 }
 
 /// The last lines of both streams.
-fn tail(ended: &Ended) -> String {
+pub(super) fn tail(ended: &Ended) -> String {
     [&ended.stdout, &ended.stderr]
         .map(|stream| stream.last_lines(TAIL))
         .concat()

@@ -12,6 +12,7 @@ mod in_force;
 mod kept;
 mod place;
 mod programs;
+mod stop_verifier;
 mod taken_back;
 mod trust;
 mod user;
