@@ -658,7 +658,7 @@ fn green_after_red_at_one_tree_counts_after_three_fresh_runs() {
     stand.settings.cache = vec!["built".to_owned().try_into().unwrap()];
     let rest = tempfile::tempdir().unwrap();
     let left = rest.path().join("left");
-    // Red for each line of the file, and one line is used up by each run.
+    // Each run takes a line of the file, and is red where that says so.
     let command = format!(
         "sh -c 'mkdir -p built; cat built/n 2>/dev/null; echo x > built/n; read word < {0} || exit 0; sed -i 1d {0}; test $word = green'",
         left.display()
@@ -690,6 +690,10 @@ fn green_after_red_at_one_tree_counts_after_three_fresh_runs() {
     assert!(!stand.run(&command).passed());
     stand.scratch.write("a.txt", "other\n");
     stand.scratch.commit("work");
+    assert!(stand.run(&command).remarks.is_empty());
+    turns("red ");
+    assert!(!stand.run(&command).passed());
+    stand.settings.env = vec!["OTHER".to_owned().try_into().unwrap()];
     assert!(stand.run(&command).remarks.is_empty());
 }
 

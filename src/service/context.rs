@@ -68,10 +68,11 @@ pub(super) fn context_text(
     if role == Role::Regrounder {
         list_others(&mut text, workspace, logged, facts, &foreign)?;
     }
-    if matches!(role, Role::Auditor | Role::StopJudge) {
+    let judges_the_whole = matches!(role, Role::Auditor | Role::StopJudge);
+    if judges_the_whole {
         list_unclaimed(&mut text, workspace, snapshot, facts, &foreign)?;
     }
-    if role == Role::StopJudge || snapshot.slice_in_work().is_none() {
+    if judges_the_whole || snapshot.slice_in_work().is_none() {
         list_lost_work(&mut text, workspace, snapshot)?;
     }
     add_slice_rows(&mut text, workspace, snapshot, facts, role)?;

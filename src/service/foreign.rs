@@ -1,5 +1,6 @@
 //! Commits that are nobody's slice's or another's, told apart from the slice in work: named by id,
-//! author and subject, with the files of its range that are not its own.
+//! author and subject, with the files of its range that are not its own. For whoever judges the whole,
+//! those since the first slice began, and what HEAD lacks of the work of done slices.
 
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, Lines, clean};
@@ -209,7 +210,7 @@ pub(super) fn list_unclaimed(
         }
         lines.push(line);
     }
-    let title = "commits since the first slice began that are no work of a slice that is done or in work (`git show ID` shows what one changed; nobody reviewed them):";
+    let title = "commits since the first slice began that are no work of a slice that is done or in work (`git show ID` shows what one changed):";
     add_lines(text, title, &lines, unclaimed.len());
     Ok(())
 }

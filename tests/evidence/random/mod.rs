@@ -118,6 +118,7 @@ fn history(seed: u64) -> (Vec<String>, Figures) {
 fn report(world: &mut World, reports: usize, may_lie: bool, wrong: &mut Vec<String>) {
     for _ in 0..reports {
         world.is_done = false;
+        world.note_foreign();
         match world.step(may_lie) {
             Went::On => {}
             Went::Done => {

@@ -28,8 +28,8 @@ impl World {
         let now = self.lines_now();
         let here: Vec<&Spot> = now.iter().filter(|spot| spot.anchor() == anchor).collect();
         let [spot] = here[..] else { return None };
-        // It stood at a HEAD that cook saw before the slice's trailer came to it (`protocol/completion.md`).
-        if self.lines[spot.line].text.contains("somebody wrote") {
+        // Cook saw it before the slice's trailer came to it (`protocol/completion.md`).
+        if self.reported_as_foreign.contains(&spot.line) {
             return Some("somebody's line, committed anew with its trailer");
         }
         let copies = now.iter().filter(|other| other.line == spot.line).count();

@@ -23,6 +23,7 @@ impl World {
             rejected: false,
             is_done: false,
             reported: BTreeMap::new(),
+            reported_as_foreign: BTreeSet::new(),
             owes_text: BTreeSet::new(),
             count: 0,
             due: None,

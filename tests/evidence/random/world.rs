@@ -114,6 +114,8 @@ pub struct World {
     pub is_done: bool,
     /// What was reported last of each slice.
     pub reported: BTreeMap<String, String>,
+    /// Lines that were somebody else's at a HEAD that a report was made at.
+    pub reported_as_foreign: BTreeSet<usize>,
     /// Slices whose next attempt writes more text than their criteria ask for.
     pub owes_text: BTreeSet<String>,
     pub count: usize,
@@ -170,6 +172,14 @@ impl World {
             text: text.clone(),
         });
         text
+    }
+
+    /// Before a report: what is somebody else's now was seen by cook.
+    pub fn note_foreign(&mut self) {
+        let now = self.lines_now();
+        let lines = now.iter().map(|spot| spot.line);
+        let foreign = lines.filter(|line| self.lines[*line].by == By::Foreign);
+        self.reported_as_foreign.extend(foreign);
     }
 
     pub fn say(&mut self, what: impl Into<String>) {
