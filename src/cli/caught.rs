@@ -1,6 +1,12 @@
-//! Which events caught something: reports that were refused, and those that said no.
+//! What was caught: reports that were refused, and noes that changed what was done after them. An audit
+//! of planned work names what is open, and a no that the user voids or a re-ground only answers changes
+//! nothing: those are counted apart.
 
-use cook_core::model::{Event, Verdicts};
+use crate::service::Workspace;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::rated_besides;
+use cook_core::model::{Event, Plan, Reground, Slice, SliceStatus, Verdicts};
+use cook_store::store::Meta;
 
 /// Events that report on a slice or on the whole.
 pub(super) const REPORTS: [&str; 6] = [
@@ -12,8 +18,79 @@ pub(super) const REPORTS: [&str; 6] = [
     "refused",
 ];
 
-/// What was caught, and what is named; none where nothing was.
-pub(super) fn find_catch(event: &Event) -> Option<(&'static str, String)> {
+/// A report that was refused, or a no that changed something.
+pub(super) struct Caught {
+    pub seq: u64,
+    pub subject: String,
+    pub what: &'static str,
+    pub names: String,
+}
+
+/// What was caught, oldest first, and of noes that changed nothing how many there are.
+pub(super) struct Catches {
+    pub caught: Vec<Caught>,
+    pub unheeded: Option<String>,
+}
+
+/// Reads the log once, newest first.
+pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches, Failure> {
+    let store = workspace.store()?;
+    let mut caught = Vec::new();
+    let mut unheeded = 0_u64;
+    // The re-ground that decided on what is looked at.
+    let mut decided: Option<Meta> = None;
+    for meta in store.entries()? {
+        let meta = meta?;
+        if meta.event == "regrounded" || meta.event == "regrounded_by_cook" {
+            if decides(&store.event(&meta.commit)?) {
+                decided = Some(meta);
+            }
+            continue;
+        }
+        if !REPORTS.contains(&meta.event.as_str()) {
+            continue;
+        }
+        let event = store.event(&meta.commit)?;
+        let Some((what, names)) = find_no(&event) else {
+            continue;
+        };
+        let is_heeded = match (&event, &decided) {
+            (Event::Refused { .. }, _) => true,
+            (_, None) => false,
+            (_, Some(decided)) => {
+                let before = store.entry(&meta.commit)?.snapshot.plan;
+                let after = store.entry(&decided.commit)?.snapshot.plan;
+                takes_up(&event, &before, &after)
+            }
+        };
+        match is_heeded {
+            false => unheeded += 1,
+            true => caught.push(Caught {
+                seq: meta.seq,
+                subject: meta.subject,
+                what,
+                names,
+            }),
+        }
+    }
+    caught.reverse();
+    let unheeded = tell_unheeded(unheeded);
+    Ok(Catches { caught, unheeded })
+}
+
+fn tell_unheeded(count: u64) -> Option<String> {
+    let noes = match count {
+        0 => return None,
+        1 => "1 no".to_owned(),
+        _ => format!("{count} noes"),
+    };
+    Some(format!(
+        "{noes} changed nothing: what was named was planned already, was answered in words, or waits."
+    ))
+}
+
+/// A refusal or a no, and what it names.
+fn find_no(event: &Event) -> Option<(&'static str, String)> {
     Some(match event {
         Event::Returned { slice_id, why, .. } => {
             ("a slice was given back", format!("{slice_id}: {why}"))
@@ -36,7 +113,53 @@ pub(super) fn find_catch(event: &Event) -> Option<(&'static str, String)> {
 }
 
 fn names_of(verdicts: &Verdicts) -> String {
-    let all = verdicts.findings.iter().chain(&verdicts.concerns);
-    let all: Vec<&str> = all.chain(&verdicts.fails).map(String::as_str).collect();
-    all.join("; ")
+    // Dimensions that fail stand among the concerns too, where those are on record.
+    let rated = match verdicts.concerns.is_empty() {
+        true => verdicts.fails.clone(),
+        false => rated_besides(&verdicts.findings, &verdicts.concerns),
+    };
+    [&verdicts.findings[..], &rated].concat().join("; ")
+}
+
+/// A re-ground says what becomes of work, and does not only note that HEAD moved.
+fn decides(event: &Event) -> bool {
+    let (Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. }) = event else {
+        return false;
+    };
+    let Reground {
+        reconcile,
+        reopen,
+        plan,
+        conclude,
+        answers,
+        ..
+    } = block;
+    let lists = !reopen.is_empty() || !answers.is_empty();
+    lists || reconcile.is_some() || plan.is_some() || conclude.is_some()
+}
+
+/// The plan has more to do, or otherwise, than before the no. What an attempt must fix follows from a
+/// review, and a plan that only ends or reorders slices from who gave one back.
+fn takes_up(event: &Event, before: &Plan, after: &Plan) -> bool {
+    after.candidate_slices.iter().any(|now| {
+        let Some(then) = before.slice(&now.slice_id) else {
+            return now.status.is_open();
+        };
+        let is_again = then.status == SliceStatus::Done && now.status.is_open();
+        let is_more = has_more(&then.acceptance_criteria, &now.acceptance_criteria);
+        let is_cancelled = then.status.is_open() && now.status == SliceStatus::Cancelled;
+        let differs = match event {
+            Event::Reviewed { .. } => {
+                let fix = |slice: &Slice| slice.must_fix_findings.clone().unwrap_or_default();
+                is_cancelled || has_more(&fix(then), &fix(now))
+            }
+            Event::Returned { .. } => is_cancelled || then.blocked_on != now.blocked_on,
+            _ => false,
+        };
+        is_again || is_more || differs
+    })
+}
+
+fn has_more(before: &[String], after: &[String]) -> bool {
+    after.iter().any(|text| !before.contains(text))
 }

@@ -72,12 +72,16 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
         }));
     }
     caller::refuse_other_role(role)?;
-    let report = valid(role, parsed)?;
     let workspace = context.workspace()?;
     let mut findings = match args.dry_run {
         true => Vec::new(),
         false => queued::take_in(&workspace),
     };
+    // Nobody mends the form of a report that is not asked for.
+    if !parsed.is_valid() {
+        service::require_turn(&workspace, role)?;
+    }
+    let report = valid(role, parsed)?;
     match args.ticket.as_deref() {
         Some(given) => check_ticket(&workspace, role, given)?,
         None => check_head(&workspace, role)?,

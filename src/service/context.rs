@@ -4,13 +4,14 @@
 
 use super::candidates::list_candidates;
 use super::dispatch::head_of;
-use super::foreign::{
-    Foreign, find_foreign, list_foreign, list_lost_work, list_others, list_unclaimed,
-};
+use super::foreign::{Foreign, find_foreign, list_foreign, list_others};
 use super::gate_runs::add_runs;
 use super::offers::list_offers;
+use super::past::Past;
 use super::scripted::{list_scripted_commands, scripted_line};
-use super::slice_rows::add_slice_rows;
+use super::slice_rows::{add_slice_rows, list_untrusted};
+use super::told::list_told;
+use super::unclaimed::{list_lost_work, list_unclaimed};
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_core::diagnostic::{Failure, counted};
@@ -62,15 +63,20 @@ pub(super) fn context_text(
             short(basis),
             short(upto)
         );
-        list_paths(&mut text, &edits, &gates, &foreign);
+        list_paths(&mut text, (basis, upto), &edits, &gates, &foreign);
         list_foreign(&mut text, workspace, &foreign)?;
     }
     if role == Role::Regrounder {
         list_others(&mut text, workspace, logged, facts, &foreign)?;
+        list_untrusted(&mut text, workspace, snapshot)?;
     }
     let judges_the_whole = matches!(role, Role::Auditor | Role::StopJudge);
-    if judges_the_whole {
-        list_unclaimed(&mut text, workspace, snapshot, facts, &foreign)?;
+    if judges_the_whole || role == Role::Regrounder {
+        let past = Past::read(workspace, snapshot, &head)?;
+        if judges_the_whole {
+            list_unclaimed(&mut text, workspace, snapshot, &head, &past, &foreign)?;
+        }
+        list_told(&mut text, logged, &past, role);
     }
     if judges_the_whole || snapshot.slice_in_work().is_none() {
         list_lost_work(&mut text, workspace, snapshot)?;
@@ -116,7 +122,13 @@ fn span(snapshot: &Snapshot, facts: &Facts, head: Option<&str>) -> Option<(Strin
         .then(|| (basis.clone(), upto))
 }
 
-fn list_paths(text: &mut String, edits: &[Edit], gates: &[String], foreign: &Foreign) {
+fn list_paths(
+    text: &mut String,
+    (basis, upto): (&str, &str),
+    edits: &[Edit],
+    gates: &[String],
+    foreign: &Foreign,
+) {
     let mut by_class: BTreeMap<Class, u64> = BTreeMap::new();
     for edit in edits {
         *by_class
@@ -143,7 +155,11 @@ fn list_paths(text: &mut String, edits: &[Edit], gates: &[String], foreign: &For
         let _ = writeln!(text, "  {kind:<8} {class:<6} {path}{}", foreign.mark(path));
     }
     if edits.len() > LISTED {
-        let _ = writeln!(text, "  and {} more", edits.len() - LISTED);
+        let _ = writeln!(
+            text,
+            "  and {} more (`git diff --stat {basis} {upto}` shows all)",
+            edits.len() - LISTED
+        );
     }
 }
 

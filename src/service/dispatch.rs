@@ -5,7 +5,7 @@ use super::elsewhere::elsewhere;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{self, Dispatch, FactSet, Facts, Head, Rebound, Rule};
-use cook_core::model::{RoomCheck, Snapshot};
+use cook_core::model::{Role, RoomCheck, Snapshot};
 
 /// Names the mandatory role from what the repository is now.
 ///
@@ -38,6 +38,22 @@ pub fn dispatch_told(
         name_remotes(workspace, &mut dispatch)?;
     }
     Ok((dispatch, facts))
+}
+
+/// The role is due; before there is a log no one's turn is missed.
+///
+/// # Errors
+/// `not_your_turn`, with who is due instead; as [`dispatch_now`].
+pub fn require_turn(workspace: &Workspace, role: Role) -> Result<(), Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let Some(snapshot) = snapshot.filter(|_| role != Role::Bootstrapper) else {
+        return Ok(());
+    };
+    let (due, _) = dispatch_now(workspace, Some(&snapshot))?;
+    match due.role == Some(role) {
+        true => Ok(()),
+        false => Err(machine::not_your_turn(role, &due).into()),
+    }
 }
 
 /// A log that is elsewhere is taken in; one that is begun here would stand in its way.

@@ -1,19 +1,16 @@
 //! Commits that are nobody's slice's or another's, told apart from the slice in work: named by id,
-//! author and subject, with the files of its range that are not its own. For whoever judges the whole,
-//! those since the first slice began, and what HEAD lacks of the work of done slices.
+//! author and subject, with the files of its range that are not its own.
 
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, Lines, clean};
-use cook_core::machine::{CommitSeen, FactSet, Facts, Head, others_since, short};
-use cook_core::model::{Slice, SliceStatus, Snapshot};
+use cook_core::machine::{CommitSeen, Facts, Head, others_since, short};
+use cook_core::model::Snapshot;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Commits that are named with their author, and characters of what each says.
-const NAMED: usize = 20;
+pub(super) const NAMED: usize = 20;
 const SUBJECT: usize = 100;
-/// Paths that are named of a commit.
-const PATHS: usize = 5;
 /// Commits whose paths are read.
 const LOOKED_AT: usize = 200;
 
@@ -97,8 +94,7 @@ pub(super) fn list_foreign(
     workspace: &Workspace,
     found: &Foreign,
 ) -> Result<(), Failure> {
-    let title =
-        "commits in that range that are not the slice's (what they wrote is no work of its):";
+    let title = "commits in that range that are not the slice's (what they wrote is no work of its; `git show ID` shows one):";
     list_commits(text, workspace, title, &found.commits)
 }
 
@@ -117,7 +113,7 @@ pub(super) fn list_others(
     let others = others_since(logged, facts).into_iter();
     let others = others.map(|commit| commit.id.clone());
     let others: Vec<String> = others.filter(|id| !in_range.commits.contains(id)).collect();
-    let title = "commits of nobody's slice since the last re-ground:";
+    let title = "commits of nobody's slice since the last re-ground (`git show ID` shows one):";
     list_commits(text, workspace, title, &others)
 }
 
@@ -135,15 +131,18 @@ fn list_commits(
     Ok(())
 }
 
-fn name_commit(workspace: &Workspace, id: &str) -> Result<String, Failure> {
+pub(super) fn name_commit(workspace: &Workspace, id: &str) -> Result<String, Failure> {
     let (author, subject) = workspace.repo.heading(id)?;
-    let subject: String = subject.chars().take(SUBJECT).collect();
+    let subject = match subject.char_indices().nth(SUBJECT) {
+        Some((end, _)) => format!("{} …", &subject[..end]),
+        None => subject,
+    };
     let words = clean(&format!("by {author}: {subject}"), Lines::Fold);
     Ok(format!("{} {words}", short(id)))
 }
 
 /// The newest of all commits, one a line.
-fn add_lines(text: &mut String, title: &str, newest: &[String], all: usize) {
+pub(super) fn add_lines(text: &mut String, title: &str, newest: &[String], all: usize) {
     if newest.is_empty() {
         return;
     }
@@ -152,131 +151,10 @@ fn add_lines(text: &mut String, title: &str, newest: &[String], all: usize) {
         let _ = writeln!(text, "  {line}");
     }
     if all > newest.len() {
-        let _ = writeln!(text, "  and {} before them", all - newest.len());
+        let _ = writeln!(
+            text,
+            "  and {} before them (`git log` shows all)",
+            all - newest.len()
+        );
     }
-}
-
-/// Commits since the first slice began that are no work of a slice that is done or in work. A re-ground
-/// notes a commit once; whoever judges the whole comes later, and is shown all of them.
-///
-/// # Errors
-/// When the repository cannot be read.
-pub(super) fn list_unclaimed(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    facts: &Facts,
-    in_range: &Foreign,
-) -> Result<(), Failure> {
-    let (Some(head), Some(first)) = (&facts.head, first_basis(workspace, snapshot)?) else {
-        return Ok(());
-    };
-    let range = workspace.repo.range(head, &first, false)?;
-    let mut unclaimed: Vec<(&CommitSeen, Option<&Slice>)> = Vec::new();
-    for commit in &range.commits {
-        let slice = claimed_by(snapshot, &commit.id);
-        let counts = slice.is_some_and(|slice| {
-            slice.status == SliceStatus::Done
-                || Some(slice.slice_id.as_str()) == snapshot.slice_in_work()
-        });
-        if !counts && !in_range.commits.contains(&commit.id) {
-            unclaimed.push((commit, slice));
-        }
-    }
-    let mut lines = Vec::new();
-    for (commit, slice) in unclaimed.iter().rev().take(NAMED) {
-        let mut line = name_commit(workspace, &commit.id)?;
-        let about = match (slice, &commit.slice) {
-            (Some(slice), _) => {
-                let id = &slice.slice_id;
-                Some(format!(
-                    "reported for slice `{id}`, which is {}",
-                    slice.status.id()
-                ))
-            }
-            (None, Some(id)) => Some(format!(
-                "its trailer names slice `{id}`, no report of it does"
-            )),
-            (None, None) => None,
-        };
-        if let Some(about) = about {
-            let _ = write!(line, " ({})", clean(&about, Lines::Fold));
-        }
-        let paths = workspace.repo.written_paths(&commit.id)?;
-        let named: Vec<&str> = paths.iter().take(PATHS).map(String::as_str).collect();
-        let _ = write!(line, ": {}", clean(&named.join(", "), Lines::Fold));
-        if paths.len() > named.len() {
-            let _ = write!(line, " and {} more", paths.len() - named.len());
-        }
-        lines.push(line);
-    }
-    let title = "commits since the first slice began that are no work of a slice that is done or in work (`git show ID` shows what one changed):";
-    add_lines(text, title, &lines, unclaimed.len());
-    Ok(())
-}
-
-/// The slice whose reports named the commit.
-fn claimed_by<'a>(snapshot: &'a Snapshot, commit: &String) -> Option<&'a Slice> {
-    let mut slices = snapshot.ledger.slices.iter();
-    let (id, _) = slices.find(|(_, ledger)| ledger.claimed.contains(commit))?;
-    snapshot.plan.slice(id)
-}
-
-/// The oldest basis that a slice began at.
-fn first_basis(workspace: &Workspace, snapshot: &Snapshot) -> Result<Option<String>, Failure> {
-    let slices = snapshot.plan.candidate_slices.iter();
-    let mut first: Option<String> = None;
-    for basis in slices.filter_map(|slice| slice.basis_commit.as_deref()) {
-        let Some(basis) = workspace.repo.resolve(basis)? else {
-            continue;
-        };
-        let is_older = match &first {
-            Some(first) => workspace.repo.is_ancestor(&basis, first)?,
-            None => true,
-        };
-        if is_older {
-            first = Some(basis);
-        }
-    }
-    Ok(first)
-}
-
-/// What HEAD lacks of the work of done slices, by whatever took it.
-///
-/// # Errors
-/// When the repository cannot be read.
-pub(super) fn list_lost_work(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-) -> Result<(), Failure> {
-    let slices = snapshot.plan.candidate_slices.iter();
-    let done = slices.filter(|slice| slice.status == SliceStatus::Done);
-    let accepted = done.filter_map(|slice| {
-        let ledger = snapshot.ledger.slices.get(&slice.slice_id)?;
-        Some((slice.slice_id.clone(), ledger.accepted.clone()?))
-    });
-    let wanted = FactSet {
-        survivals: accepted.collect(),
-        ..FactSet::default()
-    };
-    if wanted.survivals.is_empty() {
-        return Ok(());
-    }
-    let found = workspace.measure(&wanted, Some(snapshot))?;
-    for (id, survival) in &found.survivals {
-        for (what, places) in [
-            ("was taken away since", &survival.lost),
-            ("stands there with other text", &survival.rewritten),
-        ] {
-            if !places.is_empty() {
-                let places = clean(&places.join(", "), Lines::Fold);
-                let _ = writeln!(
-                    text,
-                    "work of slice {id}, which is done, that {what}: {places}"
-                );
-            }
-        }
-    }
-    Ok(())
 }

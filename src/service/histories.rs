@@ -70,7 +70,10 @@ impl Workspace {
     }
 
     /// Records of the slices' history, of the lines that may hold what is looked for.
-    fn slice_records(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<SliceRecord>, Failure> {
+    pub(super) fn slice_records(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<SliceRecord>, Failure> {
         let mut records = Vec::new();
         let Some(store) = &self.store else {
             return Ok(records);

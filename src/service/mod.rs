@@ -24,13 +24,16 @@ mod judging;
 mod judging_gates;
 mod notify;
 mod offers;
+mod past;
 mod prompting;
 mod pulled;
 mod refusal;
 mod scripted;
 mod slice_rows;
 mod sync;
+mod told;
 mod transition;
+mod unclaimed;
 mod uncommitted;
 mod workspace;
 
@@ -43,7 +46,8 @@ pub(crate) use carriage::{
 pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use derived::{find_made_up, follows, run_again};
 pub(crate) use dispatch::{
-    check_room, dispatch_facts, dispatch_now, dispatch_told, head_of, run_stop_verifier,
+    check_room, dispatch_facts, dispatch_now, dispatch_told, head_of, require_turn,
+    run_stop_verifier,
 };
 pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};

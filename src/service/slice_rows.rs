@@ -119,6 +119,34 @@ fn list_gates(
     Ok(())
 }
 
+/// Commands of the settings and of open slices that this machine does not trust: the work stops for them
+/// until the user does.
+///
+/// # Errors
+/// Settings or trust that cannot be read.
+pub(super) fn list_untrusted(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<(), Failure> {
+    let trust = workspace.trust()?;
+    let gates = workspace.config()?.gate_specs().into_iter();
+    let gates = gates.map(|gate| gate.run);
+    let slices = snapshot.plan.open_slices();
+    let planned = slices.flat_map(|slice| slice.verification_commands.iter().flatten().cloned());
+    let untrusted: BTreeSet<String> = gates
+        .chain(planned)
+        .filter(|command| !trust.is_trusted(command))
+        .collect();
+    for command in untrusted {
+        let _ = writeln!(
+            text,
+            "gate `{command}`: is not trusted here yet; the work stops until the user trusts it"
+        );
+    }
+    Ok(())
+}
+
 /// What is uncommitted on the slice's surfaces, and what beside them.
 fn split_dirty(text: &mut String, snapshot: &Snapshot, facts: &Facts, id: &str) {
     let Some(worktree) = facts.worktree.as_ref().filter(|tree| !tree.is_clean()) else {
@@ -142,7 +170,7 @@ fn split_dirty(text: &mut String, snapshot: &Snapshot, facts: &Facts, id: &str) 
         let _ = write!(text, "{label}: {}", named.join(", "));
         let _ = match more {
             0 => writeln!(text),
-            more => writeln!(text, " and {more} more"),
+            more => writeln!(text, " and {more} more (`git status` shows all)"),
         };
     };
     list(&format!("uncommitted on the surfaces of {id}"), &own, 0);

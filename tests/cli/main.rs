@@ -19,6 +19,7 @@ mod integrity;
 mod json;
 mod missing;
 mod output;
+mod past_work;
 mod plans;
 mod prompts;
 mod reaching;

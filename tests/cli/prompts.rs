@@ -204,7 +204,7 @@ fn a_long_list_of_findings_is_cut_with_what_shows_the_rest() {
     assert!(text.len() < 24_000, "{}", text.len());
     counts(
         &text,
-        "are left out here; `.agent/slice-history.jsonl` holds the report)",
+        "are left out here; `cook show 5` shows the report)",
         1,
     );
     let block = json!({
@@ -216,7 +216,7 @@ fn a_long_list_of_findings_is_cut_with_what_shows_the_rest() {
     assert!(text.len() < 20_000, "{}", text.len());
     counts(
         &text,
-        "are left out here; `.agent/active-slice.json` holds all)",
+        "are left out here; `cat .agent/active-slice.json` shows all)",
         1,
     );
     counts(&text, "finding 0 ", 1);

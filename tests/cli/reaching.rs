@@ -270,10 +270,7 @@ fn judges_are_shown_what_others_did_to_the_whole() {
     repo.cook(&["verify", "stop"]);
     assert_eq!(repo.rule(), "8");
     let told = prompt(&repo);
-    let listed = told
-        .split_once("commits since the first slice began")
-        .unwrap()
-        .1;
+    let listed = told.split_once("commits since the job began").unwrap().1;
     let lines: Vec<&str> = listed.lines().skip(1).take(2).collect();
     holds(lines[0], &by_trailer[..12]);
     holds(

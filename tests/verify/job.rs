@@ -175,5 +175,8 @@ pub fn sent_back(words: &str, mission: &str) -> Repo {
     let no = format!("the sum is wrong {words}");
     repo.record("reviewer", repo.reviewer_report(Some(&no)))
         .ok();
+    repo.record("auditor", repo.auditor_report()).ok();
+    let decision = serde_json::json!({"slice_id": "a", "decision": "reopened"});
+    repo.hand_in_reground(&serde_json::json!({"reconcile": decision}));
     repo
 }

@@ -45,6 +45,14 @@ fn what_was_caught_is_told_and_no_word_does_anything() {
     }
 }
 
+/// An audit names what is open, and that is planned work as long as slices wait.
+#[test]
+fn a_no_that_changes_nothing_is_no_catch() {
+    let told = Repo::wave().cook(&["pr"]).ok().out;
+    assert!(!told.contains("## What was caught"), "{told}");
+    assert!(told.contains("1 no changed nothing: "), "{told}");
+}
+
 /// A program that notes its words, copies the body, and answers.
 fn forge(repo: &Repo, name: &str, answer: &str, code: i32) {
     let bin = repo.outside();

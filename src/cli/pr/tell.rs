@@ -1,10 +1,10 @@
 //! What the log holds that a pull request tells.
 
-use super::super::caught::{REPORTS, find_catch};
+use super::super::caught::list_catches;
 use crate::service::Workspace;
 use crate::view::{Caught, PullRequest, SliceLine, VerifyAnswer, VoteLine};
 use cook_core::diagnostic::Failure;
-use cook_core::model::{Event, Snapshot};
+use cook_core::model::Snapshot;
 use std::collections::BTreeMap;
 
 pub(super) fn tell(
@@ -17,21 +17,19 @@ pub(super) fn tell(
     let store = workspace.store()?;
     for meta in store.entries()? {
         let meta = meta?;
-        if !REPORTS.contains(&meta.event.as_str()) {
-            continue;
+        if meta.event == "implemented" {
+            // The transition is about the slice.
+            *attempts.entry(meta.subject).or_default() += 1;
         }
-        let event = store.event(&meta.commit)?;
-        if let Event::Implemented { slice_id, .. } = event {
-            *attempts.entry(slice_id).or_default() += 1;
-            continue;
-        }
-        let Some((what, names)) = find_catch(&event) else {
-            continue;
-        };
-        let seq = meta.seq;
-        request.caught.push(Caught { seq, what, names });
     }
-    request.caught.reverse();
+    let catches = list_catches(workspace)?;
+    request.unheeded = catches.unheeded;
+    let caught = catches.caught.into_iter();
+    request.caught.extend(caught.map(|one| Caught {
+        seq: one.seq,
+        what: one.what,
+        names: one.names,
+    }));
     for slice in &snapshot.plan.candidate_slices {
         let id = &slice.slice_id;
         let ledger = snapshot.ledger.slices.get(id);

@@ -1,6 +1,6 @@
 //! What the log holds that a page tells.
 
-use super::super::caught::{REPORTS, find_catch};
+use super::super::caught::{Caught, REPORTS, list_catches};
 use super::super::cost::cost_of;
 use super::super::graph::graph_of;
 use crate::service::Workspace;
@@ -38,11 +38,15 @@ pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Repo
         open: Vec::new(),
         judgments: Vec::new(),
         caught: Vec::new(),
+        unheeded: None,
         kept: None,
         cost: None,
         timeline: Vec::new(),
         graph: graph_of(&snapshot.plan, GraphForm::Drawn),
     };
+    let catches = list_catches(workspace)?;
+    report.unheeded = catches.unheeded;
+    report.caught = catches.caught.into_iter().map(catch).collect();
     let mut events = walk(workspace, &snapshot, &mut report)?;
     for slice in &snapshot.plan.candidate_slices {
         let (attempts, events) = events.remove(&slice.slice_id).unwrap_or_default();
@@ -66,6 +70,21 @@ pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Repo
     Ok(report)
 }
 
+fn catch(caught: Caught) -> Catch {
+    let Caught {
+        seq,
+        subject,
+        what,
+        names,
+    } = caught;
+    Catch {
+        seq,
+        subject,
+        what,
+        names,
+    }
+}
+
 fn head_of(snapshot: &Snapshot, slice: &Slice) -> Option<String> {
     let ledger = snapshot.ledger.slices.get(&slice.slice_id)?;
     ledger.head.clone().or_else(|| ledger.last_head.clone())
@@ -87,14 +106,6 @@ fn walk(
     for meta in metas {
         if REPORTS.contains(&meta.event.as_str()) {
             let event = store.event(&meta.commit)?;
-            if let Some((what, names)) = find_catch(&event) {
-                report.caught.push(Catch {
-                    seq: meta.seq,
-                    subject: meta.subject.clone(),
-                    what,
-                    names,
-                });
-            }
             if let Event::Judged {
                 verdicts,
                 submission,

@@ -20,6 +20,8 @@ pub(crate) struct PullRequest {
     pub votes: Vec<VoteLine>,
     /// In the order of the log.
     pub caught: Vec<Caught>,
+    /// Noes that changed nothing, in words.
+    pub unheeded: Option<String>,
 }
 
 /// A slice of the plan.
@@ -41,7 +43,7 @@ pub(crate) struct VoteLine {
     pub names: String,
 }
 
-/// A report that was refused, or that said no.
+/// A report that was refused, or a no that changed what was done after it.
 #[derive(Debug)]
 pub(crate) struct Caught {
     pub seq: u64,
@@ -58,6 +60,7 @@ impl PullRequest {
             wave: 0,
             votes: Vec::new(),
             caught: Vec::new(),
+            unheeded: None,
         }
     }
 
@@ -115,6 +118,9 @@ pub fn body(request: &PullRequest) -> String {
         });
         table(&mut text, ["transition", "what", "names"], rows);
         more(&mut text, request.caught.len(), "catch", "catches");
+    }
+    if let Some(others) = &request.unheeded {
+        let _ = writeln!(text, "{others}\n");
     }
     let open = results.found.iter().any(|it| it.weight == Weight::Fails);
     let how = match open {

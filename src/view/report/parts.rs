@@ -180,7 +180,7 @@ pub(super) fn judgments(report: &Report) -> Markup {
 /// What was refused, sent back or put back.
 pub(super) fn catches(report: &Report) -> Markup {
     let catches = Table {
-        caption: "Reports that were refused, and those that said no",
+        caption: "Reports that were refused, and noes that changed what was done after them",
         heads: &["Transition", "About", "What", "It names"],
         room: 60_000,
         rest: "`cook log` lists the transitions, `cook show N` shows one.",
@@ -193,7 +193,7 @@ pub(super) fn catches(report: &Report) -> Markup {
     };
     html! {
         @match report.caught.is_empty() {
-            true => p { "No report was refused, and none said no." },
+            true => p { "No report was refused, and no no changed anything." },
             false => (catches.of(&report.caught, |one| html! {
                 td.number { "#" (one.seq) }
                 td { (sign(&one.subject)) }
@@ -201,6 +201,7 @@ pub(super) fn catches(report: &Report) -> Markup {
                 td { (line(&one.names)) }
             })),
         }
+        @if let Some(others) = &report.unheeded { p.dim { (line(others)) } }
         @match &report.kept {
             None => p.dim { "Copies of what was put back stay where the work was done; a fetched log holds none." },
             Some(copies) if copies.is_empty() => p { "Nothing had to be put back." },

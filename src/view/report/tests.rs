@@ -86,6 +86,7 @@ fn filled(word: &str, slices: usize, transitions: usize) -> Report {
                 names: text(),
             })
             .collect(),
+        unheeded: Some(text()),
         kept: Some(vec![Kept {
             id: text(),
             time: text(),

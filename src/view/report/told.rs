@@ -20,8 +20,10 @@ pub(crate) struct Report {
     pub open: Vec<OpenCriterion>,
     /// Every vote, oldest first.
     pub judgments: Vec<Judgment>,
-    /// Reports that were refused or that said no, oldest first.
+    /// Reports that were refused and noes that changed what was done after them, oldest first.
     pub caught: Vec<Catch>,
+    /// Noes that changed nothing, in words.
+    pub unheeded: Option<String>,
     /// Copies that were set aside here; none = they do not travel with a log.
     pub kept: Option<Vec<Kept>>,
     /// Of calls for this work; none = the record of calls does not travel with a log.

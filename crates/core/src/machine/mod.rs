@@ -40,11 +40,12 @@ mod work;
 mod worktree;
 
 pub use apply::{apply, needs};
+pub use asked::rated_besides;
 pub use assurance::{AUDIT_EVERY, AuditRule};
 pub use bootstrap::NO_MISSION;
 pub use brief::{incoming, message_id};
 pub use by_cook::{MOST_BY_COOK, derive};
-pub use dispatch::{dispatch, dispatch_needs, explain};
+pub use dispatch::{dispatch, dispatch_needs, explain, not_your_turn};
 pub use drift::{contradictions, handoff_differences, new_answer, others_since};
 pub use estimate::{SessionEstimate, estimate};
 pub use facts::{

@@ -1,7 +1,7 @@
 //! The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
 
 use super::answers;
-use super::asked::asked_by;
+use super::asked::{asked_by, rated_besides};
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
 use crate::model::{
@@ -73,7 +73,8 @@ fn audit_blocker(audit: &AuditNote) -> Blocker {
         .next_slice
         .iter()
         .map(|next| format!("wants next: {next}"));
-    let named = audit.findings.iter().chain(&audit.concerns).cloned();
+    let rated = rated_besides(&audit.findings, &audit.concerns);
+    let named = audit.findings.iter().cloned().chain(rated);
     Blocker {
         id: format!("{}{}", Blocker::AUDIT, audit.seq.0),
         what: named.chain(next).collect(),

@@ -8,7 +8,7 @@ const ITEM: usize = 1_500;
 /// The items that fit, each cut where it is too long; beyond the room the first and the last of
 /// them, with a line between them that says how many there are and what shows them.
 pub(super) fn fit(items: &[String], rest: &str) -> Vec<String> {
-    let items: Vec<String> = items.iter().map(|item| cut(item, ITEM)).collect();
+    let items: Vec<String> = items.iter().map(|item| cut(item, ITEM, rest)).collect();
     let size = |item: &String| item.len() + 4;
     if items.iter().map(size).sum::<usize>() <= LIST {
         return items;
@@ -38,14 +38,15 @@ fn count_fitting<'i>(items: impl Iterator<Item = &'i String>, room: usize) -> us
         .count()
 }
 
-/// The item, or its first bytes.
-pub(super) fn cut(item: &str, bytes: usize) -> String {
+/// The item, or its first bytes and what shows the rest.
+pub(super) fn cut(item: &str, bytes: usize, rest: &str) -> String {
     if item.len() <= bytes {
         return item.to_owned();
     }
     let is_boundary = |at: &usize| item.is_char_boundary(*at);
     let end = (0..=bytes).rev().find(is_boundary).unwrap_or(0);
-    format!("{} … ({} bytes cut)", &item[..end], item.len() - end)
+    let left = item.len() - end;
+    format!("{} … ({left} bytes cut; {rest})", &item[..end])
 }
 
 #[cfg(test)]
@@ -74,9 +75,9 @@ mod tests {
                 .any(|item| item.ends_with(" of 250 are left out here; `cook show`)")),
             "{shown:?}"
         );
-        let one = fit(&["é".repeat(5_000)], "");
+        let one = fit(&["é".repeat(5_000)], "`cook show`");
         assert!(
-            one[0].len() < ITEM + 40 && one[0].ends_with("(8500 bytes cut)"),
+            one[0].len() < ITEM + 60 && one[0].ends_with("(8500 bytes cut; `cook show`)"),
             "{one:?}"
         );
     }

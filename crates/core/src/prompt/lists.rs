@@ -2,6 +2,7 @@
 
 use super::fit::{cut, fit};
 use super::quote::Quoted;
+use super::slices::PLAN;
 use crate::diagnostic::{Finding, without_attribution};
 use crate::model::{SliceStatus, Snapshot, UserAnswer};
 
@@ -75,9 +76,9 @@ pub(super) fn other_slices(snapshot: &Snapshot) -> Vec<String> {
             slice.goal,
             slice.acceptance_criteria.join("; ")
         );
-        cut(&line, OTHER)
+        cut(&line, OTHER, PLAN)
     });
-    fit(&lines.collect::<Vec<_>>(), "`.agent/plan.json` holds all")
+    fit(&lines.collect::<Vec<_>>(), PLAN)
 }
 
 /// Bytes of a slice that is only told of.

@@ -475,6 +475,93 @@ mod tests {
         }
     }
 
+    /// Whatever somebody wrote is too long, in every part of every prompt.
+    #[test]
+    fn every_cut_names_the_command_that_shows_the_rest() {
+        let long = || "long words ".repeat(400);
+        let endless = || "x".repeat(MAX_PART_CHARS + 9);
+        let many = || vec![long(); 30];
+        let mut snapshot = snapshot(&endless());
+        snapshot.active.status = crate::model::ActiveStatus::Committed;
+        if let Some(handoff) = &mut snapshot.active.handoff {
+            handoff.must_fix_findings = many();
+            handoff.verification_commands = Some(many());
+            handoff.why_now = endless();
+        }
+        let review = json!({
+            "commit": "c", "criteria_sha256": "", "acceptable": false, "fails": many(), "concerns": many(),
+            "findings": many(), "follow_up": long(), "report_sha256": "", "seq": 41,
+        });
+        let audit = json!({
+            "commit": "c", "criteria_sha256": "", "findings": many(), "concerns": many(),
+            "next_slice": endless(), "rejects": true, "report_sha256": "", "seq": 42,
+        });
+        let fix = |what: Option<String>| crate::model::FixNote { what, did: long() };
+        let slice = crate::model::SliceLedger {
+            head: Some("c".to_owned()),
+            remarked: Some(endless()),
+            checked: Some(endless()),
+            fixed: many(),
+            fixes: vec![fix(Some(long())), fix(None)],
+            fixes_before: vec![fix(Some("another".to_owned())), fix(None)],
+            review: serde_json::from_value(review.clone()).ok(),
+            sent_back: serde_json::from_value(review).ok(),
+            audit: serde_json::from_value(audit.clone()).ok(),
+            earlier_audit: serde_json::from_value(audit.clone()).ok(),
+            ..Default::default()
+        };
+        assert!(slice.review.is_some() && slice.audit.is_some());
+        snapshot.ledger.slices.insert("s-1".to_owned(), slice);
+        snapshot.ledger.open_audit = serde_json::from_value(audit).ok();
+        snapshot.ledger.advice = Some(endless());
+        snapshot.ledger.returned = Some(endless());
+        snapshot.ledger.high_value_gaps = vec![endless()];
+        snapshot.ledger.unanswered[0].what = vec![endless()];
+        snapshot.ledger.remarks = vec![crate::model::Remark {
+            slice_id: "s-1".to_owned(),
+            code: "c".to_owned(),
+            what: long(),
+        }];
+        snapshot.ledger.answers.push(crate::model::UserAnswer {
+            seq: crate::model::Count(4),
+            question: long(),
+            answer: endless(),
+            slices: Vec::new(),
+        });
+        for id in ["s-2", "s-3"] {
+            let slice = json!({
+                "slice_id": id, "status": "planned", "goal": long(), "priority": 5, "why_now": "w",
+                "acceptance_criteria": many(), "blocked_on": [], "contract_ids": [],
+                "must_fix_findings": many(), "verification_commands": many(), "evidence": [],
+            });
+            let slice = serde_json::from_value(slice).unwrap();
+            snapshot.plan.candidate_slices.push(slice);
+        }
+        let mut cuts = 0;
+        for role in Role::ALL {
+            let text = render(&PromptInput {
+                role,
+                snapshot: &snapshot,
+                rule: "7",
+                action: "a",
+                reason: &endless(),
+                findings: &[Finding::new(Code::DirtyWorktree, endless())],
+                selection: &Selection::default(),
+                context: &endless(),
+                brief: &endless(),
+            });
+            for mark in ["bytes cut", "left out here"] {
+                for (at, _) in text.match_indices(mark) {
+                    let rest = &text[at + mark.len()..];
+                    let rest = rest.split_once(')').map_or(rest, |(rest, _)| rest);
+                    assert!(rest.starts_with("; `c"), "{role}: {mark}{rest}");
+                    cuts += 1;
+                }
+            }
+        }
+        assert!(cuts > 60, "{cuts}");
+    }
+
     #[test]
     fn a_place_apart_is_told_of_with_the_paths_of_the_worktree() {
         assert!(apart(&[]).contains("It is clean. "));

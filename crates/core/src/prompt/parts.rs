@@ -9,10 +9,10 @@ use super::lists::{
 };
 use super::quote::Quoted;
 use super::reports::{
-    HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_before,
+    REPORTS, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_before,
     said_besides, standing_review, vote,
 };
-use super::slices::{active_text, claimed_besides, may_select, plan_text};
+use super::slices::{PLAN, active_text, claimed_besides, may_select, plan_text};
 use crate::machine::{Rule, audit_to_answer, current_review, left_without, new_answer, owed};
 use crate::model::{Role, SliceLedger, Snapshot};
 
@@ -48,6 +48,9 @@ const BRIEF: &str =
 const ANSWERS: &str = "What the user said; it binds as the criteria do:";
 const ADVICE: &str = "What the last re-ground says to the roles after it:";
 const EARLIER_AUDIT: &str = "The audit before that one:";
+const AUDIT_OF_COMMIT: &str =
+    "The last audit of the slice; what the user said or changed since makes it due again:";
+const AUDIT_OF_BEFORE: &str = "An earlier audit of the slice, which nothing answers yet:";
 const OPEN_AUDIT: &str = "The last audit of the project, of an earlier commit:";
 const AUDIT_BEFORE: &str = "The last audit of the project, of an earlier commit. Yours takes its place: say again what of it still holds, because what you leave out counts as settled:";
 const ANSWER_TO_REVIEW: &str = "What was answered to it:";
@@ -192,7 +195,9 @@ fn left_if_cancelled(snapshot: &Snapshot) -> Vec<String> {
     let open = snapshot.plan.open_slices().map(|slice| &slice.slice_id);
     let open: Vec<&String> = open.filter(|id| !snapshot.is_committed(id)).collect();
     let left = left_without(snapshot, &open);
-    left.iter().map(|no| cut(&rejection(no), LEFT)).collect()
+    left.iter()
+        .map(|no| cut(&rejection(no), LEFT, PLAN))
+        .collect()
 }
 
 /// Bytes of each: the plan holds the rest among what must be fixed, and the user's words.
@@ -302,7 +307,14 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
         ),
         (ANSWER_TO_REVIEW, line(answer_to(snapshot, ledger))),
         (
-            EARLIER_AUDIT,
+            AUDIT_OF_COMMIT,
+            section(&audit_text(
+                ledger.and_then(|slice| slice.audit.as_ref()),
+                None,
+            )),
+        ),
+        (
+            AUDIT_OF_BEFORE,
             section(&audit_text(
                 ledger.and_then(|slice| slice.earlier_audit.as_ref()),
                 None,
@@ -315,7 +327,7 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
                 }
                 false => "What this attempt had to fix:",
             },
-            list(ledger.map_or_else(Vec::new, |slice| fit(&fixed(slice), HISTORY))),
+            list(ledger.map_or_else(Vec::new, |slice| fit(&fixed(slice), REPORTS))),
         ),
         (
             "What its implementer says of that besides:",

@@ -12,6 +12,9 @@ pub const MAX_PART_CHARS: usize = 200_000;
 /// Longest item that a command shows the rest of, in characters.
 const MAX_ITEM_CHARS: usize = 20_000;
 
+/// What shows all that a prompt may hold.
+const SHOWS: &str = "`cook log` lists the reports and `cook show N` shows one, `cat` what is under `.agent/`, `git show` the rest";
+
 /// Text that may stand in a prompt: cook's own, or quoted.
 pub(super) struct Quoted(String);
 
@@ -127,13 +130,15 @@ fn cut_for(text: &str, command: Option<&str>) -> String {
         Some(_) => MAX_ITEM_CHARS,
         None => MAX_PART_CHARS,
     };
-    let shows = command.map_or(String::new(), |command| {
-        format!("; `{command}` shows the whole")
-    });
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{} … ({} bytes cut{shows})", &text[..end], text.len() - end),
-        None => text.to_owned(),
-    }
+    let Some((end, _)) = text.char_indices().nth(limit) else {
+        return text.to_owned();
+    };
+    let shows = match command {
+        Some(command) => format!("`{command}` shows the whole"),
+        None => SHOWS.to_owned(),
+    };
+    let left = text.len() - end;
+    format!("{} … ({left} bytes cut; {shows})", &text[..end])
 }
 
 #[cfg(test)]

@@ -3,15 +3,21 @@
 use super::fit::{cut, fit};
 use super::slices::{row, rows};
 use crate::diagnostic::counted;
-use crate::model::{AuditNote, Blocker, FixNote, ReviewNote, SliceLedger, Vote};
+use crate::machine::rated_besides;
+use crate::model::{AuditNote, Blocker, Count, FixNote, ReviewNote, SliceLedger, Vote};
 use std::fmt::Write;
 
 /// Bytes of something that had to be fixed, and of what was done about it.
 const WHAT: usize = 850;
 const SAID: usize = 600;
 
-/// What holds whole reports.
-pub(super) const HISTORY: &str = "`.agent/slice-history.jsonl` holds the report";
+/// What shows whole reports.
+pub(super) const REPORTS: &str = "`cook log` lists the reports, `cook show N` shows one";
+
+/// What shows the report of that number.
+fn shows(seq: Count) -> String {
+    format!("`cook show {}` shows the report", seq.0)
+}
 
 /// A review, without what stands among `besides` already.
 pub(super) fn review_text(review: Option<&ReviewNote>, besides: &[String]) -> String {
@@ -25,18 +31,19 @@ pub(super) fn review_text(review: Option<&ReviewNote>, besides: &[String]) -> St
     };
     let _ = writeln!(text, "{verdict}, of {}", review.commit);
     let mut is_said = false;
+    let rest = shows(review.seq);
     let mut add = |label: &str, values: &[String]| {
         let (said, new): (Vec<String>, Vec<String>) = values
             .iter()
             .cloned()
             .partition(|value| besides.contains(value));
         is_said |= !said.is_empty();
-        rows(&mut text, label, &new, HISTORY);
+        rows(&mut text, label, &new, &rest);
     };
     // An older log has no reasons beside what failed.
     match review.concerns.is_empty() {
         true => add("fails", &review.fails),
-        false => add("rubric", &review.concerns),
+        false => add("rubric", &rated_besides(&[], &review.concerns)),
     }
     add("finding", &review.findings);
     add("smallest follow-up", review.follow_up.as_slice());
@@ -59,11 +66,13 @@ pub(super) fn audit_text(audit: Option<&AuditNote>, owed: Option<&Blocker>) -> S
             no.id
         );
     }
+    let rest = shows(audit.seq);
     match audit.findings.is_empty() && !audit.rejects {
         true => text.push_str("  nothing is open\n"),
-        false => rows(&mut text, "open", &audit.findings, HISTORY),
+        false => rows(&mut text, "open", &audit.findings, &rest),
     }
-    rows(&mut text, "rubric", &audit.concerns, HISTORY);
+    let rated = rated_besides(&[], &audit.concerns);
+    rows(&mut text, "rubric", &rated, &rest);
     row(
         &mut text,
         "wants next",
@@ -112,7 +121,7 @@ pub(super) fn fixed(ledger: &SliceLedger) -> Vec<String> {
     let said = |what: &String| {
         let mut notes = ledger.fixes.iter();
         let note = notes.find(|note| note.what.as_ref() == Some(what))?;
-        Some(cut(&note.did, SAID))
+        Some(cut(&note.did, SAID, REPORTS))
     };
     let with_answer = |what: &String| {
         let answer = match said(what) {
@@ -121,7 +130,10 @@ pub(super) fn fixed(ledger: &SliceLedger) -> Vec<String> {
             None if is_of_this_commit(ledger) => return what.clone(),
             None => "nothing said".to_owned(),
         };
-        format!("{}; what was done about it: {answer}", cut(what, WHAT))
+        format!(
+            "{}; what was done about it: {answer}",
+            cut(what, WHAT, REPORTS)
+        )
     };
     ledger.fixed.iter().map(with_answer).collect()
 }
@@ -135,7 +147,7 @@ pub(super) fn said_besides(ledger: &SliceLedger) -> Vec<String> {
             .is_none_or(|it| !ledger.fixed.contains(it))
     });
     let besides: Vec<String> = besides.map(|note| note.did.clone()).collect();
-    fit(&besides, HISTORY)
+    fit(&besides, REPORTS)
 }
 
 /// What attempts before said of what they had to fix: what is to be fixed still goes by its number.
@@ -143,16 +155,16 @@ pub(super) fn said_before(ledger: &SliceLedger, must: &[String]) -> Vec<String> 
     let is_newer = |note: &&FixNote| ledger.fixes.iter().all(|new| new.what != note.what);
     let before = ledger.fixes_before.iter().filter(is_newer);
     let said = before.chain(&ledger.fixes).map(|note| {
-        let did = cut(&note.did, SAID);
+        let did = cut(&note.did, SAID, REPORTS);
         let Some(what) = &note.what else {
             return did;
         };
         match must.iter().position(|one| one == what) {
             Some(at) => format!("of {}: {did}", at + 1),
-            None => format!("{}; it said: {did}", cut(what, SAID)),
+            None => format!("{}; it said: {did}", cut(what, SAID, REPORTS)),
         }
     });
-    fit(&said.collect::<Vec<_>>(), HISTORY)
+    fit(&said.collect::<Vec<_>>(), REPORTS)
 }
 
 /// The id of the no of the review that sent the work back.

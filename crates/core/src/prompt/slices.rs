@@ -8,8 +8,8 @@ use crate::model::{
 };
 use std::fmt::Write;
 
-const PLAN: &str = "`.agent/plan.json` holds all";
-const HANDOFF: &str = "`.agent/active-slice.json` holds all";
+pub(super) const PLAN: &str = "`cat .agent/plan.json` shows all";
+const HANDOFF: &str = "`cat .agent/active-slice.json` shows all";
 
 /// What a re-ground does with the ticks of a plan that was taken in.
 const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the reason `already satisfied` and `evidence` for every criterion, or leave it to be done\n";

@@ -153,7 +153,7 @@ pub(super) fn moved_since_done(since: &Range) -> String {
 }
 
 /// `not_your_turn`, with who is due instead.
-pub(in crate::machine) fn not_your_turn(role: Role, due: &Dispatch) -> Refusal {
+pub fn not_your_turn(role: Role, due: &Dispatch) -> Refusal {
     let message = match due.role {
         Some(due_role) => format!(
             "rule {} asks for the {due_role}, not the {role}: {}",

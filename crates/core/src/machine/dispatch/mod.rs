@@ -5,7 +5,7 @@ mod answer;
 mod rules;
 mod stopped;
 
-pub(super) use answer::not_your_turn;
+pub use answer::not_your_turn;
 
 use crate::diagnostic::Refusal;
 use crate::machine::facts::{FactSet, Facts};
