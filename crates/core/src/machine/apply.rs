@@ -309,7 +309,7 @@ fn verify_room(work: &mut Work) -> Result<(), Refusal> {
             format!("rule {} answers: {}", work.due.rule, work.due.reason),
         ));
     }
-    work.next.ledger.room.clone_from(&work.facts.room);
+    wave::keep_room(&mut work.next, work.facts.room.as_ref());
     Ok(())
 }
 

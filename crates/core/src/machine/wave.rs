@@ -4,9 +4,10 @@ use super::answers;
 use super::asked::asked_by;
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
+use crate::diagnostic::Code;
 use crate::model::{
-    AnsweredRejection, AuditNote, Blocker, Count, Plan, ReviewNote, RoomCheck, Slice, SliceStatus,
-    Snapshot, Vote,
+    AnsweredRejection, AuditNote, Blocker, Count, Plan, Remark, ReviewNote, RoomCheck, Slice,
+    SliceStatus, Snapshot, Vote,
 };
 
 /// Waves that may be held at one HEAD.
@@ -26,6 +27,23 @@ pub fn votes_at<'a>(snapshot: &'a Snapshot, head: &'a Head) -> impl Iterator<Ite
 pub(super) fn room_at<'a>(snapshot: &'a Snapshot, head: &Head) -> Option<&'a RoomCheck> {
     let room = snapshot.ledger.room.as_ref();
     room.filter(|room| Some(&room.tree) == head.tree.as_ref())
+}
+
+/// Keeps what the gates said at HEAD; what else there is to say of their runs, reviewers and judges
+/// are told.
+pub(super) fn keep_room(next: &mut Snapshot, room: Option<&RoomCheck>) {
+    let mut room = room.cloned();
+    for what in room.iter_mut().flat_map(|room| room.remarks.drain(..)) {
+        let remark = Remark {
+            slice_id: String::new(),
+            code: Code::GateSurroundings.id().to_owned(),
+            what,
+        };
+        if !next.ledger.remarks.contains(&remark) {
+            next.ledger.remarks.push(remark);
+        }
+    }
+    next.ledger.room = room;
 }
 
 /// Unanimity: the required votes, all of them yes, nothing counted.

@@ -65,7 +65,7 @@ pub fn admitted(seen: &Seen) -> Check {
         Event::Verified => require(
             seen.before.plan == seen.after().plan
                 && seen.before.plan.open_slices().next().is_none()
-                && seen.after().ledger.room == seen.facts.room,
+                && keeps_room(seen),
             || "gates were run where work goes on".to_owned(),
         ),
         Event::Restored => require(
@@ -168,6 +168,15 @@ pub fn list_is_admission(
 fn waiting(snapshot: &Snapshot) -> Option<WaitingKind> {
     let waiting = snapshot.ledger.waiting.as_ref();
     waiting.map(|waiting| waiting.kind)
+}
+
+/// What the gates said is kept, and what else there is to say of their runs is told.
+fn keeps_room(seen: &Seen) -> bool {
+    let ledger = &seen.after().ledger;
+    let mut said = seen.facts.room.clone();
+    let remarks = said.as_mut().map(|room| std::mem::take(&mut room.remarks));
+    let is_told = |what: &String| ledger.remarks.iter().any(|remark| remark.what == *what);
+    ledger.room == said && remarks.unwrap_or_default().iter().all(is_told)
 }
 
 fn running(seen: &Seen, what: &str) -> Check {
