@@ -94,7 +94,7 @@ pub(super) fn list_foreign(
     workspace: &Workspace,
     found: &Foreign,
 ) -> Result<(), Failure> {
-    let title = "commits in that range that are not the slice's (what they wrote is no work of its; `git show ID` shows one):";
+    let title = "commits in that range that are not the slice's (what they wrote is not its work; `git show ID` shows one):";
     list_commits(text, workspace, title, &found.commits)
 }
 
