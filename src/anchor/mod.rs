@@ -24,6 +24,6 @@ mod work;
 
 pub(crate) use cook_core::model::Anchor;
 pub(crate) use forms::{TestOutcome, of_line};
-pub(crate) use output::test_outcomes;
+pub(crate) use output::{describe_failed, test_outcomes};
 pub(crate) use sources::Sources;
 pub(crate) use work::basis_of;

@@ -5,6 +5,7 @@ use super::forms::TestOutcome::{self, Failed, Ignored, Passed};
 use super::forms::{Named, of_line, unittest_name, unittest_outcome};
 
 use cook_core::diagnostic::without_escapes;
+use std::collections::BTreeSet;
 
 /// Every test that the output names with a result, in the order it does.
 pub fn test_outcomes(output: &str) -> Vec<(String, TestOutcome)> {
@@ -29,6 +30,20 @@ pub fn test_outcomes(output: &str) -> Vec<(String, TestOutcome)> {
     }
     found.extend(junit(&plain));
     found
+}
+
+/// Lines that name the tests which failed, the first few, for a reader who sees only the end of an output.
+pub fn describe_failed(output: &str) -> Vec<String> {
+    const NAMED: usize = 5;
+    let outcomes = test_outcomes(output);
+    let failed = outcomes.iter().filter(|(_, outcome)| *outcome == Failed);
+    let names: BTreeSet<&String> = failed.map(|(name, _)| name).collect();
+    let named = names.iter().take(NAMED);
+    let mut lines: Vec<String> = named.map(|name| format!("failed: {name}")).collect();
+    if names.len() > NAMED {
+        lines.push(format!("failed: {} more", names.len() - NAMED));
+    }
+    lines
 }
 
 /// `Says more. ... ok`: Python's unittest puts a test's description on a line of its own, with the

@@ -3,12 +3,14 @@
 use crate::signature::Key;
 use cook_core::diagnostic::{Code, Failure};
 use cook_git::Repo;
+use std::path::Path;
 
-/// The user's key, as git's settings name it.
+/// The user's key, as git's settings name it. A relative path is one from the top of the worktree, where
+/// git looks, else from `dir`, where the command was typed.
 ///
 /// # Errors
 /// `signing_format` where git signs with something else, `signing_key_missing`.
-pub(crate) fn signing_key(repo: &Repo) -> Result<Key, Failure> {
+pub(crate) fn signing_key(repo: &Repo, dir: &Path) -> Result<Key, Failure> {
     let format = repo.setting("gpg.format")?;
     let format = format.as_deref().unwrap_or("openpgp");
     if format != "ssh" {
@@ -26,11 +28,12 @@ pub(crate) fn signing_key(repo: &Repo) -> Result<Key, Failure> {
     if named.starts_with("ssh-") {
         return Ok(Key::InAgent(named));
     }
-    let path = repo.root().join(&named);
-    match path.is_file() {
-        true => Ok(Key::File(path)),
-        false => {
-            let what = format!("`user.signingkey` names `{named}`, and no file is there");
+    let places = [repo.root().join(&named), dir.join(&named)];
+    match places.iter().find(|path| path.is_file()) {
+        Some(path) => Ok(Key::File(path.clone())),
+        None => {
+            let at = places[0].display();
+            let what = format!("`user.signingkey` names `{named}`, and no file is at `{at}`");
             Err(Failure::state(Code::SigningKeyMissing, what))
         }
     }

@@ -57,6 +57,11 @@ impl Line {
         self
     }
 
+    /// Nobody looked yet: what it is about was not run.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.code, Code::GateUntrusted | Code::ProgramAbsent)
+    }
+
     /// Worst first.
     pub(super) fn rank(&self) -> (bool, usize) {
         const ORDER: [Code; 11] = [

@@ -69,7 +69,8 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     let key = match args.sign {
         true => {
             caller::require_user_by("--yes", args.yes)?;
-            Some(attest::signing_key(&context.workspace()?.repo)?)
+            let repo = context.workspace()?.repo;
+            Some(attest::signing_key(&repo, &context.dir)?)
         }
         false => None,
     };

@@ -87,10 +87,9 @@ fn changes(
 ) -> Result<Vec<install::Change>, Failure> {
     if args.agent == GIT {
         if !args.check || args.shared {
-            return Err(Failure::usage(format!(
-                "git's hook is for the check, in this clone alone: `cook hooks {} git --check`",
-                if install { "install" } else { "remove" }
-            )));
+            let command = if install { "install" } else { "remove" };
+            let what = "git's hook is for the check, in this clone alone";
+            return Err(Failure::usage(what).hint(format!("cook hooks {command} git --check")));
         }
         return Ok(vec![install::pre_push::change(workspace, install)?]);
     }
@@ -141,6 +140,7 @@ fn install_hooks(workspace: &mut Workspace, args: &HooksAgentArgs) -> Answer {
     }
     let mut lines = describe_changes(&changes, "written", "as it was");
     lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
+    lines.extend(describe_sharing(workspace, args, &changes));
     let agent = Agent::parse(&args.agent);
     let advice = agent
         .into_iter()
@@ -149,8 +149,10 @@ fn install_hooks(workspace: &mut Workspace, args: &HooksAgentArgs) -> Answer {
     if args.check {
         lines.extend(untrusted(workspace)?);
     }
-    let flag = if args.check { " --check" } else { "" };
-    lines.push(format!("then: cook hooks check {}{flag}", args.agent));
+    lines.push(format!(
+        "then: cook hooks check {}",
+        name_hooks(args, args.shared)
+    ));
     note("hooks_installed", lines)
 }
 
@@ -160,10 +162,59 @@ fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
         return answer(PromptAnswer(render_changes(&changes)));
     }
     write(args, &changes)?;
-    note(
-        "hooks_removed",
-        describe_changes(&changes, "taken out", "nothing of cook's in it"),
-    )
+    let mut lines = describe_changes(&changes, "taken out", "nothing of cook's in it");
+    lines.extend(find_others(workspace, args).map(|(path, flags)| {
+        format!(
+            "`{path}` has them as well, and keeps them: `cook hooks remove {flags}` takes those out"
+        )
+    }));
+    note("hooks_removed", lines)
+}
+
+/// Who gets hooks that were written to a shared file, and where the same ones stand a second time.
+fn describe_sharing(
+    workspace: &Workspace,
+    args: &HooksAgentArgs,
+    changes: &[install::Change],
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    if args.shared {
+        let root = workspace.repo.root();
+        let paths = changes.iter().map(|change| {
+            let path = change.path.strip_prefix(root).unwrap_or(&change.path);
+            machine::quoted(&path.display().to_string())
+        });
+        let paths: Vec<String> = paths.collect();
+        lines.push(format!(
+            "yours to do: git add {}, and commit: from then on everybody who works in this repository has these hooks; they do nothing where `cook` is not installed",
+            paths.join(" ")
+        ));
+    }
+    lines.extend(find_others(workspace, args).map(|(path, flags)| {
+        format!("`{path}` has these hooks as well: `cook hooks remove {flags}` leaves one of both")
+    }));
+    lines
+}
+
+/// The same hooks in the other place, shared or one's own: the file, and the words that name them.
+fn find_others(workspace: &Workspace, args: &HooksAgentArgs) -> Option<(String, String)> {
+    let known = Agent::parse(&args.agent)?;
+    let wanted = (!args.shared, purpose(args));
+    // A file that cannot be read is nobody's to mend here.
+    let others = install::changes(workspace, known, wanted, true).ok()?;
+    // Commands and skills are no hooks: they are in both places at no cost.
+    let other = others.first()?;
+    (other.standing != install::Standing::Missing).then(|| {
+        let flags = name_hooks(args, !args.shared);
+        (other.path.display().to_string(), flags)
+    })
+}
+
+/// The words by which `cook hooks` is told of them.
+fn name_hooks(args: &HooksAgentArgs, shared: bool) -> String {
+    let check = if args.check { " --check" } else { "" };
+    let shared = if shared { " --shared" } else { "" };
+    format!("{}{check}{shared}", args.agent)
 }
 
 fn describe_changes(changes: &[install::Change], changed: &str, unchanged: &str) -> Vec<String> {
@@ -200,6 +251,11 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
             install::Standing::Missing => Code::HooksMissing,
         };
         findings.push(Finding::new(code, code.meaning()).at(path));
+    }
+    if let Some((path, flags)) = find_others(workspace, args) {
+        checked.push(format!(
+            "{path} has them as well: `cook hooks check {flags}`"
+        ));
     }
     if let Some(agent) = Agent::parse(&args.agent) {
         match install::try_command(workspace, agent, purpose(args)) {

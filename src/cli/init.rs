@@ -10,10 +10,11 @@ use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::{self, Applied, Workspace};
 use crate::view::{NoteAnswer, Trial};
 use clap::Args;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, listed_are};
 use cook_core::machine::{self, Rule};
-use cook_core::model::{Assurance, Event, Import, Profile, STOP_VERIFIER, Snapshot};
+use cook_core::model::{Actor, Assurance, Event, Import, Profile, STOP_VERIFIER, Snapshot};
 use cook_store::store::Store;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -72,7 +73,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     }
     let how = SetUp {
         repair: false,
-        user: user.is_ok(),
+        user,
         anew: args.log.as_deref() == Some("new"),
     };
     let given = Given {
@@ -128,7 +129,7 @@ pub(super) fn repair(workspace: Workspace, dry_run: bool) -> Answer {
     }
     let how = SetUp {
         repair: true,
-        user: false,
+        user: Err(Refusal::new(Code::UserOnly, "a repair takes no settings in").into()),
         anew: false,
     };
     let done = set_up(&workspace, Given::default(), how)?;
@@ -158,8 +159,8 @@ struct Recorded {
 /// How a set-up is done.
 struct SetUp {
     repair: bool,
-    /// A person, or a script that says so, answers for the settings as they stand.
-    user: bool,
+    /// A person, or a script that says so, answers for the settings as they stand; why not.
+    user: Result<Actor, Failure>,
     /// Another log is wanted beside one that this clone has seen elsewhere.
     anew: bool,
 }
@@ -181,10 +182,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
         from,
         assurance: chosen,
     } = given;
-    let (_, snapshot) = workspace.current()?;
-    if let (Some(_), Some(from)) = (&snapshot, from) {
-        return Err(taken_plan::too_late(from));
-    }
+    let (tip, mut snapshot) = workspace.current()?;
     if let (Some(snapshot), Some(mission)) = (&snapshot, &given)
         && !snapshot.mission.is_empty()
         && mission.trim() != snapshot.mission.trim()
@@ -200,6 +198,11 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
     let mut lines = Vec::new();
     let mut findings = Vec::new();
     let taken = from.map(|from| plans::read(root, from)).transpose()?;
+    if let (Some(before), Some(tip), Some(from)) = (&snapshot, &tip, from) {
+        lines.push(taken_plan::begin_anew(workspace, tip, before, from, &user)?);
+        snapshot = None;
+    }
+    let user = user.is_ok();
     let mission = stated_mission::find_mission(workspace, snapshot.as_ref(), given, &mut lines)?;
     let mission = mission.or_else(|| taken.as_ref().map(|taken| taken.mission.clone()));
     let imported = match snapshot {
@@ -263,7 +266,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
         found,
         repair || !missing_before.is_empty(),
         user,
-        &mut findings,
+        (&mut lines, &mut findings),
     )?;
     Ok(Done {
         event,
@@ -326,7 +329,7 @@ fn event(
     found: Found,
     repaired: bool,
     user: bool,
-    findings: &mut Vec<Finding>,
+    (lines, findings): (&mut Vec<String>, &mut Vec<Finding>),
 ) -> Result<Option<Event>, Failure> {
     let Found {
         mission,
@@ -344,14 +347,19 @@ fn event(
             import,
         }));
     };
-    let settings = Some(settings).filter(|settings| *settings != snapshot.ledger.settings);
+    let edited = list_edited(&snapshot.ledger.settings, &settings);
+    let settings = Some(settings).filter(|_| !edited.is_empty());
     if settings.is_some() && !user {
-        findings.push(Finding::new(
-            Code::ContractEdited,
-            "settings are not as the user left them; `cook init` in the user's own terminal, or `cook init --as-user` in a script of theirs, says that they are the user's",
-        ));
+        let what = format!(
+            "{} not as the user left it; `cook init` in the user's own terminal, or `cook init --as-user` in a script of theirs, takes that in as the user's",
+            listed_are(&edited)
+        );
+        findings.push(Finding::new(Code::ContractEdited, what));
     }
     let settings = settings.filter(|_| user);
+    if settings.is_some() {
+        lines.push(format!("took in {} as you left it", edited.join(", ")));
+    }
     if profile != snapshot.profile && caller::agent_around().is_some() {
         findings.push(
             Finding::new(
@@ -374,6 +382,15 @@ fn event(
         settings,
         import: None,
     }))
+}
+
+/// The settings files that differ, came or went.
+fn list_edited(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
+    let files: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let edited = files
+        .into_iter()
+        .filter(|file| before.get(*file) != now.get(*file));
+    edited.map(|file| format!("`{file}`")).collect()
 }
 
 /// Commits the contract files, and nothing else; none where they are committed already.
@@ -410,7 +427,13 @@ fn record(workspace: &Workspace, done: Done) -> Result<Recorded, Failure> {
             },
         );
     } else if lines.is_empty() {
-        lines.push("nothing to do: everything is in place".to_owned());
+        let nothing = match findings.is_empty() {
+            true => {
+                "nothing to do: contract files, log and scripts are in place, and the settings are as they were taken in"
+            }
+            false => "nothing was recorded",
+        };
+        lines.push(nothing.to_owned());
     }
     Ok(Recorded {
         applied,
@@ -439,6 +462,7 @@ fn finish(recorded: Recorded) -> Answer {
         });
     };
     let mut done = transition::transition_answer(applied, lines.join("; "), findings);
+    done.lines = lines;
     done.gates = gates;
     done.start = start;
     answer(done)

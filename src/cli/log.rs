@@ -30,23 +30,33 @@ pub(super) fn log(context: &Context, args: &LogArgs) -> Answer {
                 "another worktree"
             };
             if let Some(store) = Store::open_other(workspace.place(), &other.id)? {
-                worktrees.push(WorktreeLog {
-                    id: other.id,
-                    place: place.to_owned(),
-                    transitions: rows(&store, args.limit)?,
-                });
+                worktrees.push(list_worktree(&store, other.id, place, args.limit)?);
             }
         }
         worktrees.sort_by_key(|tree| tree.place != "here");
     } else {
         let store = workspace.store()?;
-        worktrees.push(WorktreeLog {
-            id: store.id().to_owned(),
-            place: "here".to_owned(),
-            transitions: rows(store, args.limit)?,
-        });
+        let id = store.id().to_owned();
+        worktrees.push(list_worktree(store, id, "here", args.limit)?);
     }
     answer(LogAnswer { worktrees })
+}
+
+fn list_worktree(
+    store: &Store,
+    id: String,
+    place: &str,
+    limit: usize,
+) -> Result<WorktreeLog, Failure> {
+    // Transitions are numbered from 1 without gaps.
+    let all = store.tip()?.map_or(0, |tip| tip.seq);
+    let transitions = rows(store, limit)?;
+    Ok(WorktreeLog {
+        id,
+        place: place.to_owned(),
+        left_out: all.saturating_sub(transitions.len() as u64),
+        transitions,
+    })
 }
 
 fn rows(store: &Store, limit: usize) -> Result<Vec<LogRow>, Failure> {

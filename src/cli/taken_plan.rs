@@ -3,10 +3,12 @@
 use super::caller;
 use super::context::{Answer, Context, note};
 use crate::scaffold::plans;
-use crate::service::Workspace;
+use crate::service::{self, Workspace};
 use crate::verify::measure_worths;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
-use cook_core::model::Import;
+use cook_core::machine::quoted;
+use cook_core::model::{Actor, Import, Snapshot};
+use cook_store::store::Tip;
 use std::path::Path;
 
 /// Ticks what holds in the file that the plan was taken from.
@@ -42,18 +44,54 @@ pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
         let path = &plan.path;
         let what = plan.describe();
         format!(
-            "a plan is here, and was not taken in: {what}; where it is to be, `cook init --from {path}` comes first"
+            "a plan is here, and was not taken in: {what}; `cook init --from {}` takes it in while nothing has begun",
+            quoted(path)
         )
     })
 }
 
+/// Takes the workflow out of the way of a plan, where nothing but `cook init` was recorded in it: the
+/// one that begins with the plan comes in its place. What is to be said of it.
+pub(super) fn begin_anew(
+    workspace: &Workspace,
+    tip: &Tip,
+    snapshot: &Snapshot,
+    from: &str,
+    as_user: &Result<Actor, Failure>,
+) -> Result<String, Failure> {
+    let has_plan = !snapshot.plan.candidate_slices.is_empty();
+    let mut entries = workspace.store()?.entries()?;
+    let is_begun = entries.any(|entry| !matches!(entry, Ok(meta) if meta.event == BOOTSTRAPPED));
+    if has_plan || is_begun || service::check_unseen(workspace).is_err() {
+        return Err(too_late(from));
+    }
+    as_user.as_ref().map_err(Clone::clone)?;
+    let kept = service::leave_workflow(workspace, tip)?;
+    Ok(format!(
+        "nothing had begun, so the log begins again with the plan; what `cook init` recorded before is kept as `{kept}`"
+    ))
+}
+
+/// The name of the event that `cook init` records.
+const BOOTSTRAPPED: &str = "bootstrapped";
+
 /// The plan is the log's already.
-pub(super) fn too_late(from: &str) -> Failure {
+fn too_late(from: &str) -> Failure {
+    let refocus = format!(
+        "cook refocus --mission {}",
+        quoted(&format!(
+            "Do what {from} lists; its boxes are claims, not proof"
+        ))
+    );
     Refusal::new(
         Code::DoesNotApply,
         format!("the workflow has begun with a plan of its own: `{from}` is not taken in"),
     )
-    .replace_hints(["say what is wanted with `cook refocus`: the next re-ground plans it"])
+    .replace_hints([
+        format!("let the next re-ground plan it: `{refocus}`"),
+        "or begin with it beside this work: `git worktree add PATH`, and `cook init --from` there"
+            .to_owned(),
+    ])
     .into()
 }
 

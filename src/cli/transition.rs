@@ -57,6 +57,7 @@ pub(super) fn transition_answer(
         seq: snapshot.ledger.seq.0,
         event: applied.event,
         summary,
+        lines: Vec::new(),
         findings,
         gates: Vec::new(),
         start: None,

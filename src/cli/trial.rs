@@ -1,6 +1,7 @@
 //! The end of `cook init`: each gate once, in the clean room in which it will count.
 
 use super::context::Context;
+use crate::anchor::describe_failed;
 use crate::measure;
 use crate::service::Workspace;
 use crate::view::{Trial, TrialOutcome};
@@ -163,7 +164,8 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
             let tail = receipt.map_or("", |receipt| &receipt.tail);
             let lines: Vec<&str> = tail.lines().collect();
             let shown = &lines[lines.len().saturating_sub(SHOWN)..];
-            shown.iter().map(|line| format!("| {line}")).collect()
+            let shown = shown.iter().map(|line| format!("| {line}"));
+            describe_failed(tail).into_iter().chain(shown).collect()
         }
     };
     Ok(Trial {

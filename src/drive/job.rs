@@ -4,14 +4,14 @@ use super::assignment::{Limits, RoleAssignment};
 use super::driver::Driver;
 use super::mirror::open_whole;
 use super::operator::{Operator, Order};
-use super::outcome::Outcome;
+use super::outcome::{Ended, Outcome};
 use super::parking::{park, put_back, uncommitted};
 use super::preflight::{before, cast};
 use super::sandbox::Keeping;
-use crate::service::Workspace;
+use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::Head;
-use cook_core::model::Snapshot;
+use cook_core::model::{Policy, Snapshot};
 use std::path::Path;
 
 /// What a run came to, and how it left the worktree.
@@ -48,7 +48,25 @@ pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
     let (workspace, was_lost) = open_whole(order.dir)?;
     workspace.require()?;
     settle_first(order.dir, operator, was_lost)?;
+    if let Some(held) = find_done(order)? {
+        return Ok(held);
+    }
     hold_settled(order, operator)
+}
+
+/// What a run of done work comes to: no agent is named, asked or needed for it.
+fn find_done(order: &Order) -> Result<Option<Held>, Failure> {
+    let workspace = order.opening.open(order.dir)?;
+    let (_, snapshot) = workspace.require()?;
+    if snapshot.state.continuation_policy != Policy::Done {
+        return Ok(None);
+    }
+    let (next, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
+    if next.role.is_some() || next.policy != Policy::Done {
+        return Ok(None);
+    }
+    let outcome = Outcome::without_session(Ended::Policy(Policy::Done), next);
+    Held::of(outcome, &workspace).map(Some)
 }
 
 /// The same where nothing is left of an earlier run.

@@ -212,7 +212,11 @@ impl Worker<'_> {
             "branch `{branch}` of `{}` and this one have commits that the other lacks",
             self.remote
         );
-        let hint = format!("bring them together: `git pull {} {branch}`", self.remote);
+        let hint = format!(
+            "bring them together: `git pull {} {}`",
+            shell_words::quote(self.remote),
+            shell_words::quote(branch)
+        );
         Refusal::new(Code::RemoteAhead, what)
             .replace_hints([hint])
             .into()

@@ -50,7 +50,7 @@ pub(crate) fn branch(
             format!("branch `{here}` is checked out, and the workflow runs on `{of_log}`"),
         )
         .replace_hints([
-            format!("run `git switch {of_log}`"),
+            format!("run `git switch {}`", shell_words::quote(&of_log)),
             "or let it run on this one: `cook adopt --branch`".to_owned(),
         ])),
         (_, Some(here)) => Ok(here),

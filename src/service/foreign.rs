@@ -97,8 +97,7 @@ pub(super) fn list_foreign(
     workspace: &Workspace,
     found: &Foreign,
 ) -> Result<(), Failure> {
-    let title =
-        "commits in that range that are not the slice's (what they wrote is no work of its):";
+    let title = "commits in that range that are not the slice's (what they wrote is not its work):";
     list_commits(text, workspace, title, &found.commits)
 }
 

@@ -13,7 +13,7 @@ use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, FactSet, Facts, Step};
 use cook_core::model::{Actor, Event, Slice, Snapshot};
 use cook_core::prompt;
-use cook_store::store::{Lease, Recovery, Store, Transition};
+use cook_store::store::{Lease, Recovery, Store, Tip, Transition};
 use std::time::Duration;
 
 /// How long a writer waits for another one.
@@ -224,6 +224,17 @@ fn attempt(
 pub fn show_tip(workspace: &Workspace) -> Result<Recovery, Failure> {
     let recovered = workspace.store()?.lock(LOCK_WAIT)?.recover()?;
     Ok(recovered.recovery().clone())
+}
+
+/// Leaves the worktree without a workflow, so that another one begins in its place; the ref that keeps
+/// its transitions.
+///
+/// # Errors
+/// A held lock or lease, a log that moved, or one that cannot be written.
+pub fn leave_workflow(workspace: &Workspace, seen: &Tip) -> Result<String, Failure> {
+    let store = workspace.store()?;
+    let _lease = store.lease("bootstrapped")?;
+    Ok(store.lock(LOCK_WAIT)?.recover()?.leave_workflow(seen)?)
 }
 
 fn stale(message: &str) -> Failure {

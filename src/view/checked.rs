@@ -45,6 +45,7 @@ impl Show for CommitCheckAnswer {
         page.line(&format!("  {}", self.compared()));
         for line in &self.lines {
             let (tone, word) = match line.fails {
+                true if line.is_unknown() => (Tone::Warn, "open"),
                 true => (Tone::Bad, "false"),
                 false => (Tone::Warn, "look"),
             };
@@ -86,7 +87,9 @@ impl Show for CommitCheckAnswer {
 
 impl CommitCheckAnswer {
     fn word(&self) -> &'static str {
+        let mut failing = self.lines.iter().filter(|line| line.fails);
         match (self.passed, self.lines.is_empty()) {
+            (false, _) if failing.all(Line::is_unknown) => "not known yet",
             (false, _) => "false",
             (true, false) => "true, with a remark",
             (true, true) => "true",

@@ -52,6 +52,9 @@ pub struct WorktreeLog {
     pub place: String,
     /// Newest first.
     pub transitions: Vec<LogRow>,
+    /// Older ones that are not listed.
+    #[serde(skip)]
+    pub left_out: u64,
 }
 
 /// Characters of a sentence in the list; `cook show` has it whole.
@@ -70,6 +73,7 @@ impl Show for LogAnswer {
             id,
             place,
             transitions,
+            left_out,
         } in &self.worktrees
         {
             if self.worktrees.len() > 1 {
@@ -86,6 +90,11 @@ impl Show for LogAnswer {
                 };
                 let what = cut(&clean(&row.summary, Lines::Fold), SUMMARY_CHARS);
                 page.line(&format!("{}{by}: {what}{undone}", row.event));
+            }
+            if *left_out > 0 {
+                let all = transitions.len() as u64 + left_out;
+                let text = format!("{left_out} older not shown: `cook log -n {all}` lists all");
+                page.toned_line(Tone::Dim, &text);
             }
         }
     }

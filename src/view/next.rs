@@ -131,7 +131,14 @@ pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch) {
     if let Some(command) = &dispatch.blocking_command {
         page.row("first run", command);
     }
+    if dispatch.role.is_none() && dispatch.policy == Policy::Done {
+        page.row("then", AFTER_DONE);
+    }
 }
+
+/// What can be done with work that is done.
+const AFTER_DONE: &str = "`cook verify --strict` proves it again, `cook push` lets anybody do so, `cook pr` writes the \
+     pull request; `cook refocus --mission TEXT` begins new work";
 
 impl Show for NextAnswer {
     fn human(&self, page: &mut Page) {

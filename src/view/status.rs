@@ -417,13 +417,6 @@ impl Show for StatusAnswer {
             );
         }
         dispatch_lines(page, &self.dispatch);
-        if state.project_done {
-            page.row(
-                "then",
-                "`cook verify --strict` proves it again, `cook push` lets anybody do so, `cook pr` \
-                 writes the pull request",
-            );
-        }
     }
 
     fn findings(&self) -> &[Finding] {

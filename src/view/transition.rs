@@ -38,6 +38,9 @@ pub struct TransitionAnswer {
     pub event: &'static str,
     /// One line that says what was done.
     pub summary: String,
+    /// The same for people, where it is more than one thing: a line each.
+    #[serde(skip)]
+    pub lines: Vec<String>,
     pub findings: Vec<Finding>,
     /// `cook init` only: what came of each gate that it tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -54,7 +57,14 @@ impl Show for TransitionAnswer {
             true => page.toned(Tone::Good, &format!("recorded #{}", self.seq)),
             false => page.toned(Tone::Warn, "not recorded (dry run)"),
         }
-        page.line(&format!("  {}", self.summary));
+        let (first, more) = match self.lines.split_first() {
+            Some((first, more)) => (first, more),
+            None => (&self.summary, &[][..]),
+        };
+        page.line(&format!("  {first}"));
+        for line in more {
+            page.line(&format!("  {line}"));
+        }
         Trial::lines(&self.gates, page);
         self.next.lines(page);
         if let Some(start) = &self.start {

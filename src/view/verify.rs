@@ -3,6 +3,7 @@
 use super::results::weight_of;
 use super::screen::finding_line;
 use super::{Exit, Page, Results, Show, Tone};
+use crate::anchor::describe_failed;
 use crate::verify::{CommitStanding, Compared, Criterion, ProofVerdict, Proven};
 use cook_core::diagnostic::{Code, Finding, Severity, counted};
 use cook_core::machine::GateRun;
@@ -424,6 +425,9 @@ impl Show for GateAnswer {
             } else if !run.passed()
                 && let Some(receipt) = &run.receipt
             {
+                for failed in describe_failed(&receipt.tail) {
+                    page.line(&format!("       {failed}"));
+                }
                 let lines: Vec<&str> = receipt.tail.lines().collect();
                 for line in &lines[lines.len().saturating_sub(8)..] {
                     page.line(&format!("       | {line}"));

@@ -11,6 +11,7 @@ mod cheats;
 mod commands;
 #[cfg(unix)]
 mod faults;
+mod first_steps;
 #[cfg(unix)]
 mod gates;
 mod handing_on;

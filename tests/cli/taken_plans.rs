@@ -351,7 +351,7 @@ fn what_breaks_a_format_is_named_by_its_place() {
             ".taskmaster/tasks/tasks.json",
             "{\"tasks\": [{\"id\": 1, \"title\": \"a\", \"dependencies\": [9]}]}",
             "plan_malformed",
-            "waits for `9`, which is no task there",
+            "waits for `9`, which is not a task there",
         ),
         (
             ".taskmaster/tasks/tasks.json",
@@ -381,7 +381,7 @@ fn what_breaks_a_format_is_named_by_its_place() {
             "notes.csv",
             "a,b\n",
             "plan_unknown",
-            "is no plan that cook reads",
+            "is not a plan that cook reads",
         ),
     ];
     for (path, text, code, place) in cases {
@@ -424,7 +424,7 @@ fn a_path_that_leads_elsewhere_or_to_several_plans_is_refused() {
         .ok();
     assert!(
         run.out
-            .contains("`cook init --from specs/a/tasks.md` comes first"),
+            .contains("`cook init --from 'specs/a/tasks.md'` takes it in"),
         "{}",
         run.out
     );

@@ -684,7 +684,7 @@ fn installing_harms_nothing_and_removing_leaves_no_trace() {
         );
         repo.cook(&["hooks", "install", name, "--shared"])
             .exits(0)
-            .says("yours to do");
+            .says("yours to do: git add ");
         let first = repo.git(&["stash", "create", "--include-untracked"]);
         let tree = |_: &str| {
             repo.git(&["add", "-A"]);
@@ -739,6 +739,12 @@ fn the_personal_file_stays_out_of_the_tree() {
         repo.cook(&["hooks", "check", agent]).exits(0);
         assert_eq!(repo.git(&["status", "--porcelain"]), "", "{agent}");
     }
+    repo.cook(&["hooks", "install", "claude", "--shared"])
+        .exits(0)
+        .says("settings.local.json` has these hooks as well: `cook hooks remove claude`");
+    repo.cook(&["hooks", "remove", "claude", "--shared"])
+        .exits(0)
+        .says("and keeps them");
     repo.cook(&["doctor"]).exits(0).says("hooks_unseen");
     Session::new(&repo, "s").start("startup");
     repo.cook(&["hooks", "check", "claude"])

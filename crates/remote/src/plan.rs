@@ -172,8 +172,9 @@ impl Remote<'_> {
                     ),
                 )
                 .replace_hints([format!(
-                    "take its commits in: `git pull {} {branch}`",
-                    self.shown()
+                    "take its commits in: `git pull {} {}`",
+                    shell_words::quote(&self.shown()),
+                    shell_words::quote(branch)
                 )])
                 .into());
             }

@@ -50,7 +50,7 @@ pub(super) fn items(path: &str, text: &str) -> Result<Vec<Item>, Failure> {
             }
             continue;
         };
-        let text = clean(found.text, Lines::Fold);
+        let text = clean(&without_comments(found.text), Lines::Fold);
         if text.is_empty() {
             return Err(malformed(path, at, "an item with a box has no text"));
         }
@@ -190,13 +190,31 @@ fn indent_of(line: &str) -> usize {
 
 fn heading(line: &str) -> Option<String> {
     let rest = line.trim_start_matches('#');
-    (rest.len() < line.len() && rest.starts_with(' '))
-        .then(|| clean(rest.trim_end_matches('#'), Lines::Fold))
+    (rest.len() < line.len() && rest.starts_with(' ')).then(|| {
+        clean(
+            without_comments(rest).trim_end_matches([' ', '#']),
+            Lines::Fold,
+        )
+    })
+}
+
+/// The text without its comments; one that is not closed goes on in the next line.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        kept.push_str(before);
+        rest = comment.split_once("-->").map_or("", |(_, after)| after);
+    }
+    kept + rest
 }
 
 /// A line below an item, without its bullet.
 fn detail(line: &str) -> String {
     let body = line.trim();
     let bullet = bullet(body).unwrap_or_default();
-    clean(body.get(bullet..).unwrap_or(body), Lines::Fold)
+    clean(
+        &without_comments(body.get(bullet..).unwrap_or(body)),
+        Lines::Fold,
+    )
 }

@@ -122,7 +122,7 @@ pub fn read(root: &Path, path: &str) -> Result<TakenPlan, Failure> {
     let unknown = || {
         Failure::from(Refusal::new(
             Code::PlanUnknown,
-            format!("`{path}` is no plan that cook reads"),
+            format!("`{path}` is not a plan that cook reads"),
         ))
     };
     let text = Tree::new(root)

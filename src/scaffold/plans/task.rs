@@ -212,7 +212,7 @@ fn id_of(
     place
         .and_then(|place| ids.get(place).cloned())
         .ok_or_else(|| {
-            let what = format!("task `{id}` waits for `{before}`, which is no task there");
+            let what = format!("task `{id}` waits for `{before}`, which is not a task there");
             malformed(path, task.at(), &what)
         })
 }

@@ -58,7 +58,7 @@ pub fn tick(
     };
     if !Kind::of_id(kind).is_some_and(Kind::is_list) {
         return Err(refuse(
-            format!("`{path}` is no list with boxes, but {kind}'s"),
+            format!("`{path}` is not a list with boxes, but {kind}'s"),
             "mark what is done with its own tool; `cook status` says what is",
         ));
     }

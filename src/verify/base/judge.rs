@@ -165,7 +165,10 @@ fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
     let branch = ask.base.rsplit('/').next().unwrap_or(ask.base);
     Err(Refusal::new(Code::CommitUnknown, what)
         .replace_hints([
-            format!("name a branch, a tag or a commit: `cook verify --base origin/{branch}`"),
+            format!(
+                "name a branch, a tag or a commit: `cook verify --base {}`",
+                shell_words::quote(&format!("origin/{branch}"))
+            ),
             "in CI check out with `fetch-depth: 0`, or name the remote with `--from`".to_owned(),
         ])
         .into())

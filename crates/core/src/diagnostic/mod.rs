@@ -60,6 +60,16 @@ impl Finding {
     }
 }
 
+/// Where the command to run is known, `run cook status` and its like only stand in its way.
+fn drop_general(code: Code, hints: &mut Vec<String>) {
+    if matches!(
+        code,
+        Code::Usage | Code::DoesNotApply | Code::TrustMissing | Code::PlanUnknown
+    ) {
+        hints.retain(|known| known != code.hint());
+    }
+}
+
 /// A transition that is not taken. Nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
@@ -85,9 +95,10 @@ impl Refusal {
         }
     }
 
-    /// The same with one more command to run.
+    /// The same with one more command to run; a hint of the catalogue that is true of anything goes.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        drop_general(self.code, &mut self.hints);
         self.hints.insert(0, hint.into());
         self
     }
@@ -205,9 +216,10 @@ impl Failure {
         self
     }
 
-    /// The same with one more command to run.
+    /// The same with one more command to run; a hint of the catalogue that is true of anything goes.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        drop_general(self.code, &mut self.hints);
         self.hints.insert(0, hint.into());
         self
     }

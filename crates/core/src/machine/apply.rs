@@ -277,7 +277,7 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             reports::count_refusal(work);
             Ok(())
         }
-        Event::Paused { why } => user::pause(work, why),
+        Event::Paused { why } => user::pause(work, why, actor),
         Event::Resumed(resume) => user::resume(work, resume),
         Event::Cancelled { why } => user::cancel(work, why),
         Event::Blocked { why, exit } => user::block(work, why, exit),

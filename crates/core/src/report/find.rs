@@ -54,7 +54,7 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
         });
     raw.left_out = match (&spoken.unended, &spoken.ended) {
         (Some((tag, line)), _) => Some(format!(
-            "the thoughts that begin on line {line} with `{tag}` never end, and are no part of the answer"
+            "the thoughts that begin on line {line} with `{tag}` never end, and are not part of the answer"
         )),
         (None, Some((tag, line))) => Some(format!(
             "what stands before `{tag}` on line {line} is thought, and no part of the answer"

@@ -420,13 +420,15 @@ fn left_with_what_it_needs(seen: &Seen, resume: &Resume) -> Check {
             let goes_on = asker == Some(Role::Implementer);
             (regrounds || goes_on) && answered.is_some_and(|text| !text.trim().is_empty())
         }
-        Some(WaitingKind::Trust) => trusted(
-            seen,
-            seen.before
-                .plan
-                .open_slices()
-                .flat_map(|slice| slice.verification_commands.iter().flatten()),
-        ),
+        // A no is an answer too: the plan is looked at again, and the words bind.
+        Some(WaitingKind::Trust) => {
+            let said_no = answered.is_some()
+                && regrounds
+                && seen.after().ledger.answers.len() > ledger.answers.len();
+            let commands = seen.before.plan.open_slices();
+            let commands = commands.flat_map(|slice| slice.verification_commands.iter().flatten());
+            said_no || trusted(seen, commands)
+        }
         Some(WaitingKind::Budget) => added > 0,
         Some(WaitingKind::Outside | WaitingKind::Worktree | WaitingKind::Cancel) => regrounds,
         Some(WaitingKind::Pause) | None => true,

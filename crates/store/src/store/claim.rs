@@ -179,7 +179,8 @@ fn write_id(place: &Place, log: &Log, id: &str) -> Result<(), StoreError> {
         .writing("the worktree's id")
 }
 
-fn remove(path: &Path) -> Result<(), StoreError> {
+/// Removes a file, if it is there.
+pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).writing(path.display().to_string())

@@ -2,6 +2,7 @@
 
 use super::Store;
 use super::chain::LockedLog;
+use super::claim::remove;
 use super::error::{During, StoreError};
 use super::lock;
 use super::objects::{self, Tip};
@@ -66,6 +67,32 @@ impl Recovered<'_> {
         }
         moved.findings = writer.show(to, moved.tip.seq, &leave).1;
         Ok(moved)
+    }
+
+    /// Leaves the worktree without a workflow, where the caller saw its tip: the transitions are kept
+    /// under a ref, which is returned, and what `.agent/` shows of them goes. Edits of what it shows are
+    /// kept first. A process that is killed here leaves the workflow, which is shown again, or none.
+    ///
+    /// # Errors
+    /// `stale_facts` when it stands elsewhere now. Nothing changed then.
+    pub fn leave_workflow(self, seen: &Tip) -> Result<String, StoreError> {
+        let writer = &self.writer;
+        let here = writer.tip()?.filter(|id| id.to_string() == seen.commit);
+        let here = here.ok_or_else(|| StoreError::stale("the log moved meanwhile"))?;
+        self.put_view_back()?;
+        let place = &writer.store.place;
+        let branch = writer.store.branch();
+        lock::clear_ref_lock(&place.log_dir().join(&branch))?;
+        let name = format!("{SET_ASIDE}{}", place::fresh_id());
+        let log = &writer.log;
+        log.create_ref(&name, here).writing("a ref of the log")?;
+        for file in super::view::shown_files() {
+            remove(&place.agent_dir().join(file))?;
+        }
+        remove(&place.stamp_file())?;
+        let removed = log.remove_ref(&branch, here);
+        removed.map_err(|error| StoreError::write("the log's branch", error))?;
+        Ok(name)
     }
 }
 

@@ -155,6 +155,15 @@ impl Log {
             .map(drop)
     }
 
+    /// Removes a ref that must still point where it pointed.
+    pub(super) fn remove_ref(&self, name: &str, from: Oid) -> Result<(), git2::Error> {
+        let mut found = self.repo.find_reference(name)?;
+        match found.target() == Some(from) {
+            true => found.delete(),
+            false => Err(git2::Error::from_str("it points elsewhere now")),
+        }
+    }
+
     /// The commit that an abbreviated name means, if exactly one does.
     pub(super) fn commit_by_prefix(&self, prefix: &str) -> Option<Oid> {
         let short = Oid::from_str_ext(prefix, self.format()).ok()?;

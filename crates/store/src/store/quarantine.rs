@@ -178,7 +178,7 @@ impl Quarantine {
 
 fn commit_name(log: &Log, name: &str) -> Result<Oid, StoreError> {
     log.oid(name).ok_or_else(|| {
-        StoreError::foreign(format!("`{}` is no object's name", name.escape_debug()))
+        StoreError::foreign(format!("`{}` is not an object's name", name.escape_debug()))
     })
 }
 

@@ -42,7 +42,7 @@ impl Walk<'_> {
                 ),
             ));
             let back = match &snapshot.ledger.branch {
-                Some(branch) => format!("git switch {branch}"),
+                Some(branch) => format!("git switch {}", shell_words::quote(branch)),
                 None => "cook adopt --branch".to_owned(),
             };
             let answer = Answer::new(

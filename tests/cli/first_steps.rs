@@ -1,0 +1,130 @@
+//! What somebody meets who knows nothing yet: setting up twice, a plan that comes late, work that is done.
+
+use crate::support::Repo;
+use crate::taken_plans::slices;
+
+const LIST: &str = "\
+# Tasks <!-- kept by hand -->
+
+<!--
+- [ ] no task, for it is commented out
+-->
+- [ ] write b.txt <!-- see the wiki -->
+  <!-- - [ ] no criterion -->
+  - [ ] it says b
+- [ ] write c.txt
+";
+
+fn with_list() -> Repo {
+    let repo = Repo::new();
+    repo.write("TODO.md", LIST);
+    repo.commit("Begin", None);
+    repo
+}
+
+#[test]
+fn a_plan_is_taken_in_after_a_set_up_in_which_nothing_began() {
+    let repo = with_list();
+    repo.cook(&["init", "--mission", "Ship it", "--skip-gates"])
+        .ok()
+        .says("`cook init --from 'TODO.md'` takes it in");
+    let before = repo.fingerprint();
+    // A script says whose word it is; a plan that cannot be read changes nothing.
+    repo.cook(&["init", "--from", "TODO.md", "--skip-gates"])
+        .refused("user_only");
+    repo.cook(&["init", "--from", "gone.md", "--as-user"])
+        .refused("plan_unknown");
+    assert_eq!(repo.fingerprint(), before);
+    repo.cook(&["init", "--from", "TODO.md", "--skip-gates", "--as-user"])
+        .ok()
+        .says("the log begins again with the plan")
+        .says("took 2 tasks from TODO.md");
+    let rows = slices(&repo);
+    let goals: Vec<&str> = rows.iter().map(|row| row.1.as_str()).collect();
+    assert_eq!(goals, ["write b.txt", "write c.txt"]);
+    assert_eq!(rows[0].2, ["it says b"]);
+    assert_eq!(repo.document("state.json")["mission_anchor"], "Ship it");
+    repo.cook(&["fsck"]).ok();
+    repo.cook(&["verify", "control-plane"]).ok();
+    let log = repo.cook(&["log", "--json"]).ok().json();
+    assert_eq!(log["worktrees"][0]["transitions"][0]["seq"], 1);
+}
+
+#[test]
+fn a_plan_that_comes_once_work_began_names_the_command_that_plans_it() {
+    let repo = Repo::selected();
+    repo.write("TO DO.md", LIST);
+    let run = repo
+        .cook(&["init", "--from", "TO DO.md", "--as-user"])
+        .refused("does_not_apply");
+    assert!(
+        run.err
+            .contains("`cook refocus --mission 'Do what TO DO.md lists"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn a_second_set_up_says_what_it_looked_at_and_what_takes_an_edit_in() {
+    let repo = Repo::with_mission("Ship it");
+    repo.cook(&["init"])
+        .ok()
+        .says("the settings are as they were taken in");
+    let settings = repo.read(".agent/cook.toml");
+    repo.write(".agent/cook.toml", format!("{settings}\n# mine\n"));
+    let run = repo.cook(&["init"]).ok().says("nothing was recorded");
+    assert!(!run.out.contains("nothing to do"), "{}", run.out);
+    run.says("`.agent/cook.toml` is not as the user left it")
+        .says("cook init --as-user");
+    repo.cook(&["init", "--as-user"])
+        .ok()
+        .says("took in `.agent/cook.toml` as you left it");
+    repo.cook(&["init"]).ok().says("nothing to do");
+}
+
+#[test]
+fn a_run_of_done_work_needs_no_agent_and_says_what_comes_next() {
+    let repo = Repo::done();
+    for command in ["run", "step"] {
+        repo.cook(&[command])
+            .exits(0)
+            .says("the work is done")
+            .says("cook refocus --mission TEXT");
+    }
+    repo.cook(&["next"]).exits(0).says("cook verify --strict");
+}
+
+#[test]
+fn the_log_tells_how_much_it_leaves_out() {
+    let repo = Repo::selected();
+    let all = repo.cook(&["log", "--json"]).ok().json();
+    let all = all["worktrees"][0]["transitions"].as_array().unwrap().len();
+    let left = all - 1;
+    repo.cook(&["log", "-n", "1"])
+        .ok()
+        .says(&format!("{left} older not shown: `cook log -n {all}`"));
+    let run = repo.cook(&["log"]).ok();
+    assert!(!run.out.contains("not shown"), "{}", run.out);
+}
+
+#[test]
+fn one_command_is_named_where_it_is_known() {
+    let repo = Repo::with_mission("Ship it");
+    for (words, exit) in [(&["run"][..], 2), (&["hooks", "remove", "git"], 2)] {
+        let run = repo.cook(words).exits(exit);
+        assert!(run.err.contains("next: "), "{}", run.err);
+        assert!(!run.err.contains("cook --help"), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_branch_is_quoted_where_a_shell_would_read_its_name() {
+    let repo = Repo::new();
+    repo.commit("Begin", None);
+    repo.git(&["switch", "-qc", "a;b"]);
+    repo.cook(&["init", "--mission", "Ship it", "--commit", "--skip-gates"])
+        .ok();
+    repo.git(&["switch", "-qc", "other"]);
+    repo.cook(&["next"]).ok().says("git switch 'a;b'");
+}
