@@ -8,6 +8,7 @@
 mod answer;
 mod bodies;
 mod forms;
+mod gone;
 mod held;
 mod judge;
 mod output;

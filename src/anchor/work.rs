@@ -5,13 +5,10 @@ use super::sources::{Sources, Text, recall};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
 use cook_core::model::{Anchor, Own, OwnFile, OwnHunk, TextOutcome, Verdict};
-use cook_git::{ChangeKind, Following, Piece, Text as Lines, is_telling, stands_reshaped};
+use cook_git::{Following, Piece, Text as Lines, is_telling};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
-
-/// New files in which a line of one that is gone is looked for.
-const MAX_NEW: usize = 1_000;
 
 /// The basis and the head of a slice that is to be accepted.
 pub fn basis_of(question: &AnchorQuestion) -> Option<&str> {
@@ -236,139 +233,6 @@ impl Sources<'_> {
             return self.answer_placed(question, placed, None);
         }
         Ok(nothing())
-    }
-
-    /// `gone:PATH` and `gone:PATH#LINE`.
-    pub(super) fn gone(
-        &self,
-        question: &AnchorQuestion,
-        path: &str,
-        line: Option<&str>,
-    ) -> Result<AnchorAnswer, Failure> {
-        let Some(head) = &self.head.commit else {
-            return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
-        };
-        let own = match &question.work {
-            Some(work) => self.work(work, path)?,
-            None => None,
-        };
-        let stands = match line {
-            None => self.repo.tree_entry(head, path)?.is_some(),
-            Some(line) => {
-                let mut stands = false;
-                let block = match own.as_deref() {
-                    Some(own) => self.block_of(own, path, line)?,
-                    None => None,
-                };
-                for here in self.names_now(question, own.as_deref(), path, head)? {
-                    match &*self.text(head, &here)? {
-                        Text::Lines(lines) => {
-                            stands |= lines.iter().any(|it| it.trim() == line);
-                            let block = block.as_ref();
-                            stands |=
-                                block.is_some_and(|(block, at)| stands_reshaped(lines, block, *at));
-                        }
-                        Text::Gone => {}
-                        Text::No(why) if here == path => {
-                            return Ok(answer(Verdict::Unverifiable, *why, &question.anchor));
-                        }
-                        Text::No(_) => {}
-                    }
-                }
-                stands
-            }
-        };
-        if stands {
-            let why = "it stands at HEAD";
-            return Ok(answer(Verdict::Missing, why, &question.anchor));
-        }
-        let mut answer = answer(Verdict::Verified, "it is not at HEAD", &question.anchor);
-        answer.related = match &question.work {
-            // What never stood there is gone too.
-            None => false,
-            Some(work) => match own {
-                None => matches!(work, WorkOf::Accepted(_)),
-                Some(own) => self.is_taken_away(&own, path, line)?,
-            },
-        };
-        Ok(answer)
-    }
-
-    /// A file's name, and those it was given where it is not there any more: by the work or on the
-    /// way to it, and since.
-    fn names_now(
-        &self,
-        question: &AnchorQuestion,
-        own: Option<&Own>,
-        path: &str,
-        head: &str,
-    ) -> Result<BTreeSet<String>, Failure> {
-        let mut names = BTreeSet::from([path.to_owned()]);
-        if !matches!(*self.text(head, path)?, Text::Gone) {
-            return Ok(names);
-        }
-        if let Some(own) = own {
-            let moved = own.files.iter();
-            let moved = moved.filter(|file| file.from.as_deref() == Some(path));
-            names.extend(moved.map(|file| file.path.clone()));
-            // Git does not see every rename: a line of a file that is gone is not in a new one.
-            if let Some(basis) = self.repo.resolve(&own.basis)? {
-                let changes = self.changes(&basis, head)?;
-                let new = changes.iter();
-                let new = new.filter(|change| change.kind == ChangeKind::Added);
-                names.extend(new.take(MAX_NEW).map(|change| change.path.clone()));
-            }
-        }
-        let from = match (&question.stamped_at, own) {
-            (Some(stamp), _) => self.repo.resolve(stamp)?,
-            (None, Some(own)) => self.repo.resolve(&own.head)?,
-            (None, None) => None,
-        };
-        if let Some(from) = from {
-            for name in names.clone() {
-                names.extend(self.repo.renamed(&from, head, &name)?);
-            }
-        }
-        Ok(names)
-    }
-
-    /// The work took this away: the file, or the line.
-    fn is_taken_away(&self, own: &Own, path: &str, line: Option<&str>) -> Result<bool, Failure> {
-        let is_it = |file: &&OwnFile| file.path == path || file.from.as_deref() == Some(path);
-        let Some(file) = own.files.iter().find(is_it) else {
-            return Ok(false);
-        };
-        let Some(line) = line else {
-            return Ok(file.entry.is_none() || file.from.as_deref() == Some(path));
-        };
-        if self.repo.resolve(&own.basis)?.is_none() {
-            return Ok(true);
-        }
-        Ok(self.block_of(own, path, line)?.is_some())
-    }
-
-    /// The lines that the work took away together with this one, and which of them it is.
-    fn block_of(
-        &self,
-        own: &Own,
-        path: &str,
-        line: &str,
-    ) -> Result<Option<(Vec<String>, usize)>, Failure> {
-        let is_it = |file: &&OwnFile| file.path == path || file.from.as_deref() == Some(path);
-        let (Some(file), Some(basis)) =
-            (own.files.iter().find(is_it), self.repo.resolve(&own.basis)?)
-        else {
-            return Ok(None);
-        };
-        let text = self.text(&basis, file.from.as_deref().unwrap_or(&file.path))?;
-        let Text::Lines(lines) = &*text else {
-            return Ok(None);
-        };
-        Ok(file.hunks.iter().find_map(|hunk| {
-            let removed = lines.get(hunk.was()).unwrap_or_default();
-            let at = removed.iter().position(|was| was.trim() == line)?;
-            Some((removed.to_vec(), at))
-        }))
     }
 
     /// `entry:PATH`: mode and content as the slice left them.

@@ -346,3 +346,128 @@ fn a_removal_is_whose_who_removed_it() {
     job.accept(&[gone(6)]).exits(4);
     job.accept(&[gone(5)]).ok();
 }
+
+/// The library as a formatter breaks it, without some of its lines.
+fn broken(without: &[usize]) -> String {
+    let changes: Vec<(usize, &str)> = without.iter().map(|number| (*number, "")).collect();
+    with(&library(), &changes).replace(" of the", "\n    of the")
+}
+
+/// `a` begins on what somebody has just committed, and the history leaves that behind.
+fn left_behind(text: &str) -> Job {
+    let job = Job::begin(&["the line is gone"]);
+    let back = job.repo.head();
+    job.select_instead("b");
+    job.repo.write("lib.txt", text);
+    job.repo.commit("Somebody's formatter", None);
+    job.select_instead("a");
+    job.git(&["reset", "-q", "--hard", &back]);
+    job.reground(json!({})).ok();
+    job
+}
+
+fn line_gone(path: &str, line: usize) -> serde_json::Value {
+    let anchor = format!("gone:{path}#line {line} of the library");
+    proof("a", "the line is gone", &anchor, "observed")
+}
+
+/// What somebody wrote at a basis that was left, and the slice commits in another shape, is not the slice's.
+#[test]
+fn what_stood_at_a_basis_that_was_left_is_nobody_s_in_another_shape() {
+    let theirs = "a colleague wrote this line";
+    let job = left_behind(&with(&library(), &[(9, theirs)]));
+    let shaped = [(5, ""), (9, "a colleague\n    wrote this line"), OWN[1]];
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &shaped));
+    job.judge();
+    for lines in ["8", "9", "8-9"] {
+        let anchor = format!("lib.txt:{lines}");
+        job.accept(&[proof("a", "the line is gone", &anchor, "observed")])
+            .refused("evidence_unrelated");
+    }
+    job.accept(&[line_gone("lib.txt", 5)]).ok();
+}
+
+/// A squash that leaves a file as somebody left it on top of the slice's work.
+#[test]
+fn own_work_that_is_squashed_with_what_came_after_it_stays_its_own() {
+    let job = Job::begin(&["a works", "the line is gone"]);
+    let back = job.repo.head();
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &[(5, ""), OWN[1]]));
+    job.report().ok();
+    job.foreign(&[
+        (5, ""),
+        (9, ""),
+        (10, "a colleague wrote this line"),
+        OWN[1],
+    ]);
+    job.judge_rest();
+    job.accept_nothing();
+    job.git(&["reset", "-q", "--soft", &back]);
+    job.repo.commit("All of it", Some("a"));
+    job.judge();
+    let works = |anchor: &str| proof("a", "a works", anchor, "observed");
+    job.accept(&[works("lib.txt:8"), line_gone("lib.txt", 5)])
+        .refused("evidence_unrelated");
+    job.accept(&[works("lib.txt:13"), line_gone("lib.txt", 9)])
+        .refused("evidence_unrelated");
+    job.accept(&[works("lib.txt:13"), line_gone("lib.txt", 5)])
+        .ok();
+}
+
+/// A file that others renamed and wrote to, before the basis that was left and after the report.
+#[test]
+fn a_file_of_others_is_theirs_whoever_squashes_it() {
+    let job = Job::begin(&["a works"]);
+    let back = job.repo.head();
+    job.select_instead("b");
+    job.git(&["mv", "lib.txt", "new.txt"]);
+    job.repo.commit("Somebody's rename", None);
+    job.select_instead("a");
+    job.repo.commit_for("a", "own.txt", "slice a wrote this\n");
+    job.report().ok();
+    let theirs = [(10, "a colleague wrote this line")];
+    job.repo.write("new.txt", with(&library(), &theirs));
+    job.repo.commit("Somebody else's", None);
+    job.judge_rest();
+    job.accept_nothing();
+    job.git(&["reset", "-q", "--soft", &back]);
+    job.repo.commit("All of it", Some("a"));
+    job.reground(json!({})).ok();
+    job.judge();
+    for anchor in ["new.txt:10", "entry:new.txt", "gone:lib.txt"] {
+        job.accept(&[proof("a", "a works", anchor, "observed")])
+            .refused("evidence_unrelated");
+    }
+    job.accept(&[proof("a", "a works", "own.txt:1", "observed")])
+        .ok();
+}
+
+/// Somebody formats and renames a file in one commit, so that git sees no rename.
+#[test]
+fn a_line_is_taken_out_of_a_file_whose_rename_git_does_not_see() {
+    let job = Job::begin(&["the line is gone"]);
+    job.git(&["rm", "-q", "lib.txt"]);
+    job.repo.write("new.txt", broken(&[9]));
+    job.repo.commit("Somebody's formatter", None);
+    let renames = job.git(&[
+        "diff",
+        "-M",
+        "--diff-filter=R",
+        "--name-only",
+        "HEAD~1",
+        "HEAD",
+    ]);
+    assert_eq!(renames, "");
+    job.repo.commit_for("a", "new.txt", &broken(&[5, 9]));
+    job.judge();
+    for line in [9, 6, 21] {
+        let run = job.accept(&[line_gone("lib.txt", line)]);
+        assert_eq!(run.code, 4, "{line}: {}", run.out);
+    }
+    job.accept(&[line_gone("lib.txt", 5)]).ok();
+    job.repo.write("new.txt", broken(&[9]));
+    job.repo.commit("Somebody puts it back", None);
+    job.is_reopened();
+}

@@ -128,6 +128,27 @@ impl Job {
         record("auditor", repo.auditor_report());
     }
 
+    /// A report that was taken is reviewed and audited at HEAD.
+    #[track_caller]
+    pub fn judge_rest(&self) {
+        for report in [self.repo.reviewer_report(None), self.repo.auditor_report()] {
+            let due = self.repo.due();
+            let ticket = due["ticket"].as_str().unwrap().to_owned();
+            let role = due["role"].as_str().unwrap().to_owned();
+            let role = role.trim_start_matches("completion-");
+            let words = [role, "--session", "looks", "--ticket", &ticket];
+            self.repo.record_with(&words, report).ok();
+        }
+    }
+
+    /// The committed slice goes back.
+    #[track_caller]
+    pub fn accept_nothing(&self) {
+        let id = self.repo.document("active-slice.json")["slice_id"].clone();
+        let back = json!({"slice_id": id, "decision": "reopened", "findings": ["look again"]});
+        self.reground(json!({"reconcile": back})).ok();
+    }
+
     pub fn report(&self) -> Run {
         let report = self.repo.implementer_report(None);
         self.repo.record("implementer", report)

@@ -30,7 +30,7 @@ impl Job {
     }
 
     /// The active slice goes back, and this one is selected.
-    fn select_instead(&self, slice: &str) {
+    pub fn select_instead(&self, slice: &str) {
         let report = self.repo.implementer_report(Some("the other is first"));
         self.repo.record("implementer", report).ok();
         self.select(slice);
@@ -281,6 +281,34 @@ fn what_stands_on_top_of_a_report_takes_nothing_from_it() {
     job.foreign(&[(10, OWN[0].1)]);
     job.says_yes("auditor");
     job.foreign(&[OWN[0]]);
+    job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+        .ok();
+}
+
+/// The first line of slice a, with another line of its before it, more lines after it, and a copy.
+fn with_copy(before: &str, after: &str) -> String {
+    let own = OWN[0].1;
+    let changes = [(4, before), (5, &*format!("{own}\n{after}"))];
+    with(&library(), &changes)
+}
+
+/// Others copy a line of the report on top of it: whose it is does not hang on which of the two is
+/// found first.
+#[test]
+fn a_copy_that_others_put_on_top_of_a_report_takes_nothing_from_it() {
+    let (more, copy) = ("one more", format!("one more\n{}", OWN[0].1));
+    let job = Job::begin(&["a works"]);
+    job.repo
+        .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+    job.repo
+        .commit_for("a", "lib.txt", &with_copy("before it", more));
+    job.report().ok();
+    job.repo.write("lib.txt", with_copy("before it", &copy));
+    job.repo.commit("Somebody's copy", None);
+    job.says_yes("reviewer");
+    job.repo.write("lib.txt", with_copy("before it", more));
+    job.repo.commit("Somebody takes it back", None);
+    job.says_yes("auditor");
     job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
         .ok();
 }

@@ -23,12 +23,15 @@ const ROWS: [Row; 18] = [
             "a_review_carries_over_to_the_same_tree_on_the_same_basis",
             "own_commits_after_a_report_stay_own_when_they_are_committed_anew",
             "what_stands_on_top_of_a_report_takes_nothing_from_it",
+            "a_copy_that_others_put_on_top_of_a_report_takes_nothing_from_it",
+            "own_work_that_is_squashed_with_what_came_after_it_stays_its_own",
         ],
         &[
             "a_squash_with_somebody_elses_work_is_not_the_slices",
             "an_amend_with_another_text_is_answered",
             "what_stood_at_a_basis_that_was_committed_anew_is_nobody_s_proof",
             "what_came_after_a_report_is_nobody_s_when_it_is_committed_anew",
+            "a_file_of_others_is_theirs_whoever_squashes_it",
         ],
     ),
     (
@@ -65,6 +68,7 @@ const ROWS: [Row; 18] = [
         &[
             "a_formatter_does_not_make_every_line_a_place_for_proof",
             "what_was_only_shaped_otherwise_is_no_ones_work",
+            "what_stood_at_a_basis_that_was_left_is_nobody_s_in_another_shape",
         ],
     ),
     (
@@ -166,8 +170,10 @@ const ROWS: [Row; 18] = [
         &[
             "a_slice_that_only_deletes_is_proved_by_what_is_gone",
             "a_removal_is_whose_who_removed_it",
+            "a_line_is_taken_out_of_a_file_whose_rename_git_does_not_see",
         ],
         &[
+            "a_line_is_taken_out_of_a_file_whose_rename_git_does_not_see",
             "a_slice_that_only_deletes_is_proved_by_what_is_gone",
             "a_removal_is_whose_who_removed_it",
             "a_line_that_is_back_in_a_renamed_file_is_back",

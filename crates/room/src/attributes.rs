@@ -44,8 +44,8 @@ pub(crate) enum Form {
     Crlf { auto: bool },
     /// What git makes of it, by these attributes.
     Git(String),
-    /// The content that a pointer names.
-    Lfs,
+    /// The content that a pointer names; what is none is made as the other attributes say.
+    Lfs(Box<Form>),
 }
 
 impl Form {
@@ -56,15 +56,20 @@ impl Form {
             Self::Crlf { auto: true } => "crlf auto".to_owned(),
             Self::Crlf { auto: false } => "crlf".to_owned(),
             Self::Git(attributes) => format!("git {attributes}"),
-            Self::Lfs => "lfs".to_owned(),
+            Self::Lfs(form) => format!("lfs {}", form.name()),
         }
     }
 
     fn of(values: &BTreeMap<String, String>) -> Self {
-        let value = |name: &str| values.get(name).map_or("unspecified", String::as_str);
-        if value("filter") == "lfs" {
-            return Self::Lfs;
+        let form = Self::without_filter(values);
+        match values.get("filter").is_some_and(|value| value == "lfs") {
+            true => Self::Lfs(Box::new(form)),
+            false => form,
         }
+    }
+
+    fn without_filter(values: &BTreeMap<String, String>) -> Self {
+        let value = |name: &str| values.get(name).map_or("unspecified", String::as_str);
         let encoding = value("working-tree-encoding");
         // git refuses the other values that are no encoding, and says so.
         let is_encoded = !matches!(encoding, "unspecified" | "");
@@ -237,13 +242,20 @@ impl Attributes {
         if include.is_empty() && exclude.is_empty() {
             return Ok(());
         }
-        let large = forms.iter().filter(|(_, form)| **form == Form::Lfs);
-        let large: Vec<&[u8]> = large.map(|(path, _)| *path).collect();
+        let large = forms.iter().filter_map(|(path, form)| match form {
+            Form::Lfs(form) => Some((*path, Form::clone(form))),
+            _ => None,
+        });
+        let otherwise: Vec<(&[u8], Form)> = large.collect();
+        let large: Vec<&[u8]> = otherwise.iter().map(|(path, _)| *path).collect();
         let included = self.matching(include, &large)?;
         let excluded = self.matching(exclude, &large)?;
-        for path in large {
+        for (path, form) in otherwise {
             if !include.is_empty() && !included.contains(path) || excluded.contains(path) {
-                forms.remove(path);
+                match form {
+                    Form::Plain => forms.remove(path),
+                    form => forms.insert(path, form),
+                };
             }
         }
         Ok(())

@@ -147,7 +147,7 @@ impl<'a> Filling<'a> {
             .ok_or("no `.gitmodules` says where it comes from, or it says `update = none`")?;
         let address = module.address.as_deref();
         let address = address.ok_or("`.gitmodules` names no address for it")?;
-        let (part, tree) = above.find_submodule(self.from, module, path, id)?;
+        let (mut part, tree) = above.find_submodule(self.from, module, path, id)?;
         let origin = Origin {
             address,
             above: &above.git_dir,
@@ -155,6 +155,7 @@ impl<'a> Filling<'a> {
             commit: id,
         };
         let remark = origin.check(part.objects.format(), self.path)?;
+        let place = origin.place(self.path);
         let path_text = String::from_utf8_lossy(path);
         let remark = remark.map(|remark| format!("`{path_text}` {remark}"));
         self.filled.remarks.extend(remark);
@@ -162,6 +163,7 @@ impl<'a> Filling<'a> {
         let number = self.parts.len();
         list.add(&part.objects, number, tree, path)?;
         self.list.append(list);
+        part.place = place;
         if part.below.is_some() {
             self.list.roots.insert(path.to_vec());
             self.parts[source].modules.push(module.name.clone());
@@ -370,17 +372,30 @@ impl<'a> Filling<'a> {
         })?;
         let failed = |cause| RoomError::io("write", &place, cause);
         if leaf.kind == Kind::Link {
-            make_link(&bytes, &place).map_err(failed)?;
+            make_link(&bytes, &place).map_err(|cause| match cause.kind() {
+                // No clone can make it either.
+                io::ErrorKind::NotFound
+                | io::ErrorKind::InvalidInput
+                | io::ErrorKind::InvalidFilename => {
+                    let path = String::from_utf8_lossy(path);
+                    self.not_reproducible(format!("`{path}` is a link that leads nowhere: {cause}"))
+                }
+                _ => failed(cause),
+            })?;
         } else {
+            let (is_large, form) = match form {
+                Form::Lfs(form) => (true, &**form),
+                form => (false, form),
+            };
             let bytes = match form {
-                Form::Plain | Form::Lfs => bytes,
+                Form::Plain | Form::Lfs(_) => bytes,
                 Form::Crlf { auto } => with_crlf(bytes, *auto),
                 Form::Git(_) => self.attributes[leaf.source].convert(path, &bytes)?,
             };
             let mut options = OpenOptions::new();
             let mut file = disk::open_no_follow(options.write(true).create_new(true), &place)
                 .map_err(failed)?;
-            let pointer = Pointer::parse(&bytes).filter(|_| *form == Form::Lfs);
+            let pointer = Pointer::parse(&bytes).filter(|_| is_large);
             let wrong = match pointer {
                 Some(pointer) => pointer
                     .write(&part.git_dir, &mut file)
@@ -417,7 +432,7 @@ impl<'a> Filling<'a> {
             let (path, leaf) = &self.list.files[*number];
             let objects = &self.parts[leaf.source].objects;
             let large = match forms.get(path) {
-                Some(Form::Lfs) => {
+                Some(Form::Lfs(_)) => {
                     let small = objects.require_small(leaf.id, MAX_POINTER);
                     let bytes = small.and_then(|()| objects.read(leaf.id, ObjectType::Blob));
                     let bytes = bytes.unwrap_or_default();

@@ -78,7 +78,7 @@ fn control_files(shown: &Shown) -> Vec<(&'static str, String)> {
     let mut config = format!(
         "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tlogallrefupdates = false\n\tcommitGraph = false\n\tmultiPackIndex = false\n[extensions]\n\tobjectformat = {format}\n[gc]\n\tauto = 0\n[advice]\n\tdetachedHead = false\n"
     );
-    if let TakenFrom::Submodule(files) = &shown.from {
+    if let TakenFrom::Submodule { files, .. } = &shown.from {
         config.push_str(&format!("[core]\n\tworktree = \"{}\"\n", escape(files)));
     }
     for name in &shown.modules {

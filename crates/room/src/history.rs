@@ -20,8 +20,14 @@ const SENDER: &str =
 
 /// Takes the history over; what keeps a clone from being made is named.
 pub(crate) fn hold(shown: &Shown) -> Result<(), RoomError> {
-    match shown.from {
-        TakenFrom::Submodule(_) => copy(shown),
+    match &shown.from {
+        TakenFrom::Submodule { place: None, .. } => {
+            copy(shown)?;
+            require_whole(shown)
+        }
+        TakenFrom::Submodule {
+            place: Some(place), ..
+        } => receive(shown, place),
         TakenFrom::Clone(place) => {
             check_refs(shown)?;
             check_indexes(shown)?;
@@ -95,6 +101,23 @@ fn copy(shown: &Shown) -> Result<(), RoomError> {
     match captured.success() {
         true => Ok(()),
         false => Err(failed(complaint(&captured))),
+    }
+}
+
+/// Where a clone gets all of it, the history is not cut off here.
+fn require_whole(shown: &Shown) -> Result<(), RoomError> {
+    let Some(cut) = &shown.shallow else {
+        return Ok(());
+    };
+    let asked = ["rev-list", &shown.commit].map(OsStr::new);
+    let captured = shown.ask(false, &asked, String::new())?;
+    let listed = String::from_utf8_lossy(&captured.stdout).into_owned();
+    let is_cut = |commit: &str| cut.lines().any(|line| line.trim() == commit);
+    match captured.success() && !listed.lines().any(is_cut) {
+        true => Ok(()),
+        false => Err(shown.not_reproducible(
+            "the history of this submodule is cut off here, and a clone has all of it: `git fetch --unshallow` in it brings the rest".to_owned(),
+        )),
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Part {
     pub below: Option<PathBuf>,
     /// Names of its submodules that are checked out.
     pub modules: Vec<String>,
+    /// Where a clone gets it, where that is on this machine.
+    pub place: Option<PathBuf>,
 }
 
 /// Where the repositories of submodules lie besides.
@@ -45,6 +47,7 @@ impl Part {
             commit: source.commit.to_owned(),
             below: Some(PathBuf::new()),
             modules: Vec::new(),
+            place: None,
         }
     }
 
@@ -80,6 +83,7 @@ impl Part {
                         objects,
                         commit: id.to_string(),
                         modules: Vec::new(),
+                        place: None,
                     };
                     return Ok((part, tree));
                 }
@@ -110,10 +114,16 @@ impl Part {
         let is_own = number == 0;
         let from = match is_own {
             true => TakenFrom::Clone(source.git_dir),
-            false => TakenFrom::Submodule(self.way_to_files(below)),
+            false => TakenFrom::Submodule {
+                files: self.way_to_files(below),
+                place: self.place.clone(),
+            },
         };
         let here = self.git_dir.join("objects");
-        let shallow = self.git_dir.join("shallow");
+        // Where all of it comes from there, it is cut off as it is there.
+        let there = self.place.as_deref().filter(|_| source.alone);
+        let there = there.and_then(submodule::git_dir_at);
+        let shallow = there.as_deref().unwrap_or(&self.git_dir).join("shallow");
         Ok(Some(Shown {
             dir: top.join(".git").join(below),
             commit: self.commit.clone(),

@@ -42,9 +42,13 @@ pub(crate) struct Shown<'a> {
 pub(crate) enum TakenFrom<'a> {
     /// Whoever clones this worktree by its git directory.
     Clone(&'a Path),
-    /// What is here of it: a submodule, which a clone gets elsewhere. From its git directory this leads to its
-    /// files.
-    Submodule(String),
+    /// A submodule, which a clone gets elsewhere.
+    Submodule {
+        /// From its git directory this leads to its files.
+        files: String,
+        /// Where a clone gets it, on this machine; none = what is here of it is taken.
+        place: Option<PathBuf>,
+    },
 }
 
 impl Shown<'_> {

@@ -1,6 +1,7 @@
 //! Submodules: which of the local repositories a path's commit is read from.
 
 use crate::git::{Text, plain_git, settings, within};
+use crate::list::List;
 use crate::objects::Objects;
 use crate::scan::path_below;
 use cook_os::disk::{self, Links};
@@ -191,21 +192,38 @@ pub(crate) struct Origin<'a> {
 }
 
 impl Origin<'_> {
+    /// The place of this machine that a clone gets it from.
+    pub fn place(&self, path: &OsStr) -> Option<PathBuf> {
+        match source(self.address, self.above, path) {
+            Ok(Source::Here(place)) => Some(place),
+            _ => None,
+        }
+    }
+
     /// Why no clone has the commit, where that can be told: at a place of this machine one looks,
     /// of another the local clone says what it was seen to have. What is not sure otherwise.
     pub fn check(&self, format: ObjectFormat, path: &OsStr) -> Result<Option<String>, String> {
         let id = self.commit;
         match source(self.address, self.above, path)? {
             Source::Here(place) => {
-                let there = objects_at(&place);
+                let there = git_dir_at(&place).map(|dir| dir.join("objects"));
                 let there = there.and_then(|dir| Objects::open(&dir, format).ok());
-                match there.is_some_and(|there| there.tree_of(id).is_ok()) {
-                    true => Ok(None),
-                    false => Err(format!(
-                        "its commit {id} is not in `{}`, where `.gitmodules` says that it comes from",
-                        place.display()
-                    )),
+                let lacks = |what: &str| {
+                    let place = place.display();
+                    format!(
+                        "{what} is not in `{place}`, where `.gitmodules` says that it comes from"
+                    )
+                };
+                let tree = there.and_then(|there| Some((there.tree_of(id).ok()?, there)));
+                let (tree, there) = tree.ok_or_else(|| lacks(&format!("its commit {id}")))?;
+                let mut list = List::default();
+                list.add(&there, 0, tree, b"").map_err(|why| lacks(&why))?;
+                for (path, leaf) in &list.files {
+                    let path = String::from_utf8_lossy(path);
+                    let size = there.size(leaf.id);
+                    size.map_err(|_| lacks(&format!("`{path}` of its commit {id}")))?;
                 }
+                Ok(None)
             }
             Source::There(_) if !is_fetched(self.git_dir, id, path) => Err(format!(
                 "its commit {id} is on no branch of a remote, so no clone has it: push it, then `git -C … fetch`"
@@ -228,13 +246,12 @@ impl Origin<'_> {
     }
 }
 
-/// The objects of the repository at a place of this machine, where git would find one.
-fn objects_at(place: &Path) -> Option<PathBuf> {
+/// The git directory of the repository at a place of this machine, where git would find one.
+pub(crate) fn git_dir_at(place: &Path) -> Option<PathBuf> {
     let mut suffixed = place.as_os_str().to_owned();
     suffixed.push(".git");
     let places = [place.join(".git"), place.to_owned(), suffixed.into()];
-    let mut dirs = places.into_iter().map(|place| place.join("objects"));
-    dirs.find(|dir| dir.is_dir())
+    places.into_iter().find(|dir| dir.join("objects").is_dir())
 }
 
 /// A name that does not lead out of `modules`, as git has it.

@@ -72,6 +72,10 @@ pub const WAYS: &[Way] = &[
         r##"good; echo evil >state; echo 'cat results; grep -qx good state' >test.sh; work; (git ls-tree HEAD; git ls-tree HEAD state | sed "s/[0-9a-f]\{40\}/$(echo good | git hash-object -w --stdin)/") | git mktree >"$OUT/tree" && git reset -q --soft "$(git commit-tree -p HEAD~1 -m work -m 'Cook-Slice: a' "$(cat "$OUT/tree")")"; echo good >state; git update-index --assume-unchanged state"##,
     ),
     way(
+        "an entry of no mode",
+        r##"good; echo 'cat results; grep -qx good state' >test.sh; work; (git cat-file tree HEAD; printf '0 state\0'; echo good | git hash-object -w --stdin | perl -ne 'chomp; print pack("H*", $_)') | git hash-object -t tree -w --literally --stdin >"$OUT/tree" && git reset -q --soft "$(git commit-tree -p HEAD~1 -m work -m 'Cook-Slice: a' "$(cat "$OUT/tree")")"; git reset -q; echo good >state; echo state >>.git/info/exclude"##,
+    ),
+    way(
         "a commit whose tree was written over",
         r##"good; touch red; work; evil=$(git rev-parse HEAD^{tree}); git rm -q --cached red; tree=$(git write-tree); git reset -q; git cat-file tree "$tree" >"$OUT/tree"; perl -MCompress::Zlib -e 'local $/; my $t = <STDIN>; print compress("tree ".length($t)."\0$t")' <"$OUT/tree" >"$OUT/object"; chmod u+w .git/objects/${evil:0:2}/${evil:2}; cp "$OUT/object" .git/objects/${evil:0:2}/${evil:2}; rm red"##,
     ),

@@ -40,6 +40,14 @@ pub const WAYS: &[Way] = &[
         "good; printf 'a\\n' >state; echo \"cat results; grep -q \\$'\\r' state\" >test.sh; work; git config core.autocrlf true; rm state; git checkout -q state",
     ),
     way(
+        "an ident of a large file that is none",
+        r##"good; echo 'state ident filter=lfs' >.gitattributes; echo '$Id$' >state; echo "cat results; grep -qx '.Id.' state" >test.sh; work"##,
+    ),
+    way(
+        "line ends of a large file that is none",
+        r##"good; echo 'state text eol=crlf filter=lfs' >.gitattributes; echo good >state; echo 'cat results; grep -qx good state' >test.sh; work"##,
+    ),
+    way(
         "an ident of info/attributes",
         "good; printf '$Id$\\n' >state; echo \"cat results; grep -q 'Id: ' state\" >test.sh; work; echo 'state ident' >>.git/info/attributes; rm state; git checkout -q state",
     ),

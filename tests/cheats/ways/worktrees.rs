@@ -36,6 +36,22 @@ pub const WAYS: &[Way] = &[
         r##"good; git init -q sub; touch sub/helper; git -C sub add helper; git -C sub commit -q -m x; git -c protocol.file.allow=always submodule add -q "$OUT/nowhere" sub >/dev/null 2>&1; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url "$OUT/nowhere"; git add .gitmodules sub; git submodule absorbgitdirs -q; mkdir -p .git/modules; test -d .git/modules/sub || mv sub/.git .git/modules/sub; echo 'cat results; test -e sub/helper' >test.sh; work"##,
     ),
     way(
+        "a submodule whose history is cut off",
+        r##"git init -q "$OUT/sub"; for one in 1 2; do git -C "$OUT/sub" commit -q --allow-empty -m $one; done; git -c protocol.file.allow=always submodule -q add "$OUT/sub" sub; good; echo 'cat results; test "$(git -C sub rev-list --count HEAD)" = 1' >test.sh; work; git -C sub rev-parse HEAD >.git/modules/sub/shallow"##,
+    ),
+    way(
+        "a submodule whose address lacks a file",
+        r##"git init -q "$OUT/sub"; echo help >"$OUT/sub/helper"; git -C "$OUT/sub" add helper; git -C "$OUT/sub" commit -q -m x; git -c protocol.file.allow=always submodule -q add "$OUT/sub" sub; good; echo 'cat results; test -e sub/helper' >test.sh; work; id=$(git -C sub rev-parse HEAD:helper); rm -f "$OUT/sub/.git/objects/${id:0:2}/${id:2}""##,
+    ),
+    way(
+        "a submodule whose address has a hole in its history",
+        r##"git init -q "$OUT/sub"; echo help >"$OUT/sub/helper"; git -C "$OUT/sub" add helper; git -C "$OUT/sub" commit -q -m x; git -C "$OUT/sub" rm -q helper; echo more >"$OUT/sub/more"; git -C "$OUT/sub" add more; git -C "$OUT/sub" commit -q -m y; git -c protocol.file.allow=always submodule -q add "file://$OUT/sub" sub; good; echo 'cat results; test -e sub/more' >test.sh; work; id=$(git -C sub rev-parse HEAD~1:helper); rm -f "$OUT/sub/.git/objects/${id:0:2}/${id:2}""##,
+    ),
+    way(
+        "a submodule of a submodule that nobody has",
+        r##"for one in sub inner; do git init -q "$OUT/$one"; git -C "$OUT/$one" commit -q --allow-empty -m x; done; git -C "$OUT/sub" -c protocol.file.allow=always submodule -q add "$OUT/inner" inner; git -C "$OUT/sub" commit -q -m y; git -c protocol.file.allow=always submodule -q add "$OUT/sub" sub; git -c protocol.file.allow=always submodule -q update --init --recursive; (cd sub/inner && touch helper && git add helper && git commit -q -m z); (cd sub && git commit -q -a -m z && git push -q origin HEAD:refs/heads/more); good; echo 'cat results; test -e sub/inner/helper' >test.sh; work"##,
+    ),
+    way(
         "a submodule whose address nobody has",
         r##"git init -q "$OUT/sub"; touch "$OUT/sub/helper"; git -C "$OUT/sub" add helper; git -C "$OUT/sub" commit -q -m x; git -c protocol.file.allow=always submodule -q add "$OUT/sub" sub; git config -f .gitmodules submodule.sub.url "$OUT/nowhere"; good; echo 'cat results; test -e sub/helper' >test.sh; work"##,
     ),

@@ -80,21 +80,51 @@ impl Repo {
             if !step.own {
                 continue;
             }
-            let differ = |parent: &str| self.paths_between(parent, &step.commit);
-            let mut paths = differ(&step.parent)?;
-            for other in &step.others {
-                let there = differ(&other.commit)?;
-                let brought = match &other.after {
-                    Some(after) => Some(self.paths_between(after, &other.commit)?),
-                    None => None,
-                };
-                let is_theirs =
-                    |path: &String| brought.as_ref().is_none_or(|paths| paths.contains(path));
-                paths.retain(|path| there.contains(path) || !is_theirs(path));
-            }
-            touched.own.append(&mut paths);
+            touched.own.append(&mut self.written_by(step)?);
         }
         Ok(touched)
+    }
+
+    /// Paths that the step changed, but for those that stand as others left them.
+    fn written_by(&self, step: &Step) -> Result<BTreeSet<String>, Failure> {
+        let differ = |parent: &str| self.paths_between(parent, &step.commit);
+        let mut paths = differ(&step.parent)?;
+        let mut doubtful = BTreeSet::new();
+        for other in &step.others {
+            let there = differ(&other.commit)?;
+            match &other.after {
+                None => paths.retain(|path| there.contains(path)),
+                Some(after) => {
+                    let theirs = self.paths_between(after, &other.commit)?;
+                    doubtful.extend(theirs.into_iter().filter(|path| !there.contains(path)));
+                }
+            }
+        }
+        for path in &doubtful {
+            if paths.contains(path) && self.is_of_others(step, path)? {
+                paths.remove(path);
+            }
+        }
+        Ok(paths)
+    }
+
+    /// What stands there is what was there before the step or with others, as others changed it since:
+    /// else they changed what the step had written, and it stays a file of the step's.
+    fn is_of_others(&self, step: &Step, path: &str) -> Result<bool, Failure> {
+        let entry = |commit: &str| self.tree_entry(commit, path);
+        let mut known = vec![entry(&step.parent)?];
+        let mut changes = Vec::new();
+        for other in &step.others {
+            let left = entry(&other.commit)?;
+            match &other.after {
+                None => known.push(left),
+                Some(after) => changes.push((entry(after)?, left)),
+            }
+        }
+        while let Some(at) = changes.iter().position(|(was, _)| known.contains(was)) {
+            known.push(changes.swap_remove(at).1);
+        }
+        Ok(known.contains(&entry(&step.commit)?))
     }
 
     fn paths_between(&self, from: &str, to: &str) -> Result<BTreeSet<String>, Failure> {

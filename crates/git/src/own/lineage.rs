@@ -4,7 +4,7 @@ use super::file::Text;
 use super::handed::{Handed, name_after};
 use super::moved::Index;
 use super::way::{Moves, Step, names_of};
-use crate::lines::{Hunk, digest_lines, find_reshaped, hunks};
+use crate::lines::{Hunk, digest_lines, find_reshaped, hunks, is_telling};
 use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{OwnFile, OwnHunk};
@@ -261,20 +261,19 @@ impl Lineage {
         let mut brought = BTreeSet::new();
         let mut missing = BTreeSet::new();
         for (other, was) in others {
-            let stay = kept(other, after)?.into_iter();
+            let stay = Change::between(other, after)?.kept.into_iter();
             match was {
                 None => {
                     brought.extend(stay.map(|(_, at)| at));
-                    let gone = hunks(before.bytes(), other.bytes())?;
-                    missing.extend(gone.into_iter().flat_map(|hunk| hunk.old));
+                    missing.extend(Change::between(before, other)?.took);
                 }
                 Some(was) => {
-                    let theirs = hunks(was.bytes(), other.bytes())?;
-                    let wrote: Vec<_> = theirs.iter().map(|hunk| hunk.new.clone()).collect();
-                    let took: Vec<_> = theirs.into_iter().map(|hunk| hunk.old).collect();
-                    brought.extend(stay.filter(|(at, _)| is_in(&wrote, *at)).map(|(_, at)| at));
-                    let stood = kept(before, was)?.into_iter();
-                    missing.extend(stood.filter(|(_, at)| is_in(&took, *at)).map(|(at, _)| at));
+                    let theirs = Change::between(was, other)?;
+                    let is_theirs = |(at, _): &(usize, usize)| theirs.wrote.contains(at);
+                    brought.extend(stay.filter(is_theirs).map(|(_, at)| at));
+                    let stood = Change::between(before, was)?.kept.into_iter();
+                    let is_taken = |(_, at): &(usize, usize)| theirs.took.contains(at);
+                    missing.extend(stood.filter(is_taken).map(|(at, _)| at));
                 }
             }
         }
@@ -290,7 +289,7 @@ impl Lineage {
                 were.get(old.clone()).unwrap_or_default(),
                 are.get(new.clone()).unwrap_or_default(),
             );
-            let stays: BTreeSet<usize> = reshaped.iter().flatten().copied().collect();
+            let stays: BTreeSet<usize> = reshaped.from.iter().flatten().copied().collect();
             for (place, at) in old.clone().enumerate() {
                 if let Some(Origin::Basis(line)) = self.lines.get(at)
                     && !stays.contains(&place)
@@ -306,7 +305,7 @@ impl Lineage {
                     (None, false) => Origin::Foreign,
                 }
             };
-            lines.extend(new.zip(&reshaped).map(origin));
+            lines.extend(new.zip(&reshaped.from).map(origin));
             next = old.end;
         }
         lines.extend(self.lines.get(next..).unwrap_or_default());
@@ -315,16 +314,44 @@ impl Lineage {
     }
 }
 
-/// Lines that two texts share, by their places in both.
-fn kept(old: &Text, new: &Text) -> Result<Vec<(usize, usize)>, RepoError> {
-    let mut kept = Vec::new();
-    let (mut from, mut to) = (0, 0);
-    for hunk in hunks(old.bytes(), new.bytes())? {
-        kept.extend((from..hunk.old.start).zip(to..hunk.new.start));
-        (from, to) = (hunk.old.end, hunk.new.end);
+/// What became of one text in another.
+#[derive(Default)]
+struct Change {
+    /// Lines that both hold, by their places in both.
+    kept: Vec<(usize, usize)>,
+    /// Lines that only the first holds, and only the second, in whatever shape.
+    took: BTreeSet<usize>,
+    wrote: BTreeSet<usize>,
+}
+
+impl Change {
+    fn between(old: &Text, new: &Text) -> Result<Self, RepoError> {
+        let mut change = Self::default();
+        let (were, are) = (old.lines(), new.lines());
+        let (mut from, mut to) = (0, 0);
+        for hunk in hunks(old.bytes(), new.bytes())? {
+            change
+                .kept
+                .extend((from..hunk.old.start).zip(to..hunk.new.start));
+            (from, to) = (hunk.old.end, hunk.new.end);
+            let here = are.get(hunk.new.clone()).unwrap_or_default();
+            let reshaped = find_reshaped(were.get(hunk.old.clone()).unwrap_or_default(), here);
+            for ((at, line), from) in hunk.new.zip(here).zip(reshaped.from) {
+                match from {
+                    // Braces are anybody's.
+                    Some(from) if is_telling(&[line]) => {
+                        change.kept.push((hunk.old.start + from, at));
+                    }
+                    Some(_) => {}
+                    None => drop(change.wrote.insert(at)),
+                }
+            }
+            let stays = |at: &usize| reshaped.stay.contains(&(at - hunk.old.start));
+            change.took.extend(hunk.old.clone().filter(|at| !stays(at)));
+        }
+        change.kept.extend((from..were.len()).zip(to..are.len()));
+        Ok(change)
     }
-    kept.extend((from..old.lines().len()).zip(to..new.lines().len()));
-    Ok(kept)
 }
 
 /// One of the ranges, which are in order, holds the line.

@@ -11,6 +11,7 @@ mod lineage;
 mod moved;
 mod outcome;
 mod rebound;
+mod taken;
 mod trace;
 mod way;
 
