@@ -189,6 +189,11 @@ impl Failure {
         Self::new(FailureKind::Usage, Code::Usage, message)
     }
 
+    /// A name on the command line that nothing here has.
+    pub fn unknown(code: Code, message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, code, message)
+    }
+
     /// Where in the input it is: the place of the first thing that is wrong.
     pub fn path(&self) -> Option<&str> {
         self.findings.first()?.place.as_deref()
@@ -205,9 +210,12 @@ impl Failure {
         self
     }
 
-    /// The same with one more command to run.
+    /// The same with one more command to run. What helps with any wrong command line gives way to it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        if self.code == Code::Usage {
+            self.hints.retain(|known| known != Code::Usage.hint());
+        }
         self.hints.insert(0, hint.into());
         self
     }
