@@ -5,13 +5,11 @@
 
 mod address;
 mod envelope;
-mod key;
 mod make;
 mod proven;
 mod read;
 mod statement;
 
 pub(crate) use envelope::{by_hand, sealed};
-pub(crate) use key::signing_key;
 pub(crate) use make::{Found, Made, make, run_gates};
 pub(crate) use read::{About, Attested, MAX_FILE, read};

@@ -1,6 +1,6 @@
 //! What a commit is compared with.
 
-use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::diagnostic::{Code, Failure};
 use cook_git::Repo;
 
 /// The commit to compare with.
@@ -19,9 +19,7 @@ pub(crate) fn find(repo: &Repo, head: &str, named: Option<&str>) -> Result<Base,
         let Some(commit) = repo.commit_named(name)? else {
             let what = format!("`{name}` names no commit here");
             let hint = "name a branch, a tag or a commit, as in `--base main`";
-            return Err(Refusal::new(Code::CommitUnknown, what)
-                .replace_hints([hint])
-                .into());
+            return Err(Failure::unknown(Code::CommitUnknown, what).replace_hints([hint]));
         };
         let why = match repo.merge_base(&commit, head)? {
             Some(base) if base != commit => {

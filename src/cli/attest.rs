@@ -1,13 +1,14 @@
 //! `cook attest`: a verification as in-toto statements, and what somebody else's say.
 
 use super::context::{Answer, Context, answer};
+use super::sign::SigningArgs;
 use super::verify::{self, ProofArgs, VerifyScope};
 use super::{caller, input, runner_files, target};
 use crate::attest::{self, About, Found, Made};
 use crate::signature::Key;
 use crate::view::{AttestAnswer, AttestedAnswer};
 use clap::{Args, Subcommand};
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_git::Repo;
 use cook_os::disk::{Durable, Mode, NewFile};
 use std::path::{Path, PathBuf};
@@ -31,9 +32,8 @@ pub(super) struct AttestMakeArgs {
     /// Write the statements into a file, `NAME.intoto.jsonl` (default: standard output)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Sign with the key that git signs with (user only)
-    #[arg(long)]
-    pub sign: bool,
+    #[command(flatten)]
+    pub signing: SigningArgs,
     /// Called by a script on a person's behalf
     #[arg(long, requires = "sign")]
     pub yes: bool,
@@ -66,11 +66,10 @@ pub(super) fn attest(context: &Context, args: &AttestArgs) -> Answer {
 }
 
 fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
-    let key = match args.sign {
+    let key = match args.signing.sign {
         true => {
             caller::require_user_by("--yes", args.yes)?;
-            let repo = context.workspace()?.repo;
-            Some(attest::signing_key(&repo, &context.dir)?)
+            Some(args.signing.key(context, &context.workspace()?)?)
         }
         false => None,
     };
@@ -234,9 +233,7 @@ fn about(context: &Context, named: Option<&str>) -> Result<About, Failure> {
             let named = named.unwrap_or("HEAD");
             let what = format!("`{named}` names no commit here");
             let hint = "name a branch, a tag or a commit: `--commit main`";
-            Err(Refusal::new(Code::CommitUnknown, what)
-                .replace_hints([hint])
-                .into())
+            Err(Failure::unknown(Code::CommitUnknown, what).replace_hints([hint]))
         }
     }
 }

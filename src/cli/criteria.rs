@@ -50,8 +50,8 @@ fn list(context: &Context, only: Option<&str>) -> Answer {
         && snapshot.plan.slice(id).is_none()
     {
         return Err(
-            Failure::state(Code::SliceUnknown, format!("no slice is named `{id}`"))
-                .hint("cook criteria"),
+            Failure::unknown(Code::SliceUnknown, format!("no slice is named `{id}`"))
+                .replace_hints(["run `cook criteria`, which lists all of them"]),
         );
     }
     let slices = snapshot.plan.candidate_slices.iter();

@@ -143,9 +143,8 @@ fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>,
     if let Some(id) = &args.slice {
         let (_, snapshot) = workspace.require()?;
         let Some(slice) = snapshot.plan.slice(id) else {
-            return Err(
-                Refusal::new(Code::SliceUnknown, format!("no slice `{id}` in the plan")).into(),
-            );
+            let what = format!("no slice `{id}` in the plan");
+            return Err(Failure::unknown(Code::SliceUnknown, what));
         };
         for command in slice.verification_commands.iter().flatten() {
             if !gates.iter().any(|gate| &gate.run == command) {

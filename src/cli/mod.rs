@@ -68,6 +68,7 @@ mod run;
 mod scripted_agent;
 mod session;
 mod show;
+mod sign;
 mod status;
 mod step;
 mod strength;

@@ -3,6 +3,7 @@
 use super::caller;
 use super::context::{Answer, Context, answer};
 use crate::service;
+use crate::verify;
 use crate::view::PullAnswer;
 use clap::Args;
 use cook_core::diagnostic::Failure;
@@ -48,11 +49,19 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     let remote = service::remote(&workspace, named, &branch, Side::Fetch, attended)?;
     let head = workspace.repo.head()?.commit;
     let pulled = remote.pull(store, &branch, args.keep_mine)?;
-    answer(PullAnswer::of(
+    let is_theirs = pulled.ahead_of.is_none();
+    let mut told = PullAnswer::of(
         &workspace.place(),
         remote.shown(),
         branch,
         pulled,
         head.as_deref(),
-    ))
+    );
+    if is_theirs {
+        // A fresh clone has a log by now.
+        let (signer, unsigned) = verify::tell_signer(&context.workspace()?, remote.name())?;
+        told.signer = signer;
+        told.findings.extend(unsigned);
+    }
+    answer(told)
 }

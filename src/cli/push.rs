@@ -2,11 +2,16 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
-use crate::service::{self, Public};
+use super::sign::SigningArgs;
+use crate::service::{self, Public, Workspace};
+use crate::signature::{self, Blob, Key};
+use crate::verify;
 use crate::view::PushAnswer;
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::model::Event;
 use cook_remote::{Plan, Restore, Side};
+use cook_store::store::Signed;
 use std::io::{BufRead, IsTerminal};
 
 #[derive(Debug, Args)]
@@ -24,16 +29,22 @@ pub(super) struct PushArgs {
     #[arg(long)]
     pub restore: bool,
     /// Say what would be pushed
-    #[arg(long)]
+    #[arg(long, conflicts_with = "sign")]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub signing: SigningArgs,
 }
 
 pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     let workspace = context.workspace()?;
     caller::not_apart(&workspace)?;
-    if args.restore || !args.allow_secret.is_empty() {
+    if args.restore || args.signing.sign || !args.allow_secret.is_empty() {
         caller::require_user_by("--yes", args.yes)?;
     }
+    let key = match args.signing.sign {
+        true => Some(args.signing.key(context, &workspace)?),
+        false => None,
+    };
     let (_, snapshot) = workspace.require()?;
     let branch = service::branch(&workspace, Some(&snapshot))?;
     let attended = caller::is_attended();
@@ -44,23 +55,70 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
         true => Restore::Yes,
         false => Restore::No,
     };
-    let plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
-    let public = service::look_into(workspace.store()?, &plan)?;
-    let mut done = PushAnswer::planned(remote.shown(), &plan, &public.contents);
-    if plan.is_empty() {
-        return answer(done);
-    }
-    service::check_secrets(&public, &args.allow_secret)?;
-    if args.dry_run {
+    let look = || -> Result<(Plan, Public, PushAnswer), Failure> {
+        let plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
+        let public = service::look_into(workspace.store()?, &plan)?;
+        service::check_secrets(&public, &args.allow_secret)?;
+        let planned = PushAnswer::planned(remote.shown(), &plan, &public.contents);
+        Ok((plan, public, planned))
+    };
+    let (mut plan, public, mut done) = look()?;
+    if args.dry_run || (plan.is_empty() && key.is_none()) {
         return answer(done);
     }
     if plan.is_first() {
         confirm(context, &done, &public, &plan, args.yes)?;
     }
+    if let Some(key) = &key {
+        let (signed_by, is_new) = vouch(&workspace, remote.name(), key, args.yes)?;
+        (plan, _, done) = look()?;
+        done.key = Some(signed_by);
+        if plan.is_empty() {
+            // With `sync = "each"` it stands there already.
+            done.pushed = is_new;
+            return answer(done);
+        }
+    }
     let sent = remote.send(&plan)?;
     done.pushed = true;
     done.refs = sent.refs;
     answer(done)
+}
+
+/// Puts the user's signature under what the log records: the key's fingerprint, and whether it is
+/// new. One that stands there already and counts is enough.
+fn vouch(
+    workspace: &Workspace,
+    remote: &str,
+    key: &Key,
+    yes: bool,
+) -> Result<(String, bool), Failure> {
+    let actor = caller::require_user_by("--yes", yes)?;
+    let store = workspace.store()?;
+    let (tip, _) = workspace.require()?;
+    if store.event(&tip.commit)? == Event::Signed
+        && let Some(signed) = store.signed(&tip.commit)?
+        && verify::check_signature(workspace, remote, &signed).is_ok()
+        && let Some(blob) = Blob::read(signed.signature.as_bytes())
+    {
+        return Ok((blob.fingerprint(), false));
+    }
+    let sign = |text: &[u8]| {
+        let signed = Signed {
+            payload: text.to_vec(),
+            signature: signature::sign(key, text)?,
+        };
+        verify::check_signature(workspace, remote, &signed)?;
+        Ok(signed.signature)
+    };
+    let applied = service::sign(workspace, actor, &sign)?;
+    let tip = applied.tip.map(|tip| tip.commit).unwrap_or_default();
+    let signed = store.signed(&tip)?;
+    let blob = signed.and_then(|signed| Blob::read(signed.signature.as_bytes()));
+    blob.map(|blob| (blob.fingerprint(), true)).ok_or_else(|| {
+        let what = "`ssh-keygen` made something that is not a signature";
+        Failure::state(Code::SigningFailed, what)
+    })
 }
 
 /// What was never public becomes so once, and somebody says yes to it.

@@ -2,6 +2,7 @@
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
+use super::input::free_text;
 use super::transition;
 use crate::scaffold::{Contract, FileOutcome, SETTINGS};
 use crate::service::{self, Workspace};
@@ -14,7 +15,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, Args)]
 pub(super) struct TrustArgs {
     /// The command, as `cook` printed it
-    #[arg(required_unless_present_any = ["list", "gates", "tools", "program"])]
+    #[arg(
+        required_unless_present_any = ["list", "gates", "tools", "program"],
+        allow_hyphen_values = true,
+        value_parser = free_text
+    )]
     pub command: Option<String>,
     /// Trust every command that begins with these words
     #[arg(long, requires = "command")]

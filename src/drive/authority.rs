@@ -499,7 +499,7 @@ fn only_words(store: &Store, since: &str) -> Result<bool, Failure> {
         if meta.commit == since {
             return Ok(true);
         }
-        if !matches!(meta.event.as_str(), "said" | "briefed") {
+        if !matches!(meta.event.as_str(), "said" | "briefed" | "signed") {
             return Ok(false);
         }
     }

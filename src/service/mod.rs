@@ -57,12 +57,12 @@ pub use judging::Judging;
 pub(crate) use prompting::{
     Prompts, fits, leaves_the_tree_alone, report_format, role_prompts, ticket,
 };
-pub(crate) use pulled::pulled;
+pub(crate) use pulled::{pulled, tracked_base};
 pub use refusal::last_refusal;
 pub(crate) use scripted::{list_scripted_commands, scripted_line};
 pub(crate) use sync::check_commit_point;
 pub use transition::transition;
-pub(crate) use transition::{dry_run, leave_workflow, show_tip, transition_holding};
+pub(crate) use transition::{dry_run, leave_workflow, show_tip, sign, transition_holding};
 pub(crate) use uncommitted::{find_uncommitted, needs_ticket, tell_uncommitted};
 pub use workspace::{LogSource, Workspace};
 pub(crate) use workspace::{MIRROR_DIR, OF_PROCESS, place_of};

@@ -33,7 +33,10 @@ pub(crate) fn pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failure> {
 
 /// The default branch of a remote as this clone saw it last. A checkout that notes none has one of the
 /// usual names.
-fn tracked_base(workspace: &Workspace, remote: &str) -> Result<Option<String>, Failure> {
+///
+/// # Errors
+/// When the repository cannot be read.
+pub(crate) fn tracked_base(workspace: &Workspace, remote: &str) -> Result<Option<String>, Failure> {
     let refs = workspace.repo.refs()?;
     let of = |remote: &str| {
         let names = ["HEAD", "main", "master"];

@@ -6,7 +6,7 @@ use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::model::{Snapshot, Sync};
 use cook_remote::{Offer, Remote, Side};
-use cook_store::store::{Committed, Staged, Tip};
+use cook_store::store::{Committed, Sign, Staged, Tip};
 use std::time::Duration;
 
 /// How often a transition is decided again when somebody else was first.
@@ -51,13 +51,14 @@ impl<'w> CommitPoint<'w> {
     pub(super) fn commit(
         &self,
         staged: Staged<'_>,
+        sign: Option<&Sign<'_, Failure>>,
         before: Option<&Tip>,
         after: &Snapshot,
     ) -> Result<Committed, Failure> {
         let Some(before) = before else {
-            return Ok(staged.commit()?);
+            return staged.commit_once(sign, |_| Ok(()));
         };
-        let mut committed = staged.commit_once(|tip| {
+        let mut committed = staged.commit_once(sign, |tip| {
             carriage::check_new(self.workspace, &before.commit, &tip.commit)?;
             match self.remote.offer(&self.offer(before, tip, after)) {
                 Ok(true) => Ok(()),

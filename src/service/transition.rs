@@ -13,7 +13,7 @@ use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, FactSet, Facts, Step};
 use cook_core::model::{Actor, Event, Slice, Snapshot};
 use cook_core::prompt;
-use cook_store::store::{Lease, Recovery, Store, Tip, Transition};
+use cook_store::store::{Lease, Recovery, Sign, Store, Tip, Transition};
 use std::time::Duration;
 
 /// How long a writer waits for another one.
@@ -29,7 +29,7 @@ pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
     };
-    attempt_twice(workspace, event, actor, true)
+    attempt_twice(workspace, event, actor, true, None)
 }
 
 /// The same where nobody can wait for gates: what only they can tell stays unknown.
@@ -45,7 +45,19 @@ pub fn transition_without_gates(
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
     };
-    attempt_twice(workspace, event, actor, false)
+    attempt_twice(workspace, event, actor, false, None)
+}
+
+/// Records that the user signs what the log records, in a commit that bears the signature.
+///
+/// # Errors
+/// As [`transition`], and whatever keeps the signature from being made.
+pub fn sign(
+    workspace: &Workspace,
+    actor: Actor,
+    sign: &Sign<'_, Failure>,
+) -> Result<Applied, Failure> {
+    attempt_twice(workspace, &Event::Signed, actor, true, Some(sign))
 }
 
 /// The same for a driver, which holds the lease for as long as it drives.
@@ -58,7 +70,7 @@ pub fn transition_holding(
     event: &Event,
     actor: Actor,
 ) -> Result<Applied, Failure> {
-    attempt_twice(workspace, event, actor, true)
+    attempt_twice(workspace, event, actor, true, None)
 }
 
 fn attempt_twice(
@@ -66,15 +78,16 @@ fn attempt_twice(
     event: &Event,
     actor: Actor,
     runs_gates: bool,
+    sign: Option<&Sign<'_, Failure>>,
 ) -> Result<Applied, Failure> {
     if let Some(point) = CommitPoint::of(workspace)? {
         return until_taken(&point, || {
-            attempt(workspace, event, actor, runs_gates, Some(&point))
+            attempt(workspace, event, actor, runs_gates, sign, Some(&point))
         });
     }
-    let mut outcome = attempt(workspace, event, actor, runs_gates, None);
+    let mut outcome = attempt(workspace, event, actor, runs_gates, sign, None);
     if matches!(&outcome, Err(failure) if failure.code == Code::StaleFacts) {
-        outcome = attempt(workspace, event, actor, runs_gates, None);
+        outcome = attempt(workspace, event, actor, runs_gates, sign, None);
     }
     if let Ok(applied) = &mut outcome {
         push_after(workspace, applied);
@@ -163,6 +176,7 @@ fn attempt(
     event: &Event,
     actor: Actor,
     runs_gates: bool,
+    sign: Option<&Sign<'_, Failure>>,
     point: Option<&CommitPoint<'_>>,
 ) -> Result<Applied, Failure> {
     let (tip, snapshot) = workspace.current()?;
@@ -199,8 +213,8 @@ fn attempt(
     let staged = recovered.stage(transition)?;
     still_the_same(workspace, &decided)?;
     let committed = match point {
-        None => staged.commit()?,
-        Some(point) => point.commit(staged, tip.as_ref(), &decided.step.snapshot)?,
+        None => staged.commit_once(sign, |_| Ok::<_, Failure>(()))?,
+        Some(point) => point.commit(staged, sign, tip.as_ref(), &decided.step.snapshot)?,
     };
     findings.extend(committed.findings);
     let mut applied = Applied {

@@ -1,9 +1,11 @@
 //! SSH signatures: whose one is by a list of allowed signers, and how one is made. `ssh-keygen` does both.
 
 mod blob;
+mod key;
 mod keygen;
 
 pub(crate) use blob::{Blob, armored, decode, encode};
+pub(crate) use key::signing_key;
 pub(crate) use keygen::{Key, Signer, find_signer, sign};
 
 /// What a signature of cook's is for: git's own are for `git`.

@@ -34,7 +34,7 @@ pub(super) fn find(workspace: &Workspace, ask: &Ask) -> Result<Span, Failure> {
     let (_, snapshot) = workspace.require()?;
     let Some(slice) = snapshot.plan.slice(id) else {
         let what = format!("the plan has no slice `{id}`");
-        return Err(Refusal::new(Code::SliceUnknown, what).into());
+        return Err(Failure::unknown(Code::SliceUnknown, what));
     };
     let ledger = snapshot.ledger.slices.get(id);
     let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());

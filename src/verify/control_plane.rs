@@ -37,8 +37,11 @@ pub(super) fn state(workspace: &Workspace) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     outcome.findings.extend(workspace.config_problem().cloned());
     worktree(workspace, &mut outcome)?;
-    let reach = workspace.store.as_ref().map(Store::reach).transpose()?;
-    if let Some(reach) = reach {
+    // Of a log that was just fetched git has named each object by what it holds, and the chain was
+    // followed to its end.
+    let own = workspace.store.as_ref();
+    let own = own.filter(|_| workspace.log_from.is_none());
+    if let Some(reach) = own.map(Store::reach).transpose()? {
         outcome.add_checked(format!(
             "{} that the log leads to",
             counted(reach.objects, "object")

@@ -38,3 +38,4 @@ pub(crate) use proven::{CommitStanding, Proven};
 pub(crate) use slice::slice;
 pub(crate) use stop::stop;
 pub(crate) use ticks::measure_worths;
+pub(crate) use word::{check_signature, tell_signer};

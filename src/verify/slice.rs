@@ -6,7 +6,7 @@ use super::criteria::{Judge, Rerun};
 use super::outcome::Outcome;
 use super::{stop, word};
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{Head, current_audit, current_review, short};
 use cook_core::model::{Accepted, Slice, SliceStatus, Snapshot};
 use cook_git::Repo;
@@ -26,7 +26,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, 
     };
     let Some(slice) = snapshot.plan.slice(id) else {
         let what = format!("the plan has no slice `{id}`");
-        return Err(Refusal::new(Code::SliceUnknown, what).into());
+        return Err(Failure::unknown(Code::SliceUnknown, what));
     };
     let mut answered = Answered {
         asks,

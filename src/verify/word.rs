@@ -4,7 +4,7 @@
 use super::outcome::Outcome;
 use crate::service::{self, LogSource, Workspace};
 use crate::signature::{self, Blob, NAMESPACE, Signer};
-use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean};
+use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
 use cook_core::machine::short;
 use cook_git::Entry;
 use cook_store::store::Signed;
@@ -106,22 +106,94 @@ fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
     let refs = workspace.repo.refs()?;
     let judging = workspace.judging.as_ref().map(|judging| &judging.commit);
     let known = || source.base.as_ref().or_else(|| refs.get(&tracked));
-    let listed = match judging.or_else(known) {
-        Some(base) => workspace.repo.entry(base, SIGNERS)?,
-        None => Entry::Nothing,
-    };
-    let list = match listed {
-        Entry::Nothing => return Ok(Word::Pushers),
-        Entry::File { bytes, .. } => bytes,
-        _ => {
-            let why = format!("`{SIGNERS}` of the base branch is not a file that can be read");
-            return Ok(Word::Nobody(Code::WordUnsigned, why));
-        }
+    let list = match read_list(workspace, judging.or_else(known))? {
+        List::Nothing => return Ok(Word::Pushers),
+        List::Of(bytes) => bytes,
+        List::Unreadable(why) => return Ok(unsigned(&why)),
     };
     let Some(signed) = workspace.store()?.signed(&source.tip)? else {
         return Ok(unsigned("the log's tip bears no signature"));
     };
     judge(&list, &signed)
+}
+
+/// The list of a commit.
+enum List {
+    Nothing,
+    Of(Vec<u8>),
+    Unreadable(String),
+}
+
+fn read_list(workspace: &Workspace, base: Option<&String>) -> Result<List, Failure> {
+    let Some(base) = base else {
+        return Ok(List::Nothing);
+    };
+    Ok(match workspace.repo.entry(base, SIGNERS)? {
+        Entry::Nothing => List::Nothing,
+        Entry::File { bytes, .. } => List::Of(bytes),
+        _ => List::Unreadable(format!(
+            "`{SIGNERS}` of the base branch is not a file that can be read"
+        )),
+    })
+}
+
+/// Whether whoever reads the log at a remote lets this signature of it count: where the base lists
+/// signers, it is one of theirs.
+///
+/// # Errors
+/// `signer_not_listed`, `signer_out_of_time`.
+pub(crate) fn check_signature(
+    workspace: &Workspace,
+    remote: &str,
+    signed: &Signed,
+) -> Result<(), Failure> {
+    let base = service::tracked_base(workspace, remote)?;
+    let word = match read_list(workspace, base.as_ref())? {
+        List::Nothing => return Ok(()),
+        List::Of(bytes) => judge(&bytes, signed)?,
+        List::Unreadable(why) => unsigned(&why),
+    };
+    let Word::Nobody(code, why) = word else {
+        return Ok(());
+    };
+    let code = match code {
+        Code::WordSignerExpired => Code::SignerOutOfTime,
+        Code::WordUnsigned => Code::SigningFailed,
+        _ => Code::SignerNotListed,
+    };
+    let mut refusal = Refusal::new(code, format!("nothing was signed or pushed: {why}"));
+    refusal = refusal.hint("sign with a key that is listed: `cook push --sign --key FILE`");
+    Err(refusal
+        .with(vec![
+            Finding::new(code, format!("`{SIGNERS}` of the base")).at(SIGNERS),
+        ])
+        .into())
+}
+
+/// Of a log that was just taken in from a remote: who signed it, or why nobody's signature counts;
+/// nothing where nobody lists signers.
+///
+/// # Errors
+/// A repository or a log that cannot be read.
+pub(crate) fn tell_signer(
+    workspace: &Workspace,
+    remote: &str,
+) -> Result<(Option<String>, Option<Finding>), Failure> {
+    let Some((tip, _)) = workspace.store()?.current()? else {
+        return Ok((None, None));
+    };
+    let source = LogSource {
+        remote: remote.to_owned(),
+        shown: String::new(),
+        reference: String::new(),
+        tip: tip.commit,
+        base: service::tracked_base(workspace, remote)?,
+    };
+    Ok(match find(workspace, &source)? {
+        Word::Pushers => (None, None),
+        Word::Signer(who) => (Some(who), None),
+        word @ Word::Nobody(..) => (None, word.finding()),
+    })
 }
 
 fn unsigned(why: &str) -> Word {

@@ -29,6 +29,8 @@ pub struct PushAnswer {
     pub exchanges: u64,
     /// Messages of the user among them.
     pub messages: u64,
+    /// Fingerprint of the key that signed the log's newest transition (`--sign`).
+    pub key: Option<String>,
 }
 
 impl PushAnswer {
@@ -43,6 +45,7 @@ impl PushAnswer {
             bytes: contents.bytes,
             exchanges: contents.exchanges,
             messages: contents.messages,
+            key: None,
         }
     }
 
@@ -65,6 +68,9 @@ impl PushAnswer {
 
 impl Show for PushAnswer {
     fn human(&self, page: &mut Page) {
+        if let Some(key) = &self.key {
+            page.row("signed by", key);
+        }
         if !self.pushed && self.transitions == 0 && self.refs.is_empty() && !self.with_branch {
             page.line(&format!("`{}` has everything already", self.remote));
             return;
@@ -108,6 +114,9 @@ pub struct PullAnswer {
     pub is_fresh: bool,
     /// The ref of the log that keeps transitions which the remote lacks; null where there are none.
     pub set_aside: Option<String>,
+    /// Who signed the newest transition, of those whom the base branch lists; null where nobody did, or
+    /// nobody is listed.
+    pub signer: Option<String>,
     pub findings: Vec<Finding>,
 }
 
@@ -151,6 +160,7 @@ impl PullAnswer {
             transitions: pulled.transitions,
             is_fresh: pulled.is_fresh,
             set_aside,
+            signer: None,
             findings,
         }
     }
@@ -158,6 +168,9 @@ impl PullAnswer {
 
 impl Show for PullAnswer {
     fn human(&self, page: &mut Page) {
+        if let Some(who) = &self.signer {
+            page.row("signed by", who);
+        }
         if self.transitions == 0 && self.set_aside.is_none() {
             page.line(&format!(
                 "the log of `{}` is up to date with `{}` (#{})",

@@ -40,7 +40,7 @@ fn the_base_is_named_or_looked_for() {
         (&answer["base"], &answer["base_is"]),
         (&first.into(), &"HEAD~2".into())
     );
-    let run = repo.cook(&["check", "--base", "nowhere"]).exits(4);
+    let run = repo.cook(&["check", "--base", "nowhere"]).exits(2);
     assert!(run.err.contains("commit_unknown"), "{run:?}");
     let run = repo.cook(&["check", "--base", "--help"]);
     assert_ne!(run.code, 0, "{run:?}");

@@ -224,7 +224,7 @@ fn criteria_are_listed_by_the_number_that_amend_takes() {
         .says("no proof yet");
     let one = repo.cook(&["criteria", "b"]).exits(0);
     assert!(!one.out.contains("a (selected)"), "{}", one.out);
-    repo.cook(&["criteria", "z"]).fails(3, "slice_unknown");
+    repo.cook(&["criteria", "z"]).fails(2, "slice_unknown");
     let json = repo.cook(&["criteria", "--json"]).exits(0).json();
     assert_eq!(json["slices"][0]["criteria"][0]["number"], 1);
 }

@@ -149,7 +149,7 @@ fn a_plan_that_brings_a_command_asks_and_trust_goes_on() {
     assert_eq!(repo.rule(), "4");
     repo.cook(&["gate", "--slice", "a"]).exits(0).says(GATE);
     repo.cook(&["gate", "--slice", "z"])
-        .fails(4, "slice_unknown");
+        .fails(2, "slice_unknown");
 }
 
 #[test]

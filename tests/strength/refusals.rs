@@ -56,7 +56,7 @@ fn where_there_is_nothing_to_run_or_to_compare_that_is_said() {
         run.err.contains("gates_not_green") && run.err.contains("cook init"),
         "{run:?}"
     );
-    let run = unborn.cook(&["strength", "--base", "nowhere"]).exits(4);
+    let run = unborn.cook(&["strength", "--base", "nowhere"]).exits(2);
     assert!(run.err.contains("commit_unknown"), "{run:?}");
     let run = unborn.cook(&["strength", "a"]).exits(3);
     assert!(run.err.contains("not_initialised"), "{run:?}");
@@ -67,7 +67,7 @@ fn where_there_is_nothing_to_run_or_to_compare_that_is_said() {
 #[test]
 fn a_slice_is_measured_from_its_basis() {
     let repo = Repo::selected();
-    let run = repo.cook(&["strength", "nothing"]).exits(4);
+    let run = repo.cook(&["strength", "nothing"]).exits(2);
     assert!(run.err.contains("slice_unknown"), "{run:?}");
     let run = repo.cook(&["strength", "b"]).exits(4);
     assert!(run.err.contains("has no commit yet"), "{run:?}");

@@ -514,7 +514,7 @@ fn a_base_that_says_nothing_and_words_that_mean_nothing_are_told() {
         if base.starts_with('-') {
             continue;
         }
-        by(base, &[]).fails(4, "commit_unknown");
+        by(base, &[]).fails(2, "commit_unknown");
     }
     clone.git(&["checkout", "-q", "--orphan", "empty"]);
     clone.git(&["rm", "-rq", "--cached", "."]);

@@ -21,4 +21,6 @@ mod report;
 #[cfg(unix)]
 mod runner;
 mod shapes;
+#[cfg(unix)]
+mod sign;
 mod verdicts;

@@ -212,7 +212,7 @@ fn three_questions_are_answered_by_three_commands() {
     repo.cook(&["verify", "slice"]).exits(2);
     repo.cook(&["verify", "all", "a"]).exits(2);
     repo.cook(&["verify", "slice", "z"])
-        .fails(4, "slice_unknown");
+        .fails(2, "slice_unknown");
 
     let clone = Repo::directory();
     clone.git(&["clone", "-q", repo.root.to_str().unwrap(), "."]);

@@ -86,6 +86,11 @@ impl<'r> Remote<'r> {
         redacted(&clean(&self.name, Lines::Fold))
     }
 
+    /// The same as it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Its address to fetch from, as git has it.
     ///
     /// # Errors

@@ -68,7 +68,11 @@ impl Keys {
             }
             (_, Key::Letter('a')) if watched.asks => {
                 self.pane = Pane::Answer {
-                    question: watched.waits.clone().unwrap_or_default(),
+                    question: watched
+                        .waits
+                        .as_ref()
+                        .map(|it| it.what.clone())
+                        .unwrap_or_default(),
                     text: String::new(),
                 };
             }

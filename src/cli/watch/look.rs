@@ -3,17 +3,22 @@
 use super::super::cost::cost_of;
 use crate::drive::{self, Live};
 use crate::service::Workspace;
-use crate::view::{Run, Watched, WatchedSession, WatchedSlice, line_of, watched_words};
+use crate::view::{
+    Run, Watched, WatchedSession, WatchedSlice, WatchedWait, line_of, watched_words,
+};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Evidence, Role, Slice, Snapshot, WaitingKind};
 use cook_os::clock::Clock;
 use cook_os::process::is_alive;
 use cook_store::session::GitStore;
 use cook_store::store::Tip;
+use std::ops::Range;
 use std::time::Duration;
 
 /// Transitions that are shown.
 const MOMENTS: usize = 20;
+/// Hours, minutes and seconds of a time.
+const TIME: Range<usize> = 11..19;
 /// Seconds by which a silence is told: what changes each second is drawn each second.
 const STEP: i64 = 5;
 
@@ -94,20 +99,22 @@ impl Look {
             "{} · phase {} · #{}",
             state.continuation_policy, state.current_phase, ledger.seq.0
         );
-        seen.waits = ledger
-            .waiting
-            .as_ref()
-            .map(|waiting| watched_words(&format!("waits: {} — `{}`", waiting.what, waiting.exit)));
+        seen.waits = ledger.waiting.as_ref().map(|waiting| WatchedWait {
+            what: watched_words(&waiting.what),
+            exit: watched_words(&waiting.exit),
+        });
         let waiting = ledger.waiting.as_ref();
         seen.asks = waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Question);
         seen.slices = plan.candidate_slices.iter().map(slice_of).collect();
         let mut moments = Vec::new();
         for meta in workspace.store()?.entries()?.take(MOMENTS) {
             let meta = meta?;
+            // The day is not what one looks for, and a row is narrow.
             let time = Clock::of_epoch(meta.epoch_seconds);
+            let time = time.get(TIME).unwrap_or(&time);
             moments.push(line_of(
                 meta.seq,
-                &time,
+                time,
                 &meta.event,
                 &meta.actor,
                 &meta.subject,

@@ -163,15 +163,13 @@ fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
     }
     let what = format!("the base `{}` names no commit here", ask.base);
     let branch = ask.base.rsplit('/').next().unwrap_or(ask.base);
-    Err(Refusal::new(Code::CommitUnknown, what)
-        .replace_hints([
-            format!(
-                "name a branch, a tag or a commit: `cook verify --base {}`",
-                shell_words::quote(&format!("origin/{branch}"))
-            ),
-            "in CI check out with `fetch-depth: 0`, or name the remote with `--from`".to_owned(),
-        ])
-        .into())
+    Err(Failure::unknown(Code::CommitUnknown, what).replace_hints([
+        format!(
+            "name a branch, a tag or a commit: `cook verify --base {}`",
+            shell_words::quote(&format!("origin/{branch}"))
+        ),
+        "in CI check out with `fetch-depth: 0`, or name the remote with `--from`".to_owned(),
+    ]))
 }
 
 /// Somebody who may push a tag or a branch could give it the base's name: `origin/main` is then two things,

@@ -28,8 +28,7 @@ pub(crate) struct Watched {
     pub standing: String,
     /// What agents have cost.
     pub cost: String,
-    /// What the work waits for, and the command that leaves it.
-    pub waits: Option<String>,
+    pub waits: Option<WatchedWait>,
     /// A question can be answered.
     pub asks: bool,
     pub slices: Vec<WatchedSlice>,
@@ -41,6 +40,13 @@ pub(crate) struct Watched {
     pub pane: Pane,
     /// What the last key came to.
     pub note: Option<String>,
+}
+
+/// What the work waits for, and the command that leaves it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WatchedWait {
+    pub what: String,
+    pub exit: String,
 }
 
 /// Who drives.

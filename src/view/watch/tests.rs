@@ -20,6 +20,13 @@ fn slice(number: usize, status: &'static str, proven: usize) -> WatchedSlice {
     }
 }
 
+fn wait(what: &str, exit: &str) -> WatchedWait {
+    WatchedWait {
+        what: what.to_owned(),
+        exit: exit.to_owned(),
+    }
+}
+
 fn at_work() -> Watched {
     Watched {
         mission: "Extend the library".to_owned(),
@@ -38,7 +45,7 @@ fn at_work() -> Watched {
                 .collect(),
         }],
         moments: (1..=17)
-            .map(|seq| line_of(seq, "2026-01-01T00:00:00Z", "reviewed", "role", "slice-1"))
+            .map(|seq| line_of(seq, "00:00:00", "reviewed", "role", "slice-1"))
             .collect(),
         ..Watched::default()
     }
@@ -62,12 +69,41 @@ fn many_slices_leave_room_for_the_session() {
     insta::assert_snapshot!(drawn(&watched, 80, 24));
 }
 
+/// What does not fit says so; what leaves a stop, and what came of a key, stands there whole.
+#[test]
+fn long_words_at_80_by_24() {
+    let long = "words that go on, as those of people and agents do, ".repeat(5);
+    let mut watched = at_work();
+    watched.mission.clone_from(&long);
+    watched.slices[1].id = "a-name-that-is-as-long-as-names-of-tasks-come".to_owned();
+    watched.waits = Some(wait(&long, "cook resume --budget attempts=2"));
+    watched.run = Run::Killed(
+        "the run (pid 4711) was killed in a session of the completion-implementer: `cook run` \
+         settles it and goes on"
+            .to_owned(),
+    );
+    watched.sessions[0].lines = vec![format!("PROGRESS: {long}"); 3];
+    watched.sessions[0].what = format!("{}, 写写写写写写写写", watched.sessions[0].what);
+    watched.moments = vec![line_of(12, "00:00:00", "regrounded", "role", &long); 5];
+    watched.note = Some("user_only: only a person may do this: `COOK_ROLE` is set, as it is in a session of an agent".to_owned());
+    insta::assert_snapshot!(drawn(&watched, 80, 24));
+    watched.pane = Pane::Report {
+        title: format!("#17 reviewed {long}"),
+        lines: vec![long],
+        from: 0,
+    };
+    insta::assert_snapshot!(drawn(&watched, 80, 24));
+}
+
 #[test]
 fn a_question_and_its_answer() {
     let mut watched = at_work();
     watched.sessions.clear();
     watched.run = Run::None;
-    watched.waits = Some("waits: which port should it listen on?".to_owned());
+    watched.waits = Some(wait(
+        "which port should it listen on?",
+        "cook answer 'TEXT'",
+    ));
     watched.asks = true;
     watched.pane = Pane::Answer {
         question: "which port should it listen on?".to_owned(),
@@ -101,7 +137,7 @@ fn no_size_is_too_small_and_no_word_does_anything() {
     watched.slices[0].goal = watched_words(&hostile);
     watched.slices[0].id = watched_words(&hostile);
     watched.note = Some(watched_words(&hostile));
-    watched.waits = Some(watched_words(&hostile));
+    watched.waits = Some(wait(&watched_words(&hostile), &watched_words(&hostile)));
     for (width, height) in [(1, 1), (2, 3), (10, 4), (80, 24), (300, 100)] {
         let text = drawn(&watched, width, height);
         let acts = |c: char| c != '\n' && cook_core::model::is_hidden(c);

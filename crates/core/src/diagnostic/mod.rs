@@ -200,6 +200,11 @@ impl Failure {
         Self::new(FailureKind::Usage, Code::Usage, message)
     }
 
+    /// A name on the command line that nothing here has.
+    pub fn unknown(code: Code, message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, code, message)
+    }
+
     /// Where in the input it is: the place of the first thing that is wrong.
     pub fn path(&self) -> Option<&str> {
         self.findings.first()?.place.as_deref()

@@ -54,6 +54,7 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
         | Event::Adopted { .. }
         | Event::BranchAdopted
         | Event::Restored
+        | Event::Signed
         | Event::CriterionAmended { .. } => {}
     }
     set
@@ -296,8 +297,8 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             reason,
         } => user::amend(work, slice_id, *number, text, reason),
         Event::Said { text, session } => brief::say(work, text, session.as_ref(), actor),
-        // It leaves the work where it stands and never comes here.
-        Event::Briefed { .. } => Ok(()),
+        // These leave the work where it stands and never come here.
+        Event::Briefed { .. } | Event::Signed => Ok(()),
     }
 }
 

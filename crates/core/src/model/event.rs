@@ -1,11 +1,10 @@
 //! What can happen to a workflow: one event, one transition, one log commit.
 
 use super::Profile;
-use super::anchor::Anchor;
 use super::answer::{AnswerTo, PlaceAnswer};
 use super::assurance::{ByCook, Offer};
 use super::brief::BriefChange;
-use super::evidence::Basis;
+use super::claim::EvidenceClaim;
 use super::ledger::{Waiting, WaitingKind};
 use super::limits::Limits;
 use super::plan::Plan;
@@ -161,62 +160,6 @@ pub enum PolicyChange {
         #[serde(with = "Text")]
         exit: String,
     },
-}
-
-/// A claim that a criterion holds, with where to look.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "GivenClaim")]
-pub struct EvidenceClaim {
-    /// The slice; left out = the slice that is reconciled or active.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slice_id: Option<String>,
-    /// The criterion's text.
-    #[serde(with = "Text")]
-    pub criterion: String,
-    /// Where the proof is.
-    #[serde(with = "Text")]
-    pub anchor: String,
-    /// What kind of proof; where a claim leaves it out, the one that its anchor's form has.
-    pub basis: Basis,
-}
-
-/// An evidence claim as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenClaim {
-    #[serde(default)]
-    slice_id: Option<String>,
-    #[serde(with = "Text")]
-    criterion: String,
-    #[serde(with = "Text")]
-    anchor: String,
-    #[serde(default)]
-    basis: Option<Basis>,
-}
-
-impl From<GivenClaim> for EvidenceClaim {
-    fn from(given: GivenClaim) -> Self {
-        // An anchor that breaks its grammar is refused where it is looked at.
-        let natural = || Anchor::parse(&given.anchor).map_or(Basis::Observed, |a| a.basis());
-        Self {
-            basis: given.basis.unwrap_or_else(natural),
-            slice_id: given.slice_id,
-            criterion: given.criterion,
-            anchor: given.anchor,
-        }
-    }
-}
-
-impl EvidenceClaim {
-    /// What an implementer says proves a criterion, as a re-ground claims it.
-    pub fn of_offer(slice_id: &str, offer: &Offer) -> Self {
-        Self::from(GivenClaim {
-            slice_id: Some(slice_id.to_owned()),
-            criterion: offer.criterion.clone(),
-            anchor: offer.anchor.clone(),
-            basis: None,
-        })
-    }
 }
 
 /// A regrounder's JSON block. Applied in the order reconcile, plan, conclude, select, policy.
@@ -466,10 +409,12 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
     },
+    /// The user vouches for what the log records: the commit of this transition bears a signature.
+    Signed,
 }
 
 /// Names of the events that only a person may cause (`protocol/completion.md#what-is-the-users-alone`).
-pub const USER_COMMANDS: [&str; 9] = [
+pub const USER_COMMANDS: [&str; 10] = [
     "resumed",
     "cancelled",
     "refocused",
@@ -479,6 +424,7 @@ pub const USER_COMMANDS: [&str; 9] = [
     "undone",
     "criterion_amended",
     "said",
+    "signed",
 ];
 
 macro_rules! names {
@@ -519,6 +465,7 @@ names! {
     CriterionAmended "criterion_amended"
     Briefed "briefed"
     Said "said"
+    Signed "signed"
 }
 
 impl Event {
@@ -556,7 +503,7 @@ impl Event {
 
     /// Events that leave the work where it stands.
     pub fn is_aside(&self) -> bool {
-        matches!(self, Event::Briefed { .. })
+        matches!(self, Event::Briefed { .. } | Event::Signed)
     }
 }
 

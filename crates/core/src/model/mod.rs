@@ -14,6 +14,7 @@ mod brief;
 mod carriage;
 mod checkpoint;
 mod cited;
+mod claim;
 mod clean_room;
 mod config;
 mod contract;
@@ -62,6 +63,7 @@ pub use brief::{
 pub use carriage::{Exchanges, LogSettings, Sync};
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
 pub use cited::{Citation, CitedExchange, Said};
+pub use claim::EvidenceClaim;
 pub use clean_room::{CleanRoom, GitShown};
 pub use config::{
     BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Notify, Price, RoleConfig, Rules,
@@ -73,8 +75,8 @@ pub use contract::{
 };
 pub use directory::StateDirectory;
 pub use event::{
-    Actor, AdoptedPlan, Conclude, Decision, Event, EvidenceClaim, PolicyChange, Reconcile,
-    Reground, Reopen, Resume, Submission, USER_COMMANDS, Verdicts,
+    Actor, AdoptedPlan, Conclude, Decision, Event, PolicyChange, Reconcile, Reground, Reopen,
+    Resume, Submission, USER_COMMANDS, Verdicts,
 };
 pub use evidence::{
     ArtifactType, Basis, Caches, Evidence, EvidenceRecord, Outcome, Place, Program, Receipt,

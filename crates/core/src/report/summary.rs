@@ -79,6 +79,7 @@ pub fn summarize(event: &Event) -> String {
         ),
         Event::Briefed { by, .. } => format!("the brief is changed by {}", fold(by)),
         Event::Said { text, .. } => format!("the user says: {}", fold(text)),
+        Event::Signed => "the user signs what the log records".to_owned(),
     }
 }
 

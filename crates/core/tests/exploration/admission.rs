@@ -107,7 +107,7 @@ pub fn admitted(seen: &Seen) -> Check {
                 || "the project stays done against what the user says".to_owned(),
             )
         }
-        Event::Briefed { .. } => require(
+        Event::Briefed { .. } | Event::Signed => require(
             seen.before.plan == seen.after().plan
                 && seen.before.ledger.slices == seen.after().ledger.slices
                 && seen.before.ledger.head_seen == seen.after().ledger.head_seen,

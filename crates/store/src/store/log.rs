@@ -6,16 +6,15 @@
 //! not exist for cook.
 
 use super::error::{During, StoreError};
-use cook_os::disk::{self, Durable, Mode, NewFile};
+use super::loose::{
+    list_loose, loose_path, open_loose, read_header, read_loose, stream, write_loose,
+};
+use cook_os::disk;
 use git2::{ErrorCode, ObjectFormat, ObjectType, Oid, Repository};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, Read, Write};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-
-/// No object of a log is larger, before compression.
-const MAX_OBJECT: u64 = 1 << 30;
 
 /// Objects from this size on are written here, as those are that replace damaged ones: libgit2's
 /// deflate and its search for SHA-1 collisions take several times as long.
@@ -35,6 +34,8 @@ pub(crate) struct Log {
     objects: PathBuf,
     /// Others that are read from.
     others: Vec<PathBuf>,
+    /// The objects of all of them that are files of their own, where these were listed once.
+    listed: Option<HashSet<Oid>>,
 }
 
 /// Bytes of a ref's file, and of the log's other files, at most: libgit2 reads them whole.
@@ -93,7 +94,17 @@ impl Log {
             repo,
             objects: dir.join("objects"),
             others: Vec::new(),
+            listed: None,
         })
+    }
+
+    /// The same for reading much of it: what is a file of its own is listed once, and not looked for
+    /// object by object. What comes later is found all the same, by libgit2.
+    pub(super) fn at_rest(mut self) -> Self {
+        let names = self.directories().flat_map(|dir| list_loose(dir));
+        let listed = names.filter_map(|hex| self.oid(&hex)).collect();
+        self.listed = Some(listed);
+        self
     }
 
     /// The same with another object directory to read from.
@@ -199,6 +210,13 @@ impl Log {
         [&self.objects].into_iter().chain(&self.others)
     }
 
+    /// Those of them that an object may be a file of its own in.
+    fn directories_of(&self, id: Oid) -> impl Iterator<Item = &PathBuf> {
+        let listed = self.listed.as_ref();
+        let is_loose = listed.is_none_or(|listed| listed.contains(&id));
+        self.directories().filter(move |_| is_loose)
+    }
+
     fn odb(&self) -> Result<git2::Odb<'_>, StoreError> {
         self.repo.odb().reading("the log's objects")
     }
@@ -277,7 +295,7 @@ impl Log {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
             StoreError::unreadable(format!("object {id} of the log"), error)
         };
-        for dir in self.directories() {
+        for dir in self.directories_of(id) {
             let found = read_loose(dir, id).map_err(|error| failed(error.into()))?;
             if let Some((kind, bytes)) = found {
                 if self.name(kind, &bytes)? != id {
@@ -296,7 +314,7 @@ impl Log {
     pub(super) fn holds(&self, id: Oid) -> bool {
         let is_loose =
             |dir: &PathBuf| disk::look(&loose_path(dir, id)).is_ok_and(|at| at.is_some());
-        self.directories().any(is_loose) || self.odb().is_ok_and(|odb| odb.exists(id))
+        self.directories_of(id).any(is_loose) || self.odb().is_ok_and(|odb| odb.exists(id))
     }
 
     /// What an object is, and its size before compression.
@@ -304,7 +322,7 @@ impl Log {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
             StoreError::unreadable(format!("object {id} of the log"), error)
         };
-        for dir in self.directories() {
+        for dir in self.directories_of(id) {
             if let Some(file) = open_loose(dir, id).map_err(|error| failed(error.into()))? {
                 return read_header(&mut stream(file)).map_err(|error| failed(error.into()));
             }
@@ -420,78 +438,6 @@ fn parse_tree(mut bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
     Some(entries)
 }
 
-/// A loose object; `None` when there is no such file.
-fn read_loose(objects: &Path, id: Oid) -> io::Result<Option<(ObjectType, Vec<u8>)>> {
-    open_loose(objects, id)?.map(inflate).transpose()
-}
-
-/// Writes a loose object as git does: under a temporary name, synced, then renamed, and
-/// the directory it lies in synced.
-fn write_loose(objects: &Path, id: Oid, kind: ObjectType, bytes: &[u8]) -> io::Result<()> {
-    let path = loose_path(objects, id);
-    let dir = path.parent().unwrap_or(objects);
-    match std::fs::create_dir(dir) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let new = NewFile::at(&path, Durable::ContentAndName)
-        .mode(Mode::Masked(0o444))
-        // The name that git's own cleaning knows.
-        .prefix("tmp_obj_");
-    let mut stream = flate2::write::ZlibEncoder::new(new.begin()?, flate2::Compression::fast());
-    write!(stream, "{} {}\0", kind.str(), bytes.len())?;
-    stream.write_all(bytes)?;
-    stream.finish()?.finish().map(drop)
-}
-
-fn open_loose(objects: &Path, id: Oid) -> io::Result<Option<File>> {
-    match disk::open_no_follow(OpenOptions::new().read(true), &loose_path(objects, id)) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn loose_path(objects: &Path, id: Oid) -> PathBuf {
-    let hex = id.to_string();
-    objects.join(&hex[..2]).join(&hex[2..])
-}
-
-type Inflated<R> = io::BufReader<flate2::read::ZlibDecoder<R>>;
-
-fn stream<R: Read>(file: R) -> Inflated<R> {
-    io::BufReader::with_capacity(4096, flate2::read::ZlibDecoder::new(file))
-}
-
-fn malformed(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
-}
-
-/// Type and size, as the object itself says.
-fn read_header(stream: &mut impl BufRead) -> io::Result<(ObjectType, u64)> {
-    let mut head = Vec::new();
-    stream.take(64).read_until(0, &mut head)?;
-    head.strip_suffix(b"\0")
-        .and_then(|head| std::str::from_utf8(head).ok())
-        .and_then(|head| head.split_once(' '))
-        .and_then(|(kind, size)| Some((ObjectType::from_str(kind)?, size.parse().ok()?)))
-        .ok_or_else(|| malformed("its header is malformed"))
-}
-
-fn inflate(file: impl Read) -> io::Result<(ObjectType, Vec<u8>)> {
-    let mut stream = stream(file);
-    let (kind, size) = read_header(&mut stream)?;
-    if size > MAX_OBJECT {
-        return Err(malformed("it is larger than cook reads"));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(1 << 20)).unwrap_or(0));
-    stream.take(size + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 != size {
-        return Err(malformed("it is not as long as it says"));
-    }
-    Ok((kind, bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -502,28 +448,6 @@ mod tests {
             flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
         writer.write_all(bytes).unwrap();
         writer.finish().unwrap()
-    }
-
-    #[test]
-    fn objects_cut_short_or_lying_are_errors() {
-        let good = deflate(b"blob 5\0hello");
-        let (kind, bytes) = inflate(&good[..]).unwrap();
-        assert_eq!((kind, bytes.as_slice()), (ObjectType::Blob, &b"hello"[..]));
-        for length in 0..good.len() {
-            assert!(inflate(&good[..length]).is_err(), "{length}");
-        }
-        for bad in [
-            &b"blob 6\0hello"[..],
-            b"blob 4\0hello",
-            b"blob 99999999999999\0hello",
-            b"blob -1\0",
-            b"snake 5\0hello",
-            b"blob",
-            b"",
-        ] {
-            assert!(inflate(&deflate(bad)[..]).is_err(), "{bad:?}");
-        }
-        assert!(inflate(&b"not compressed"[..]).is_err());
     }
 
     #[test]

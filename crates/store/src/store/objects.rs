@@ -140,7 +140,12 @@ pub(super) struct Stand<'r> {
 
 impl<'r> Stand<'r> {
     pub(super) fn at(log: &'r Log, commit: Oid) -> Result<Self, StoreError> {
-        let entries = log.tree(log.commit(commit)?.tree)?;
+        Self::of(log, &log.commit(commit)?)
+    }
+
+    /// The tree of a commit that was read already.
+    pub(super) fn of(log: &'r Log, commit: &Commit) -> Result<Self, StoreError> {
+        let entries = log.tree(commit.tree)?;
         Ok(Self { log, entries })
     }
 
@@ -216,7 +221,7 @@ impl<'r> Stand<'r> {
     }
 }
 
-fn find(entries: &[TreeEntry], name: &str) -> Option<Oid> {
+pub(super) fn find(entries: &[TreeEntry], name: &str) -> Option<Oid> {
     entries
         .iter()
         .find(|entry| entry.name == name)

@@ -11,6 +11,7 @@ use super::pack;
 use super::place::{self, Place};
 use cook_os::disk::TemporaryDir;
 use git2::Oid;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,7 +99,7 @@ impl Quarantine {
     /// # Errors
     /// `remote_log_refused`.
     pub fn check_sizes(&self, limits: &Limits) -> Result<(), StoreError> {
-        admit::check_sizes(&self.open_alone()?, limits)
+        admit::check_sizes(&self.open_alone()?.at_rest(), limits)
     }
 
     /// Looks a chain through, from that commit back.
@@ -106,7 +107,7 @@ impl Quarantine {
     /// # Errors
     /// `remote_log_refused`, or a format that this cook does not know.
     pub fn admit(&self, tip: &str, limits: &Limits) -> Result<Admitted, StoreError> {
-        let log = self.open_all()?;
+        let log = self.open_all()?.at_rest();
         let tip = commit_name(&log, tip)?;
         admit::admit(&log, self.own()?.as_ref(), tip, limits)
     }
@@ -128,12 +129,9 @@ impl Quarantine {
     pub fn open(&self, admitted: &Admitted) -> Result<Store, StoreError> {
         let all = self.open_all()?;
         let alone = self.open_alone()?;
-        let lacking: Vec<Oid> = admitted
-            .objects
-            .iter()
-            .copied()
-            .filter(|id| !alone.holds(*id))
-            .collect();
+        let came: HashSet<Oid> = alone.all()?.into_iter().collect();
+        let needed = admitted.objects.iter().copied();
+        let lacking: Vec<Oid> = needed.filter(|id| !came.contains(id)).collect();
         bring(&all, &alone, &self.lent, &self.inside, &lacking)?;
         let id = place::fresh_id();
         // The tip may be among what is here already.
@@ -148,7 +146,7 @@ impl Quarantine {
         }
         Ok(Store {
             place: self.inside.clone(),
-            log,
+            log: log.at_rest(),
             id,
             foreign: true,
             _keeps: Some(Arc::clone(&self.dir)),

@@ -8,6 +8,7 @@ use super::error::{During, StoreError};
 use super::log::Log;
 use super::objects::{self, Meta, Stand, Tip};
 use super::place::{self, Place};
+use super::seal::{Signed, take_signature};
 use super::tree::{self, FORMAT, History, HistoryDigest, RECEIPTS};
 use cook_core::machine::Facts;
 use cook_core::model::{Actor, Event, Receipt, Records, Snapshot};
@@ -58,15 +59,6 @@ pub struct WorktreeLog {
     pub tip: Meta,
     /// It belongs to the worktree of the caller's [`Place`].
     pub here: bool,
-}
-
-/// What stands signed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signed {
-    /// The commit without its signature.
-    pub payload: Vec<u8>,
-    /// The signature, in its armor.
-    pub signature: String,
 }
 
 /// How often a read is repeated on a freshly opened log.
@@ -258,29 +250,6 @@ impl Store {
     }
 }
 
-/// A commit's signature, as git writes it into the header: `gpgsig`, its further lines indented.
-pub(super) fn take_signature(commit: &[u8]) -> Option<Signed> {
-    let mut payload = Vec::new();
-    let mut signature = String::new();
-    let (mut in_head, mut in_signature) = (true, false);
-    for line in commit.split_inclusive(|byte| *byte == b'\n') {
-        let rest = match in_head {
-            true if in_signature => line.strip_prefix(b" "),
-            true => ["gpgsig ", "gpgsig-sha256 "]
-                .iter()
-                .find_map(|name| line.strip_prefix(name.as_bytes())),
-            false => None,
-        };
-        in_signature = rest.is_some();
-        match rest {
-            Some(rest) => signature.push_str(&String::from_utf8_lossy(rest)),
-            None => payload.extend_from_slice(line),
-        }
-        in_head &= line != b"\n";
-    }
-    (!signature.is_empty()).then_some(Signed { payload, signature })
-}
-
 /// What a name of a transition asks for.
 enum Operation {
     Back(u64),
@@ -397,14 +366,6 @@ impl Iterator for HistoryLines<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_signature_is_taken_out_of_the_header_alone() {
-        let signed = take_signature(b"tree 1\ngpgsig a\n b\n c\nauthor x\n\ngpgsig no\n").unwrap();
-        assert_eq!(signed.payload, b"tree 1\nauthor x\n\ngpgsig no\n");
-        assert_eq!(signed.signature, "a\nb\nc\n");
-        assert_eq!(take_signature(b"tree 1\n\ngpgsig no\n"), None);
-    }
 
     #[test]
     fn names_of_operations() {

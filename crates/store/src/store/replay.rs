@@ -7,7 +7,7 @@ use super::difference::{Difference, is_history};
 use super::error::StoreError;
 use super::log::{self, Log};
 use super::objects::{self, Stand};
-use super::read::take_signature;
+use super::seal::take_signature;
 use super::trail;
 use super::tree::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
@@ -198,7 +198,9 @@ struct Recorded {
 }
 
 fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
-    let stand = Stand::at(log, commit)?;
+    let bytes = log.read_as(commit, ObjectType::Commit)?;
+    let read = log.commit_of(commit, &bytes)?;
+    let stand = Stand::of(log, &read)?;
     stand.check_format()?;
     let known = |name: &str| {
         [EVENT, FORMAT_FILE, HISTORIES, APPENDED, RECEIPTS, EXCHANGES].contains(&name)
@@ -211,14 +213,11 @@ fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
         .filter(|name| !known(name))
         .collect();
     let history = |name: &str| name == TRAIL || History::ALL.iter().any(|h| h.file() == name);
-    strange.extend(
-        stand
-            .folder(APPENDED)?
-            .into_iter()
-            .map(|entry| entry.name)
-            .filter(|name| !history(name)),
-    );
-    let read = log.commit(commit)?;
+    let folder = stand.folder(APPENDED)?;
+    let names = folder.iter().map(|entry| entry.name.clone());
+    strange.extend(names.filter(|name| !history(name)));
+    let appended = |file: &str| objects::find(&folder, file);
+    let taken = appended(TRAIL).map_or(Ok(Vec::new()), |blob| log.blob(blob))?;
     let meta = objects::meta_of(commit, &read).ok_or_else(|| {
         StoreError::unreadable(format!("log commit {commit}"), "it has no trailers")
     })?;
@@ -228,7 +227,6 @@ fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
         read.epoch_seconds,
         &objects::message(&meta),
     );
-    let bytes = log.read_as(commit, ObjectType::Commit)?;
     let unsigned = take_signature(&bytes).map_or(bytes, |signed| signed.payload);
     Ok(Recorded {
         file: stand.event()?,
@@ -237,9 +235,9 @@ fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
         is_plain: unsigned == written.as_bytes(),
         blobs: document_blobs(&stand),
         histories: stand.blob(HISTORIES),
-        appended: History::each(|history| stand.appended_blob(history))?,
+        appended: History::ALL.map(|history| appended(history.file())),
         format: stand.blob(FORMAT_FILE),
-        trail: stand.lines_added(TRAIL)?.into(),
+        trail: taken.into(),
         receipts: stand
             .folder(RECEIPTS)?
             .into_iter()

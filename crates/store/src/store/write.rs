@@ -12,17 +12,18 @@ use super::difference::Difference;
 use super::encode::{self, actor_word, one_line};
 use super::error::StoreError;
 use super::lock;
-use super::log::Log;
+use super::log::{Log, commit_text};
 use super::objects::{self, Meta, Stand, Tip};
 use super::pack::{self, Packing};
 use super::place;
+use super::seal::{Sign, add_signature};
 use super::trail::{self, Intake};
 use super::transition::{Transition, check};
 use super::tree::{self, Document};
 use super::view::View;
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::machine::OutsideEdit;
-use git2::Oid;
+use git2::{ObjectType, Oid};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
@@ -347,18 +348,19 @@ impl Staged<'_> {
     /// Commits. An error means that nothing changed; once the branch moved this
     /// is a success, and what could not be shown in `.agent/` is a finding.
     pub fn commit(self) -> Result<Committed, StoreError> {
-        self.commit_once(|_| Ok(()))
+        self.commit_once(None, |_| Ok(()))
     }
 
-    /// The same, once somebody else has taken the transition, which is written by then: their no is
-    /// the error, and nothing changed.
+    /// The same, with a signature of the commit where one is asked for, once somebody else has taken
+    /// the transition, which is written by then: their no is the error, and nothing changed.
     pub fn commit_once<E: From<StoreError>>(
         self,
+        sign: Option<&Sign<'_, E>>,
         taken: impl FnOnce(&Tip) -> Result<(), E>,
     ) -> Result<Committed, E> {
         let seq = self.transition.snapshot.ledger.seq.0;
         let trail = self.trail()?;
-        let commit = self.write_objects(seq, &trail)?;
+        let commit = self.write_objects(seq, &trail, sign)?;
         taken(&Tip {
             commit: commit.to_string(),
             seq,
@@ -391,7 +393,12 @@ impl Staged<'_> {
     }
 
     /// Objects first, synced one by one as they are written.
-    fn write_objects(&self, seq: u64, trail: &Intake) -> Result<Oid, StoreError> {
+    fn write_objects<E: From<StoreError>>(
+        &self,
+        seq: u64,
+        trail: &Intake,
+        sign: Option<&Sign<'_, E>>,
+    ) -> Result<Oid, E> {
         let log = &self.writer.log;
         let before = self.parent.map(|id| Stand::at(log, id)).transpose()?;
         let tree = encode::transition(log, before.as_ref(), &self.transition, trail, seq)?;
@@ -404,7 +411,11 @@ impl Staged<'_> {
             subject: one_line(&self.transition.subject),
             epoch_seconds: self.seconds,
         });
-        let commit = log.write_commit(tree, self.parent, self.seconds, &message)?;
+        let mut text = commit_text(tree, self.parent, self.seconds, &message);
+        if let Some(sign) = sign {
+            text = add_signature(&text, &sign(text.as_bytes())?)?;
+        }
+        let commit = log.write(ObjectType::Commit, text.as_bytes())?;
         log.sync_fan_out()?;
         Ok(commit)
     }
