@@ -31,7 +31,12 @@ pub(super) fn give(
     let actor = caller::require_user(as_user)?;
     let workspace = context.workspace()?;
     let text = read()?;
-    transition::fits(&workspace, WaitingKind::Question, "an answer")?;
+    let (_, snapshot) = workspace.require()?;
+    let waiting = snapshot.ledger.waiting.as_ref().map(|waiting| waiting.kind);
+    // A no to commands is one, in words.
+    if waiting != Some(WaitingKind::Trust) {
+        transition::fits(&workspace, WaitingKind::Question, "an answer")?;
+    }
     let resume = Resume {
         answer: Some(text),
         ..Resume::default()

@@ -5,7 +5,7 @@ use super::context::{Answer, Context};
 use super::input::free_text;
 use super::transition;
 use clap::Args;
-use cook_core::model::Event;
+use cook_core::model::{CANCELLED_BY_HAND, Event};
 
 #[derive(Debug, Args)]
 pub(super) struct CancelArgs {
@@ -21,7 +21,7 @@ pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
     let why = args
         .why
         .clone()
-        .unwrap_or_else(|| "cancelled by hand".to_owned());
+        .unwrap_or_else(|| CANCELLED_BY_HAND.to_owned());
     transition::record(
         &context.workspace()?,
         &Event::Cancelled { why },

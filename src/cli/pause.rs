@@ -5,7 +5,7 @@ use super::context::{Answer, Context};
 use super::input::free_text;
 use super::transition;
 use clap::Args;
-use cook_core::model::Event;
+use cook_core::model::{Event, PAUSED_BY_HAND};
 
 #[derive(Debug, Args)]
 pub(super) struct PauseArgs {
@@ -18,7 +18,7 @@ pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
     let why = args
         .why
         .clone()
-        .unwrap_or_else(|| "paused by hand".to_owned());
+        .unwrap_or_else(|| PAUSED_BY_HAND.to_owned());
     let actor = caller::pauser()?;
     transition::record(
         &context.workspace()?,

@@ -51,6 +51,7 @@ impl World<'_> {
         Ok(StopVerifierRun {
             receipt: None,
             problem: Some(why),
+            remarks: Vec::new(),
         })
     }
 
@@ -121,6 +122,7 @@ impl World<'_> {
                 done.insert(place, not_run(gate, &why));
             } else if let Some(receipt) = known.filter(|_| !gate.must_fail_at_basis) {
                 let mut run = not_run(gate, "");
+                run.remarks.extend(runner.tell_chance(&receipt)?);
                 run.remarks.extend(runner.remark_on(&receipt)?);
                 (run.receipt, run.problem) = (Some(receipt), None);
                 done.insert(place, run);
@@ -150,8 +152,11 @@ impl World<'_> {
         };
         if !self.holds_settings(&commit)? {
             let why = "`.agent/cook.toml` is not committed as it stands in the worktree";
-            let red = vec![why.to_owned()];
-            return Ok(Some(RoomCheck { tree, red }));
+            return Ok(Some(RoomCheck {
+                tree,
+                red: vec![why.to_owned()],
+                remarks: Vec::new(),
+            }));
         }
         let mut gates = self.config.gate_specs();
         gates.retain(|gate| gate.required && gate.place == Place::CleanRoom);
@@ -165,14 +170,16 @@ impl World<'_> {
             .filter(|run| !run.passed())
             .map(|run| ending(&run.gate.name, run.receipt.as_ref(), run.problem.as_deref()))
             .collect();
+        let mut remarks: Vec<String> = runs.into_iter().flat_map(|run| run.remarks).collect();
         if red.is_empty() && !generated {
             let run = self.stop_verifier(self.caches)?;
+            remarks.extend(run.remarks.iter().cloned());
             if !run.passed() {
                 let name = STOP_VERIFIER_SCRIPTS[0];
                 red.push(ending(name, run.receipt.as_ref(), run.problem.as_deref()));
             }
         }
-        Ok(Some(RoomCheck { tree, red }))
+        Ok(Some(RoomCheck { tree, red, remarks }))
     }
 
     /// Runs trusted gates that have no receipt of HEAD's tree yet; with empty caches each of them.

@@ -34,6 +34,7 @@ pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Fa
     }
     let run = service::run_stop_verifier(workspace)?;
     outcome.add_checked("bash .agent/verify_completion_stop.sh, at HEAD in a new clean room");
+    note(&run.remarks, outcome);
     if run.passed() {
         return Ok(());
     }
@@ -74,6 +75,7 @@ fn room(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         return Ok(());
     };
     outcome.add_checked("the required gates at HEAD, in a clean room");
+    note(&room.remarks, outcome);
     for red in &room.red {
         outcome.find(
             Code::StopVerifierFailed,
@@ -82,6 +84,13 @@ fn room(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         );
     }
     Ok(())
+}
+
+/// What reviewers and judges are told of as well.
+fn note(remarks: &[String], outcome: &mut Outcome) {
+    let told = remarks.iter();
+    let told = told.map(|what| Finding::new(Code::GateSurroundings, what));
+    outcome.findings.extend(told);
 }
 
 fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {

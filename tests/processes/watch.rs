@@ -1,6 +1,7 @@
 //! `cook watch`: lines in a pipe, and a terminal that is given back however the look ends.
 #![cfg(unix)]
 
+use crate::support::agents::is_alive;
 use crate::support::reports::slice;
 use crate::support::{Repo, with_default_signals};
 use nix::sys::signal::{Signal, kill};
@@ -95,20 +96,15 @@ fn a_pipe_ends_with_the_work_and_hostile_names_do_nothing() {
         .says("cook log --json");
 }
 
-/// `cook watch` in a terminal that util-linux makes; what it sent to it.
-fn in_terminal(
-    repo: &Repo,
-    variables: &[(&str, &str)],
-    keys: &[(&str, u64)],
-    asked: Option<Signal>,
-) -> Option<String> {
+/// `cook watch` in a terminal that util-linux makes, after what the shell does before.
+fn start_in_terminal(repo: &Repo, variables: &[(&str, &str)], before: &str) -> Option<Child> {
     let on_path = Command::new("script").arg("--version").output();
     if !on_path.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).contains("util-linux")) {
         println!("skipped: no `script` of util-linux here");
         return None;
     }
     let cook = env!("CARGO_BIN_EXE_cook");
-    let line = format!("stty rows 24 cols 80; echo $$ >pid; exec '{cook}' watch");
+    let line = format!("{before} stty rows 24 cols 80; echo $$ >pid; exec '{cook}' watch");
     let mut command = repo.command("script");
     with_default_signals(&mut command);
     command.args([
@@ -117,11 +113,18 @@ fn in_terminal(
         "/dev/null",
     ]);
     command.env("TERM", "xterm").envs(variables.iter().copied());
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    Some(command.spawn().unwrap())
+}
+
+/// What `cook watch` sent to its terminal.
+fn in_terminal(
+    repo: &Repo,
+    variables: &[(&str, &str)],
+    keys: &[(&str, u64)],
+    asked: Option<Signal>,
+) -> Option<String> {
+    let mut child = start_in_terminal(repo, variables, "")?;
     let mut input = child.stdin.take().unwrap();
     let mut out = child.stdout.take().unwrap();
     let reader = std::thread::spawn(move || {
@@ -177,6 +180,31 @@ fn the_terminal_is_given_back_and_keys_do_what_the_commands_do() {
     for asked in [Signal::SIGTERM, Signal::SIGHUP] {
         let sent = in_terminal(&repo, &[], &[], Some(asked)).unwrap();
         is_given_back(&sent);
+    }
+}
+
+/// As when a connection drops: the terminal ends, and whoever was started so that it outlives it
+/// gets no signal.
+#[test]
+fn it_ends_with_its_terminal() {
+    for before in ["", "trap '' HUP;"] {
+        let repo = started();
+        let Some(mut child) = start_in_terminal(&repo, &[], before) else {
+            return;
+        };
+        std::thread::sleep(Duration::from_secs(3));
+        let pid: u32 = repo.read("pid").trim().parse().unwrap();
+        assert!(is_alive(pid), "{before}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let began = Instant::now();
+        while is_alive(pid) {
+            if began.elapsed() > BOUND {
+                kill(Pid::from_raw(pid.try_into().unwrap()), Signal::SIGKILL).unwrap();
+                panic!("it goes on without a terminal: {before:?}");
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 }
 

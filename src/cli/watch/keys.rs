@@ -61,10 +61,9 @@ impl Keys {
             },
             (_, Key::Letter('q')) => return Ok(ControlFlow::Break(())),
             (_, Key::Letter('p')) => {
-                let why = Some("paused from `cook watch`".to_owned());
                 self.tell(
                     "paused; `cook resume` goes on",
-                    pause(context, &PauseArgs { why }),
+                    pause(context, &PauseArgs { why: None }),
                 );
             }
             (_, Key::Letter('a')) if watched.asks => {

@@ -4,6 +4,8 @@ use super::Watched;
 use cook_core::diagnostic::{Code, Failure};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use std::io::IsTerminal;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// What was pressed.
@@ -24,8 +26,12 @@ pub(crate) enum Key {
 }
 
 /// The whole terminal. It is given back when this ends, and by a hook where something panics.
+///
+/// What is pressed is read on a thread of its own: at the end of its input, when the terminal is
+/// gone, that read never returns.
 pub(crate) struct WatchTerminal {
     terminal: DefaultTerminal,
+    pressed: Receiver<std::io::Result<Event>>,
     drawn: Option<Watched>,
 }
 
@@ -38,8 +44,15 @@ impl WatchTerminal {
                 .replace_hints(["`cook watch | cat` prints a line for each transition"])
                 .caused_by(&error)
         })?;
+        let (sender, pressed) = channel();
+        let read_all = move || while sender.send(event::read()).is_ok() {};
+        if let Err(error) = cook_os::thread::spawn(read_all) {
+            ratatui::restore();
+            return Err(unusable(&error));
+        }
         Ok(Self {
             terminal,
+            pressed,
             drawn: None,
         })
     }
@@ -57,10 +70,12 @@ impl WatchTerminal {
 
     /// The next key; none when the time is over.
     pub fn key(&mut self, wait: Duration) -> Result<Option<Key>, Failure> {
-        if !event::poll(wait).map_err(|error| unusable(&error))? {
-            return Ok(None);
-        }
-        Ok(match event::read().map_err(|error| unusable(&error))? {
+        let event = match self.pressed.recv_timeout(wait) {
+            Ok(event) => event.map_err(|error| unusable(&error))?,
+            Err(RecvTimeoutError::Timeout) if std::io::stdin().is_terminal() => return Ok(None),
+            Err(_) => return Err(gone()),
+        };
+        Ok(match event {
             Event::Resize(..) => {
                 self.drawn = None;
                 Some(Key::Resized)
@@ -91,6 +106,10 @@ impl Drop for WatchTerminal {
     }
 }
 
+fn gone() -> Failure {
+    Failure::state(Code::OutputUnwritable, "the terminal is gone")
+}
+
 fn unusable(error: &std::io::Error) -> Failure {
-    Failure::state(Code::OutputUnwritable, "the terminal is gone").caused_by(error)
+    gone().caused_by(error)
 }

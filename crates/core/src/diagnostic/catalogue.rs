@@ -266,7 +266,7 @@ codes! {
     TestSettingsEdited "test_settings_edited" Finding Warning "the change edits what decides whether tests run and count", "look at the edit: what it takes away must be meant";
     UnwatchedEdits "unwatched_edits" Finding Warning "git was told not to look at tracked files, so nothing says whether they are committed", "run `git update-index --no-assume-unchanged --no-skip-worktree PATH`";
     NoGates "no_gates" Finding Warning "there is nothing to run that says whether the commit is in order", "name the repository's test in `[gates]` of `.agent/cook.toml`";
-    GateSurroundings "gate_surroundings" Finding Warning "a gate ran with something that a clone elsewhere may not have", "the message names what takes it: `cook trust --program`, `cook trust --tools` or `[clean_room] dir`";
+    GateSurroundings "gate_surroundings" Finding Warning "a gate ran with something that a clone elsewhere may not have, or was red and green at one tree", "the message names what takes it: `cook trust --program`, `cook trust --tools` or `[clean_room] dir`; a gate that passes by chance is mended";
     NotifyFailed "notify_failed" Finding Warning "the command of `[notify]` did not take a change of the policy", "run the command of `[notify]` by hand; `cook trust 'COMMAND'` lets cook run it";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "say why under `Files changed`, or name the files in `implementation_surfaces`";
     AnswersEnded "answers_ended" Finding Warning "what the user answered or said, under the mission before or in what was undone, binds no more", "say what of it still holds: in the mission, or by `cook brief say`";

@@ -277,7 +277,7 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             reports::count_refusal(work);
             Ok(())
         }
-        Event::Paused { why } => user::pause(work, why),
+        Event::Paused { why } => user::pause(work, why, actor),
         Event::Resumed(resume) => user::resume(work, resume),
         Event::Cancelled { why } => user::cancel(work, why),
         Event::Blocked { why, exit } => user::block(work, why, exit),
@@ -309,7 +309,7 @@ fn verify_room(work: &mut Work) -> Result<(), Refusal> {
             format!("rule {} answers: {}", work.due.rule, work.due.reason),
         ));
     }
-    work.next.ledger.room.clone_from(&work.facts.room);
+    wave::keep_room(&mut work.next, work.facts.room.as_ref());
     Ok(())
 }
 

@@ -205,11 +205,7 @@ pub(super) fn say(
     };
     let author = author(work.before, work.facts, by, session, actor);
     work.records.brief.push(message(text, &author)?);
-    answers::keep_said(work, text);
-    if !work.next.ledger.wave.votes.is_empty() {
-        wave::void(&mut work.next);
-        wave::grant(&mut work.next);
-    }
+    bind(work, text);
     // Nobody held the work to these words before it was found done.
     if work.before.state.continuation_policy == Policy::Done {
         work.next.state.continuation_policy = Policy::Continue;
@@ -218,6 +214,26 @@ pub(super) fn say(
         require_reground(&mut work.next, cause.to_owned());
     }
     Ok(())
+}
+
+/// What the user says with another command binds as an answer does, and once: who pauses each day for
+/// the same reason says one thing.
+pub(super) fn hear(work: &mut Work, text: &str) {
+    let mut answers = work.next.ledger.answers.iter();
+    let is_known = answers
+        .any(|known| known.question.is_empty() && known.slices.is_empty() && known.answer == text);
+    if !is_known {
+        bind(work, text);
+    }
+}
+
+/// Who judged without the user's words judges again.
+fn bind(work: &mut Work, text: &str) {
+    answers::keep_said(work, text);
+    if !work.next.ledger.wave.votes.is_empty() {
+        wave::void(&mut work.next);
+        wave::grant(&mut work.next);
+    }
 }
 
 fn message(text: &str, author: &Author) -> Result<BriefRecord, Refusal> {

@@ -372,6 +372,9 @@ pub struct StopVerifierRun {
     pub receipt: Option<Receipt>,
     /// Why there is none.
     pub problem: Option<String>,
+    /// What else there is to say of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 impl StopVerifierRun {

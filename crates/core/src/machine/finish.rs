@@ -64,7 +64,7 @@ pub(super) fn finish(
     let mut dispatch_now = dispatch(Some(next), &facts)?;
     let is_known = |next: &Snapshot| wave::room_at(next, &head).is_some();
     if dispatch_now.rule == Rule::Judge && !is_known(next) {
-        next.ledger.room.clone_from(&facts.room);
+        wave::keep_room(next, facts.room.as_ref());
         dispatch_now = dispatch(Some(next), &facts)?;
     }
     let judged =

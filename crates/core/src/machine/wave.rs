@@ -4,9 +4,10 @@ use super::answers;
 use super::asked::asked_by;
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
+use crate::diagnostic::Code;
 use crate::model::{
-    AnsweredRejection, AuditNote, Blocker, Count, Plan, ReviewNote, RoomCheck, Slice, SliceStatus,
-    Snapshot, Vote,
+    AnsweredRejection, AuditNote, Blocker, Count, Plan, Remark, ReviewNote, RoomCheck, Slice,
+    SliceStatus, Snapshot, Vote,
 };
 
 /// Waves that may be held at one HEAD.
@@ -26,6 +27,23 @@ pub fn votes_at<'a>(snapshot: &'a Snapshot, head: &'a Head) -> impl Iterator<Ite
 pub(super) fn room_at<'a>(snapshot: &'a Snapshot, head: &Head) -> Option<&'a RoomCheck> {
     let room = snapshot.ledger.room.as_ref();
     room.filter(|room| Some(&room.tree) == head.tree.as_ref())
+}
+
+/// Keeps what the gates said at HEAD; what else there is to say of their runs, reviewers and judges
+/// are told.
+pub(super) fn keep_room(next: &mut Snapshot, room: Option<&RoomCheck>) {
+    let mut room = room.cloned();
+    for what in room.iter_mut().flat_map(|room| room.remarks.drain(..)) {
+        let remark = Remark {
+            slice_id: String::new(),
+            code: Code::GateSurroundings.id().to_owned(),
+            what,
+        };
+        if !next.ledger.remarks.contains(&remark) {
+            next.ledger.remarks.push(remark);
+        }
+    }
+    next.ledger.room = room;
 }
 
 /// Unanimity: the required votes, all of them yes, nothing counted.
@@ -143,25 +161,29 @@ pub(super) fn owe(to: &mut Vec<Blocker>, more: impl IntoIterator<Item = Blocker>
 }
 
 /// What no slice takes up any more, because all that did were cancelled, until it is answered: noes
-/// of reviews, and what the user said.
+/// of reviews and audits, and what the user said.
 pub(super) fn left_by_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
-    let mut left = rejected_and_cancelled(snapshot);
+    let mut left = find_rejected_and_cancelled(snapshot);
     left.extend(answers::left_by_cancelled(snapshot));
     let answered = &snapshot.ledger.answered_rejections;
     left.retain(|no| answered.iter().all(|answered| answered.no.id != no.id));
     left
 }
 
-/// The last review of a cancelled slice, where it said no: no later one will take its place.
-fn rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
+/// The last review and the last audit of a cancelled slice, where they said no: no later one will take
+/// their place.
+fn find_rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
     let slices = snapshot.plan.candidate_slices.iter();
     let cancelled = slices.filter(|slice| slice.status == SliceStatus::Cancelled);
-    let reviews = cancelled.filter_map(|slice| {
-        let ledger = snapshot.ledger.slices.get(&slice.slice_id)?;
-        ledger.review.as_ref().or(ledger.sent_back.as_ref())
+    let noes = cancelled.flat_map(|slice| {
+        let ledger = snapshot.ledger.slices.get(&slice.slice_id);
+        let review = ledger.and_then(|it| it.review.as_ref().or(it.sent_back.as_ref()));
+        let audit = ledger.and_then(|it| it.audit.as_ref().or(it.earlier_audit.as_ref()));
+        let review = review.filter(|review| review.rejects()).map(review_blocker);
+        let audit = audit.filter(|audit| audit.rejects).map(audit_blocker);
+        review.into_iter().chain(audit)
     });
-    let noes = reviews.filter(|review| review.rejects());
-    noes.map(review_blocker).collect()
+    noes.collect()
 }
 
 /// What would be left beside what is owed now, were these slices cancelled.

@@ -65,9 +65,13 @@ impl<'a> Work<'a> {
         self.next.ledger.slices.entry(id.to_owned()).or_default()
     }
 
-    /// A finding that reviewers, auditors and judges are told of as well.
+    /// A finding that reviewers, auditors and judges are told of as well; of no slice, where the id
+    /// is empty.
     pub fn remark(&mut self, code: Code, slice_id: &str, what: impl Into<String>) {
-        let finding = Finding::new(code, what).at(slice_id);
+        let mut finding = Finding::new(code, what);
+        if !slice_id.is_empty() {
+            finding = finding.at(slice_id);
+        }
         let remark = Remark {
             slice_id: slice_id.to_owned(),
             code: code.id().to_owned(),

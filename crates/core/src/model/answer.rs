@@ -46,6 +46,11 @@ impl UserAnswer {
 /// How a note begins that holds the user's answer.
 pub const ANSWER_NOTE: &str = "user@answer-";
 
+/// What stands for the reason of a pause that the user gave none for.
+pub const PAUSED_BY_HAND: &str = "paused by hand";
+/// The same of an end.
+pub const CANCELLED_BY_HAND: &str = "cancelled by hand";
+
 /// A rejection and what a re-ground did about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

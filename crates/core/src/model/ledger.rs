@@ -240,6 +240,9 @@ pub struct RoomCheck {
     pub tree: String,
     /// Required gates that are red, one text each; empty = all are green.
     pub red: Vec<String>,
+    /// What else there is to say of their runs; none in the ledger, whose remarks take it in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// What a stopped workflow waits for.
@@ -299,7 +302,7 @@ pub struct Amendment {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remark {
-    /// The slice.
+    /// The slice; empty = of no slice.
     pub slice_id: String,
     /// Id of the finding it was.
     pub code: String,

@@ -50,7 +50,10 @@ pub use agent::{
     Identify, Rule, SessionNaming, Taken, TranscriptPlace, Wanted,
 };
 pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
-pub use answer::{ANSWER_NOTE, AnswerTo, AnsweredRejection, Blocker, PlaceAnswer, UserAnswer};
+pub use answer::{
+    ANSWER_NOTE, AnswerTo, AnsweredRejection, Blocker, CANCELLED_BY_HAND, PAUSED_BY_HAND,
+    PlaceAnswer, UserAnswer,
+};
 pub use assurance::{Assurance, Assured, Bound, ByCook, Offer};
 pub use brief::{
     BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord, BriefStanding,

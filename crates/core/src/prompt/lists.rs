@@ -98,11 +98,9 @@ pub(super) fn amendments(snapshot: &Snapshot) -> Vec<String> {
 pub(super) fn remarks(snapshot: &Snapshot) -> Vec<String> {
     let remarks = snapshot.ledger.remarks.iter();
     let remarks: Vec<String> = remarks
-        .map(|remark| {
-            format!(
-                "`{}` (slice `{}`): {}",
-                remark.code, remark.slice_id, remark.what
-            )
+        .map(|remark| match remark.slice_id.as_str() {
+            "" => format!("`{}`: {}", remark.code, remark.what),
+            id => format!("`{}` (slice `{id}`): {}", remark.code, remark.what),
         })
         .collect();
     fit(&remarks, "`cook log` and `cook show N` name them")

@@ -36,7 +36,7 @@ pub use rules::{advice, counts, fixes, items_of, return_reason, untrue};
 pub use schema::schema;
 pub use summary::{accepted_by, summarize, summarize_taken};
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
-pub(crate) use value::{is_named, write_ids};
+pub(crate) use value::{is_named, is_yes, write_ids};
 
 use crate::diagnostic::Finding;
 use crate::model::{Offer, Reground, ReportRecord, Role, Rubric};

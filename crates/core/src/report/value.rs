@@ -92,6 +92,11 @@ pub(super) fn yes_no(text: &str) -> Option<bool> {
     (!open).then_some(is_yes)
 }
 
+/// Begins with a yes that is one.
+pub(crate) fn is_yes(text: &str) -> bool {
+    yes_no(text) == Some(true)
+}
+
 /// What follows is `or X`, `and X`, `/ X` or `| X`, where X is another of the words.
 pub(super) fn offers_other(words: &[&'static str], word: &str, rest: &str) -> bool {
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",*`".contains(c));

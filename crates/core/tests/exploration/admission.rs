@@ -65,7 +65,7 @@ pub fn admitted(seen: &Seen) -> Check {
         Event::Verified => require(
             seen.before.plan == seen.after().plan
                 && seen.before.plan.open_slices().next().is_none()
-                && seen.after().ledger.room == seen.facts.room,
+                && keeps_room(seen),
             || "gates were run where work goes on".to_owned(),
         ),
         Event::Restored => require(
@@ -168,6 +168,15 @@ pub fn list_is_admission(
 fn waiting(snapshot: &Snapshot) -> Option<WaitingKind> {
     let waiting = snapshot.ledger.waiting.as_ref();
     waiting.map(|waiting| waiting.kind)
+}
+
+/// What the gates said is kept, and what else there is to say of their runs is told.
+fn keeps_room(seen: &Seen) -> bool {
+    let ledger = &seen.after().ledger;
+    let mut said = seen.facts.room.clone();
+    let remarks = said.as_mut().map(|room| std::mem::take(&mut room.remarks));
+    let is_told = |what: &String| ledger.remarks.iter().any(|remark| remark.what == *what);
+    ledger.room == said && remarks.unwrap_or_default().iter().all(is_told)
 }
 
 fn running(seen: &Seen, what: &str) -> Check {
@@ -411,13 +420,15 @@ fn left_with_what_it_needs(seen: &Seen, resume: &Resume) -> Check {
             let goes_on = asker == Some(Role::Implementer);
             (regrounds || goes_on) && answered.is_some_and(|text| !text.trim().is_empty())
         }
-        Some(WaitingKind::Trust) => trusted(
-            seen,
-            seen.before
-                .plan
-                .open_slices()
-                .flat_map(|slice| slice.verification_commands.iter().flatten()),
-        ),
+        // A no is an answer too: the plan is looked at again, and the words bind.
+        Some(WaitingKind::Trust) => {
+            let said_no = answered.is_some()
+                && regrounds
+                && seen.after().ledger.answers.len() > ledger.answers.len();
+            let commands = seen.before.plan.open_slices();
+            let commands = commands.flat_map(|slice| slice.verification_commands.iter().flatten());
+            said_no || trusted(seen, commands)
+        }
         Some(WaitingKind::Budget) => added > 0,
         Some(WaitingKind::Outside | WaitingKind::Worktree | WaitingKind::Cancel) => regrounds,
         Some(WaitingKind::Pause) | None => true,

@@ -7,8 +7,8 @@ use super::walk::Walk;
 use cook_core::diagnostic::Code;
 use cook_core::machine::Rule;
 use cook_core::model::{
-    Actor, AnswerTo, CancelledSlice, Conclude, Event, PlanBlock, Reground, Reopen, Role,
-    SliceStatus, Verdicts,
+    Actor, AnswerTo, CancelledSlice, Conclude, Event, PAUSED_BY_HAND, PlanBlock, Reground, Reopen,
+    Resume, Role, Slice, SliceStatus, Verdicts,
 };
 
 const ONE: Bounds = Bounds {
@@ -320,6 +320,211 @@ fn a_report_that_opens_what_the_slice_in_work_waits_for_does_not_select_it() {
     let (both, one) = (opens("b"), opens("a"));
     walk.refused(both, Code::SelectBlocked);
     walk.take(one);
+}
+
+/// The reason of a pause, what stands beside a resume, and the reason of an end bind as an answer does.
+#[test]
+fn what_the_user_says_with_a_command_binds() {
+    let heard = |walk: &Walk, text: &str| {
+        let last = walk.snapshot.ledger.answers.last().unwrap();
+        assert_eq!(last.answer, text);
+        let note = last.note();
+        let slices: Vec<&Slice> = walk.snapshot.plan.open_slices().collect();
+        let has = |slice: &&Slice| slice.locked_notes.iter().flatten().any(|it| *it == note);
+        assert!(!slices.is_empty() && slices.iter().all(has), "{text}");
+    };
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(true));
+    let pause = |why: &str| Event::Paused {
+        why: why.to_owned(),
+    };
+    walk.take(pause(PAUSED_BY_HAND));
+    assert!(walk.snapshot.ledger.answers.is_empty());
+    walk.take(walk.resume());
+    assert_eq!(walk.rule(), Rule::Audit);
+    walk.take(pause("the port must be 8080"));
+    heard(&walk, "the port must be 8080");
+    walk.take(Event::Resumed(Resume {
+        answer: Some("and the host as before".to_owned()),
+        ..Resume::default()
+    }));
+    heard(&walk, "and the host as before");
+    // The review was given without these words.
+    assert_eq!(walk.rule(), Rule::Review);
+    let mut ended = walk.clone();
+    ended.take(Event::Cancelled {
+        why: "nobody needs a server".to_owned(),
+    });
+    ended.take(ended.resume());
+    let plan = slice_plan("b", &[], &ended.bounds);
+    ended.take(ended.reground(|block| {
+        block.plan = Some(PlanBlock {
+            add: vec![plan],
+            ..PlanBlock::default()
+        });
+    }));
+    heard(&ended, "nobody needs a server");
+    ended.drive();
+    walk.drive();
+    // Judges that voted without them vote again.
+    let mut walk = Walk::new(Bounds { judges: 2, ..ONE });
+    walk.reach_wave();
+    walk.take(walk.judged(true));
+    walk.take(pause("and the manual?"));
+    assert!(walk.snapshot.ledger.wave.votes.is_empty());
+    walk.take(walk.resume());
+    walk.drive();
+}
+
+#[test]
+fn a_no_to_commands_binds_and_the_plan_is_looked_at_again() {
+    let mut walk = Walk::new(Bounds {
+        commands: true,
+        ..ONE
+    });
+    walk.mood.trusted = false;
+    walk.plan_and_select();
+    let answers = |text: &str| {
+        Event::Resumed(Resume {
+            answer: Some(text.to_owned()),
+            ..Resume::default()
+        })
+    };
+    for trusts in ["yes", "Yes, do.", " ", "none"] {
+        walk.refused(answers(trusts), Code::TrustMissing);
+    }
+    walk.take(answers("no: it deletes the home directory"));
+    assert_eq!(walk.rule(), Rule::Recover);
+    let known = walk.snapshot.ledger.answers.last().unwrap();
+    assert!(known.question.contains("check a"), "{known:?}");
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    assert!(
+        slice
+            .locked_notes
+            .iter()
+            .flatten()
+            .any(|note| *note == known.note())
+    );
+    walk.mood.trusted = true;
+    walk.drive();
+}
+
+/// A slice that is cancelled before it is reconciled leaves what its audit says owed, as its review's no.
+#[test]
+fn an_audits_no_is_owed_once_its_slice_is_cancelled() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(true));
+    walk.take(audited(&walk, audit(false)));
+    let id = format!("audit-{}", walk.snapshot.ledger.seq.0);
+    let answer = || {
+        vec![AnswerTo {
+            no: id.clone(),
+            reason: "the slice that it speaks of is gone".to_owned(),
+        }]
+    };
+    // By the user.
+    let mut cancelled = walk.clone();
+    cancelled.take(Event::Cancelled {
+        why: "enough".to_owned(),
+    });
+    cancelled.take(cancelled.resume());
+    let silent = cancelled.reground(|block| block.answers.clear());
+    cancelled.refused(silent, Code::NoUnanswered);
+    cancelled.drive();
+    let answered = &cancelled.snapshot.ledger.answered_rejections;
+    assert!(answered.iter().any(|answered| answered.no.id == id));
+    // By a plan, once its criteria are others and its commit is off HEAD.
+    walk.take(Event::CriterionAmended {
+        slice_id: "a".to_owned(),
+        number: 1,
+        text: "what was meant".to_owned(),
+        reason: "the text was false".to_owned(),
+    });
+    walk.world.head = walk.world.commits[walk.world.head.unwrap()].parent;
+    let bare = walk.reground(|block| {
+        block.answers.clear();
+        cancel(block, "a");
+    });
+    walk.refused(bare, Code::NoUnanswered);
+    walk.take(walk.reground(|block| {
+        block.answers = answer();
+        cancel(block, "a");
+    }));
+    let answered = &walk.snapshot.ledger.answered_rejections;
+    assert!(answered.iter().any(|answered| answered.no.id == id));
+    walk.drive();
+}
+
+/// What no re-ground has decided on is told to the next one, though the plan that it was said of is gone.
+#[test]
+fn what_was_not_decided_on_outlasts_the_plan() {
+    let refocused: fn() -> Event = || Event::Refocused {
+        mission: "the same, in other words".to_owned(),
+    };
+    let ended: fn() -> Event = || Event::Cancelled {
+        why: "enough".to_owned(),
+    };
+    let tells = |walk: &Walk, words: &str| {
+        let due = &walk.snapshot.ledger.due_for;
+        assert!(
+            due.iter().any(|cause| cause.contains(words)),
+            "{words}: {due:?}"
+        );
+    };
+    for ends in [refocused, ended] {
+        let mut asked = Walk::new(ONE);
+        asked.plan_and_select();
+        let mut event = asked.asked(Role::Implementer);
+        if let Event::Asked {
+            question,
+            submission,
+            ..
+        } = &mut event
+        {
+            "which port?".clone_into(question);
+            let fields = &mut submission.report.fields;
+            let adjusts = "yes - cut b in two".to_owned();
+            fields.insert("plan_adjustment_required".to_owned(), adjusts);
+        }
+        asked.take(event);
+        asked.take(ends());
+        tells(&asked, "which port?");
+        tells(&asked, "cut b in two");
+        let mut returned = Walk::new(ONE);
+        returned.plan_and_select();
+        returned.take(Event::Returned {
+            slice_id: "a".to_owned(),
+            why: "it is cut wrong".to_owned(),
+            submission: submission(&returned.snapshot, Role::Implementer),
+        });
+        returned.take(ends());
+        let kept = returned.snapshot.ledger.returned.as_deref();
+        if kept != Some("it is cut wrong") {
+            tells(&returned, "it is cut wrong");
+        }
+        let mut blocked = Walk::new(ONE);
+        blocked.plan_and_select();
+        blocked.take(Event::Blocked {
+            why: "the disk is full".to_owned(),
+            exit: "df".to_owned(),
+        });
+        blocked.take(ends());
+        tells(&blocked, "the disk is full");
+    }
+    let mut paused = Walk::new(ONE);
+    paused.plan_and_select();
+    paused.take(Event::Paused {
+        why: "wait for the licence".to_owned(),
+    });
+    paused.take(refocused());
+    tells(&paused, "wait for the licence");
+    paused.drive();
 }
 
 fn said(text: &str) -> Event {

@@ -609,6 +609,13 @@ fn cancelled_leave_nothing(seen: &Seen) -> Check {
         require(is_open.is_none(), || {
             format!("{is_open:?} is nobody's any more")
         })?;
+        let audits = [&ledger.audit, &ledger.earlier_audit].into_iter().flatten();
+        let last = audits.max_by_key(|audit| audit.seq.0);
+        let no = last.filter(|audit| audit.rejects);
+        let is_open = no.filter(|no| !is_answered(format!("audit-{}", no.seq.0)));
+        require(is_open.is_none(), || {
+            format!("{is_open:?} is nobody's any more")
+        })?;
     }
     for answer in &after.ledger.answers {
         let note = answer.note();

@@ -1007,6 +1007,32 @@ fn done_is_left_only_by_a_new_commit_or_the_user() {
     walk.drive();
 }
 
+/// Gates that are green by chance at HEAD: judges hear of it before they vote, and every role later.
+#[test]
+fn what_is_said_of_runs_at_head_is_told_to_judges_and_reviewers() {
+    let told = |walk: &Walk| -> Vec<String> {
+        let remarks = walk.snapshot.ledger.remarks.iter();
+        remarks.map(|remark| remark.what.clone()).collect()
+    };
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(true);
+    walk.mood.verifier = Gates::ByChance;
+    walk.take(walk.accepted("a"));
+    assert_eq!(walk.rule(), Rule::Judge);
+    assert_eq!(told(&walk), ["`test` was red and green"]);
+    let asked = prompt_of(&walk.snapshot, &walk.due(), Role::StopJudge);
+    assert!(asked.contains("test` was red and green"), "{asked}");
+    walk.foreign_commit(Touch::Elsewhere);
+    walk.take(Event::Verified);
+    assert_eq!(told(&walk).len(), 1, "the same is said once");
+    walk.drive_until(|walk| walk.rule() == Rule::Conclude);
+    let step = walk.take(walk.reground(|block| block.conclude = Some(Conclude::Stop)));
+    assert!(walk.is_done());
+    assert_eq!(told(&walk).last().unwrap(), "the script was red and green");
+    let code = Code::GateSurroundings;
+    assert!(step.findings.iter().any(|finding| finding.code == code));
+}
+
 #[test]
 fn lost_proof_reopens_a_done_slice() {
     let mut walk = Walk::new(ONE);

@@ -10,8 +10,8 @@ use super::world::{Budget, Contract, Mood, Touch, World, id};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Dispatch, Facts, Rule, Step, dispatch, ready};
 use cook_core::model::{
-    ActiveStatus, Actor, Conclude, Count, Decision, Event, Limits, Policy, Reground, Resume, Role,
-    SliceStatus, Snapshot, WaitingKind,
+    ActiveStatus, Actor, Conclude, Count, Decision, Event, Limits, PAUSED_BY_HAND, Policy,
+    Reground, Resume, Role, SliceStatus, Snapshot, WaitingKind,
 };
 
 #[derive(Clone)]
@@ -188,7 +188,7 @@ impl Walk {
 
     pub fn pause(&self) -> Event {
         Event::Paused {
-            why: "lunch".to_owned(),
+            why: PAUSED_BY_HAND.to_owned(),
         }
     }
 

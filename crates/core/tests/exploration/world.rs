@@ -103,6 +103,8 @@ pub enum Gates {
     NotStarted,
     /// There are none.
     None,
+    /// Green, and red at the same tree before.
+    ByChance,
 }
 
 /// Everything that is measured afresh.
@@ -644,11 +646,16 @@ impl World {
                     Gates::Red => vec!["`test` ended with 1".to_owned()],
                     _ => Vec::new(),
                 },
+                remarks: match mood.verifier {
+                    Gates::ByChance => vec!["`test` was red and green".to_owned()],
+                    _ => Vec::new(),
+                },
             }),
             stop_verifier: set.stop_verifier.map(|_| match mood.verifier {
                 Gates::NotStarted => StopVerifierRun {
                     receipt: None,
                     problem: Some("no bash".to_owned()),
+                    remarks: Vec::new(),
                 },
                 other => {
                     let place = match other {
@@ -662,6 +669,10 @@ impl World {
                     StopVerifierRun {
                         receipt: Some(receipt),
                         problem: None,
+                        remarks: match other {
+                            Gates::ByChance => vec!["the script was red and green".to_owned()],
+                            _ => Vec::new(),
+                        },
                     }
                 }
             }),

@@ -17,12 +17,13 @@ impl Gates<'_> {
         outcome: Outcome,
         rerun: impl Fn(&mut RunPlace) -> Result<Outcome, Failure>,
     ) -> Result<(Outcome, Option<String>), Failure> {
-        let red = match &outcome {
-            (Some(receipt), None) if receipt.passed() => self.receipts.find_red(receipt)?,
-            _ => None,
+        let green = match &outcome {
+            (Some(receipt), None) if receipt.passed() => receipt,
+            _ => return Ok((outcome, None)),
         };
-        let Some(red) = red else {
-            return Ok((outcome, None));
+        let Some(red) = self.receipts.find_red(green)? else {
+            let known = self.tell_chance(green)?;
+            return Ok((outcome, known));
         };
         let mut last = outcome;
         for number in 1..=FRESH_RUNS {
@@ -37,10 +38,24 @@ impl Gates<'_> {
                 return Ok((last, Some(tell(&red, &said))));
             }
         }
-        self.receipts.forget_red(&red)?;
-        let said = format!("{FRESH_RUNS} in a row, with empty caches, were green");
-        Ok((last, Some(tell(&red, &said))))
+        self.receipts.note_chance(&red)?;
+        Ok((last, Some(tell_confirmed(&red))))
     }
+
+    /// What to say of a green receipt whose command was red at the same tree, and was found to be so
+    /// by chance.
+    ///
+    /// # Errors
+    /// When a receipt cannot be opened.
+    pub fn tell_chance(&self, green: &Receipt) -> Result<Option<String>, Failure> {
+        let red = self.receipts.find_chance(green)?;
+        Ok(red.as_ref().map(tell_confirmed))
+    }
+}
+
+fn tell_confirmed(red: &Receipt) -> String {
+    let said = format!("{FRESH_RUNS} in a row, with empty caches, were green");
+    tell(red, &said)
 }
 
 fn tell(red: &Receipt, of_runs: &str) -> String {

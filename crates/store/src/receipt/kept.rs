@@ -181,10 +181,26 @@ impl Receipts {
     /// # Errors
     /// When a file cannot be opened.
     pub(super) fn find_red(&self, green: &Receipt) -> Result<Option<Receipt>, Failure> {
+        self.find_red_by(red_key, green)
+    }
+
+    /// The same, where it was found to be chance.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub(super) fn find_chance(&self, green: &Receipt) -> Result<Option<Receipt>, Failure> {
+        self.find_red_by(chance_key, green)
+    }
+
+    fn find_red_by(
+        &self,
+        key: fn(&[String], &str) -> String,
+        green: &Receipt,
+    ) -> Result<Option<Receipt>, Failure> {
         let Some(tree) = &green.tree_oid else {
             return Ok(None);
         };
-        let found = self.find_by_key(&red_key(&green.argv, tree))?;
+        let found = self.find_by_key(&key(&green.argv, tree))?;
         let found = found.filter(|red| {
             red.argv == green.argv
                 && red.tree_oid == green.tree_oid
@@ -197,11 +213,13 @@ impl Receipts {
         })
     }
 
-    /// Enough green runs came after that red one.
-    pub(super) fn forget_red(&self, red: &Receipt) -> Result<(), Failure> {
+    /// Enough green runs came after that red one; it is still told of.
+    pub(super) fn note_chance(&self, red: &Receipt) -> Result<(), Failure> {
         let Some(tree) = &red.tree_oid else {
             return Ok(());
         };
+        let path = self.index_path(&chance_key(&red.argv, tree));
+        files::write(&path, red.id.as_bytes())?;
         Ok(files::remove(&self.index_path(&red_key(&red.argv, tree)))?)
     }
 
@@ -343,6 +361,10 @@ fn command_key(argv: &[String]) -> String {
 
 fn red_key(argv: &[String], tree: &str) -> String {
     sha256(format!("red\0{}", tree_key(argv, tree)))
+}
+
+fn chance_key(argv: &[String], tree: &str) -> String {
+    sha256(format!("chance\0{}", tree_key(argv, tree)))
 }
 
 fn program_key(name: &str) -> String {

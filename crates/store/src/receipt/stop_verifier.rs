@@ -25,17 +25,11 @@ impl Gates<'_> {
         timeout: Duration,
     ) -> Result<StopVerifierRun, Failure> {
         if let Some(problem) = self.control_plane()? {
-            return Ok(StopVerifierRun {
-                receipt: None,
-                problem: Some(problem),
-            });
+            return Ok(not_run(problem));
         }
         let mut place = self.room(caches)?;
         if let Some(problem) = self.prepare(&mut place, commit)? {
-            return Ok(StopVerifierRun {
-                receipt: None,
-                problem: Some(problem),
-            });
+            return Ok(not_run(problem));
         }
         let order = Order {
             command: STOP_VERIFIER,
@@ -46,8 +40,12 @@ impl Gates<'_> {
         let outcome = self.run(&mut place, &order)?;
         drop(place);
         let rerun = |place: &mut RunPlace| self.run(place, &order);
-        let ((receipt, problem), _) = self.confirm(commit, outcome, rerun)?;
-        Ok(StopVerifierRun { receipt, problem })
+        let ((receipt, problem), remark) = self.confirm(commit, outcome, rerun)?;
+        Ok(StopVerifierRun {
+            receipt,
+            problem,
+            remarks: remark.into_iter().collect(),
+        })
     }
 
     /// Checks the control plane beside the log, by this program itself; what is wrong, if anything.
@@ -83,5 +81,13 @@ impl Gates<'_> {
             }
             Err(error) => Ok(Some(error.to_string())),
         }
+    }
+}
+
+fn not_run(problem: String) -> StopVerifierRun {
+    StopVerifierRun {
+        receipt: None,
+        problem: Some(problem),
+        remarks: Vec::new(),
     }
 }

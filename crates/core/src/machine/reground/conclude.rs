@@ -101,6 +101,9 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
             "the stop verifier used what earlier runs had left",
         ));
     }
+    for what in run.remarks.clone() {
+        work.remark(Code::GateSurroundings, "", what);
+    }
     let evidence = VerificationEvidence {
         subject_type: Subject::CurrentHead,
         head_sha: head.commit.clone(),

@@ -57,8 +57,11 @@ pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, R
 
 /// What the last audit leaves open is answered where the report says so, and before the end.
 pub(super) fn answer_audit(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
+    // That of a slice that is cancelled is answered already.
+    let kept = &work.next.ledger.answered_rejections;
+    let is_kept = |no: &String| kept.iter().any(|kept| kept.no.id == *no);
     let mut given = block.answers.iter().map(|answer| &answer.no);
-    let given = given.find(|no| no.starts_with(Blocker::AUDIT));
+    let given = given.find(|no| no.starts_with(Blocker::AUDIT) && !is_kept(no));
     let open = wave::open_audit(&work.next);
     if let Some(id) = given
         && open.as_ref().is_none_or(|no| no.id != *id)

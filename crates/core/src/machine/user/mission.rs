@@ -1,6 +1,6 @@
 //! The mission: given late, or a new one.
 
-use super::stop::cancel_open;
+use super::stop::{cancel_open, find_unheard};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::due::require_reground;
 use crate::machine::work::Work;
@@ -57,6 +57,11 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     let cause =
         "the user gave another mission with `cook refocus`, and the plan of the last one is gone";
     require_reground(&mut work.next, cause.to_owned());
+    let returned = work.before.ledger.returned.as_ref();
+    let returned = returned.map(|why| format!("an implementer gave its slice back: {why}"));
+    for cause in returned.into_iter().chain(find_unheard(work.before)) {
+        require_reground(&mut work.next, cause);
+    }
     work.displace = true;
     Ok(())
 }

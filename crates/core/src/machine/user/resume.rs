@@ -12,11 +12,12 @@ use crate::machine::trust::open_commands;
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::wave::review_blocker;
 use crate::machine::work::Work;
-use crate::machine::{answers, drift, wave};
+use crate::machine::{answers, brief, drift, wave};
 use crate::model::{
     ActiveStatus, AnsweredRejection, Limits, Policy, Resume, ReviewNote, Role, SliceStatus,
     Snapshot, WaitingKind,
 };
+use crate::report::{is_named, is_yes};
 
 /// What a `Resumed` wants measured.
 pub(in crate::machine) fn resume_needs(snapshot: &Snapshot, resume: &Resume, set: &mut FactSet) {
@@ -71,6 +72,12 @@ pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(),
         return Err(refusal("the work is not stopped"));
     }
     leave(work, resume)?;
+    let heard = &work.before.ledger.answers;
+    if let Some(said) = said_beside(resume).filter(|_| work.next.ledger.answers == *heard)
+        && work.next.mission == work.before.mission
+    {
+        brief::hear(work, said);
+    }
     let moved = tell_moved(work)?;
     work.next.state.continuation_policy = Policy::Continue;
     work.next.state.contract_status = "in_work".to_owned();
@@ -115,7 +122,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             let still_there = work.facts.head()?.commit == work.before.ledger.head_seen;
             if still_there && !resume.new_wave {
                 return Err(refusal("the project is done and HEAD has not moved")
-                    .hint("run `cook refocus --mission TEXT` for new work"));
+                    .hint("run `cook refocus --mission TEXT` for new work, `cook brief say TEXT` where this work lacks something"));
             }
             let cause = "the project was done, and the user went on with `cook resume`";
             require_reground(&mut work.next, cause.to_owned());
@@ -150,11 +157,17 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
         (_, Some(WaitingKind::Trust)) => {
             let untrusted = work.facts.untrusted(&open_commands(work.before))?;
             if let Some(command) = untrusted.first() {
+                if refuses_trust(work, resume) {
+                    return Ok(());
+                }
                 return Err(Refusal::new(
                     Code::TrustMissing,
                     format!("`{command}` is not trusted"),
                 )
-                .replace_hints([format!("run `cook trust {}`", quoted(command))]));
+                .replace_hints([
+                    format!("run `cook trust {}`", quoted(command)),
+                    "or `cook answer 'no: WHY'`, and the plan is changed".to_owned(),
+                ]));
             }
         }
         (_, Some(WaitingKind::Budget)) => {
@@ -176,6 +189,24 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
         (_, Some(WaitingKind::Pause) | None) => {}
     }
     Ok(())
+}
+
+/// The user says no to commands of the plan, in words: they bind, and the plan is looked at again.
+fn refuses_trust(work: &mut Work, resume: &Resume) -> bool {
+    let Some(no) = said_beside(resume).filter(|said| !is_yes(said)) else {
+        return false;
+    };
+    answers::keep(work, no);
+    work.next.ledger.answered = Some(no.to_owned());
+    let cause = "the user was asked to trust commands of the plan, and said no";
+    require_reground(&mut work.next, cause.to_owned());
+    true
+}
+
+/// Words that the user gives beside whatever else.
+fn said_beside(resume: &Resume) -> Option<&str> {
+    let said = resume.answer.as_deref();
+    said.filter(|text| is_named(text))
 }
 
 const RESUMED: &str = "the user went on with `cook resume`";

@@ -2,20 +2,62 @@
 
 use super::refusal;
 use crate::diagnostic::Refusal;
-use crate::machine::wave;
+use crate::machine::due::require_reground;
 use crate::machine::work::Work;
-use crate::model::{Policy, SliceStatus, Snapshot, Waiting, WaitingKind};
+use crate::machine::{brief, wave};
+use crate::model::{
+    Actor, CANCELLED_BY_HAND, PAUSED_BY_HAND, Policy, SliceStatus, Snapshot, Waiting, WaitingKind,
+};
+use crate::report::is_named;
 
 /// Stops the work until the user resumes.
-pub(in crate::machine) fn pause(work: &mut Work, why: &str) -> Result<(), Refusal> {
+pub(in crate::machine) fn pause(work: &mut Work, why: &str, actor: Actor) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Err(refusal(format!(
             "the work is stopped already: {}",
             work.next.state.continuation_policy
-        )));
+        ))
+        .hint("`cook brief say TEXT` keeps what you want to say"));
+    }
+    if actor != Actor::Role && is_said(why) {
+        brief::hear(work, why);
     }
     wait(work, Policy::Paused, WaitingKind::Pause, why, "cook resume");
     Ok(())
+}
+
+/// What a role or the user said that no re-ground has decided on, and that ends with the plan: the next
+/// one is told.
+pub(super) fn find_unheard(before: &Snapshot) -> Vec<String> {
+    let mut unheard = Vec::new();
+    for slice in before.plan.open_slices() {
+        let ledger = before.ledger.slices.get(&slice.slice_id);
+        if let Some(said) = ledger.and_then(|ledger| ledger.remarked.as_ref()) {
+            unheard.push(format!(
+                "of slice `{}`, which is gone with the plan, its implementer said: {said}",
+                slice.slice_id
+            ));
+        }
+    }
+    let waiting = before.ledger.waiting.as_ref();
+    let stopped = waiting.and_then(|waiting| match waiting.kind {
+        WaitingKind::Question => Some(format!("nobody answered the question: {}", waiting.what)),
+        WaitingKind::Outside | WaitingKind::Worktree => {
+            Some(format!("the work was stopped for: {}", waiting.what))
+        }
+        WaitingKind::Pause | WaitingKind::Cancel if is_said(&waiting.what) => Some(format!(
+            "the user stopped the work and said: {}",
+            waiting.what
+        )),
+        _ => None,
+    });
+    unheard.extend(stopped);
+    unheard
+}
+
+/// The user gave words of their own: those bind whoever goes on.
+fn is_said(why: &str) -> bool {
+    is_named(why) && ![PAUSED_BY_HAND, CANCELLED_BY_HAND].contains(&why)
 }
 
 fn wait(work: &mut Work, policy: Policy, kind: WaitingKind, what: &str, exit: &str) {
@@ -31,9 +73,16 @@ fn wait(work: &mut Work, policy: Policy, kind: WaitingKind, what: &str, exit: &s
 /// Ends the workflow; open slices are cancelled.
 pub(in crate::machine) fn cancel(work: &mut Work, why: &str) -> Result<(), Refusal> {
     if is_cancelled(&work.next) || work.next.state.continuation_policy == Policy::Done {
-        return Err(refusal("the workflow has ended already"));
+        return Err(refusal("the workflow has ended already")
+            .hint("`cook brief say TEXT` keeps what you want to say"));
     }
     cancel_open(work);
+    for cause in find_unheard(work.before) {
+        require_reground(&mut work.next, cause);
+    }
+    if is_said(why) {
+        brief::hear(work, why);
+    }
     wait(
         work,
         Policy::Paused,
