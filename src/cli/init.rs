@@ -1,5 +1,6 @@
 //! `cook init`, and `cook record bootstrapper`: the contract, the log, the first documents.
 
+use super::bootstrapping::{Found, make_event};
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
 use super::input::free_text;
@@ -10,11 +11,10 @@ use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::{self, Applied, Workspace};
 use crate::view::{NoteAnswer, Trial};
 use clap::Args;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal, listed_are};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
-use cook_core::model::{Actor, Assurance, Event, Import, Profile, STOP_VERIFIER, Snapshot};
+use cook_core::model::{Actor, Assurance, Event, STOP_VERIFIER};
 use cook_store::store::Store;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -260,7 +260,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
         profile,
         import,
     };
-    let event = event(
+    let event = make_event(
         workspace,
         snapshot.as_ref(),
         found,
@@ -313,84 +313,6 @@ fn describe(contract: &Contract, lines: &mut Vec<String>) {
             lines.push(format!("{word} {}", paths.join(", ")));
         }
     }
-}
-
-/// What a set-up found in the worktree.
-struct Found {
-    mission: Option<String>,
-    profile: Profile,
-    import: Option<Box<Import>>,
-}
-
-/// The transition that init leads to, if there is anything to write down.
-fn event(
-    workspace: &Workspace,
-    snapshot: Option<&Snapshot>,
-    found: Found,
-    repaired: bool,
-    user: bool,
-    (lines, findings): (&mut Vec<String>, &mut Vec<Finding>),
-) -> Result<Option<Event>, Failure> {
-    let Found {
-        mission,
-        mut profile,
-        import,
-    } = found;
-    let settings = workspace.repo.settings()?;
-    let Some(snapshot) = snapshot else {
-        let branch = workspace.repo.head()?.branch;
-        return Ok(Some(Event::Bootstrapped {
-            mission,
-            profile,
-            branch,
-            settings: Some(settings),
-            import,
-        }));
-    };
-    let edited = list_edited(&snapshot.ledger.settings, &settings);
-    let settings = Some(settings).filter(|_| !edited.is_empty());
-    if settings.is_some() && !user {
-        let what = format!(
-            "{} not as the user left it; `cook init` in the user's own terminal, or `cook init --as-user` in a script of theirs, takes that in as the user's",
-            listed_are(&edited)
-        );
-        findings.push(Finding::new(Code::ContractEdited, what));
-    }
-    let settings = settings.filter(|_| user);
-    if settings.is_some() {
-        lines.push(format!("took in {} as you left it", edited.join(", ")));
-    }
-    if profile != snapshot.profile && caller::agent_around().is_some() {
-        findings.push(
-            Finding::new(
-                Code::ContractEdited,
-                "the profile differs from the log's; only a person's `cook init` takes it in",
-            )
-            .at(".agent/profile.json"),
-        );
-        profile = snapshot.profile.clone();
-    }
-    let learned = snapshot.mission.is_empty() && mission.is_some();
-    if !repaired && !learned && profile == snapshot.profile && settings.is_none() {
-        return Ok(None);
-    }
-    let branch = snapshot.ledger.branch.clone();
-    Ok(Some(Event::Bootstrapped {
-        mission,
-        profile,
-        branch,
-        settings,
-        import: None,
-    }))
-}
-
-/// The settings files that differ, came or went.
-fn list_edited(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
-    let files: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-    let edited = files
-        .into_iter()
-        .filter(|file| before.get(*file) != now.get(*file));
-    edited.map(|file| format!("`{file}`")).collect()
 }
 
 /// Commits the contract files, and nothing else; none where they are committed already.

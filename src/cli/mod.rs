@@ -29,6 +29,7 @@ mod answer;
 mod ask;
 mod assurance;
 mod attest;
+mod bootstrapping;
 mod brief;
 mod budget;
 mod cancel;
