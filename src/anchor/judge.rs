@@ -3,7 +3,7 @@
 use super::answer::{NO_COMMIT, Placed, answer};
 use super::section::find_section;
 use super::sources::{Sources, Text};
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Failure, with_plain_marks};
 use cook_core::digest::sha256;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf, short};
 use cook_core::model::{Anchor, PROMPT_DIGEST, PROMPT_ID, Verdict, fits};
@@ -59,7 +59,8 @@ impl Sources<'_> {
         }
     }
 
-    /// A message of the user's, and whether it holds the quote. White space does not matter.
+    /// A message of the user's, and whether it holds the quote. White space does not matter, nor how
+    /// quotes and dashes are set.
     ///
     /// # Errors
     /// A log that cannot be read.
@@ -77,7 +78,9 @@ impl Sources<'_> {
                     ),
                 }
             }
-            (Some(text), Some(quote)) if !fold(text).contains(&fold(quote)) => {
+            (Some(text), Some(quote))
+                if !with_plain_marks(text).contains(&with_plain_marks(quote)) =>
+            {
                 let (quote, says) = (begin(quote), begin(&fold(text)));
                 let why = format!("the message does not say \"{quote}\"; it says: {says}");
                 return Ok(answer(Verdict::Missing, why, &format!("user@{id}")));

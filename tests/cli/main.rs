@@ -26,6 +26,7 @@ mod prompts;
 mod reaching;
 mod reasons;
 mod reports;
+mod said;
 mod scaffold;
 mod session;
 mod standing;

@@ -15,7 +15,7 @@ pub use catalogue::{CATALOGUE, Code};
 pub use kind::{Family, Severity};
 pub use secret::{REDACTED, find_tokens, redacted, without_tokens};
 pub use text::{
-    Attribution, Lines, attributions, clean, counted, harmless_json, listed_are,
+    Attribution, Lines, attributions, clean, counted, harmless_json, listed_are, with_plain_marks,
     without_attribution, without_escapes, without_tags,
 };
 pub use texts::texts;

@@ -240,9 +240,42 @@ pub fn listed_are<T: AsRef<str>>(names: &[T]) -> String {
     format!("{} {verb}", list.join(", "))
 }
 
+/// The text on one line with quotes, dashes and ellipses as a keyboard has them: an editor or a model
+/// that sets others for looks says the same.
+pub fn with_plain_marks(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '“' | '”' | '„' | '‟' | '«' | '»' | '＂' | '″' => plain.push('"'),
+            '‘' | '’' | '‚' | '‛' | '‹' | '›' | '＇' | '′' => plain.push('\''),
+            '\u{2010}'..='\u{2015}' | '\u{2212}' | '-' if plain.ends_with('-') => {}
+            '\u{2010}'..='\u{2015}' | '\u{2212}' => plain.push('-'),
+            '…' => plain.push_str("..."),
+            '\u{ad}' => {}
+            other => plain.push(other),
+        }
+    }
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn typographic_marks_are_plain_ones() {
+        for (one, other) in [
+            ("“don’t”", "\"don't\""),
+            ("„so‟ «or» ‹so›", "\"so\" \"or\" 'so'"),
+            ("a – b — c", "a - b - c"),
+            ("a -- b --- c", "a - b - c"),
+            ("non‑breaking\u{a0}and  so on…", "non-breaking and so on..."),
+        ] {
+            assert_eq!(with_plain_marks(one), with_plain_marks(other), "{one}");
+        }
+        assert_ne!(with_plain_marks("do"), with_plain_marks("don't"));
+        assert_ne!(with_plain_marks("a b"), with_plain_marks("a - b"));
+    }
 
     #[test]
     fn terminal_escapes_go() {

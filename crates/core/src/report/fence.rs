@@ -1,6 +1,7 @@
 //! Fenced blocks.
 
 /// The opening line of a fenced block.
+#[derive(PartialEq)]
 pub(super) struct Fence {
     mark: char,
     length: usize,
@@ -24,9 +25,10 @@ impl Fence {
         })
     }
 
-    /// The block is marked as JSON.
+    /// The block is marked as JSON, or as something near it: `json5`, `jsonc`, `{.json}`.
     pub fn is_json(&self) -> bool {
-        self.info.split_whitespace().next() == Some("json")
+        let first = self.info.split_whitespace().next();
+        first.is_some_and(|word| word.contains("json"))
     }
 
     /// The block is not marked at all.

@@ -3,18 +3,18 @@
 //! What the answer says itself comes first; what stands in its fences and quotes counts only
 //! where that holds no report, nor the better part of one. Reports that differ are none.
 
+use super::blocks;
 use super::fence::Fence;
 use super::field::Field;
 use super::json;
-use super::offer;
-use super::passage::{Part, Passage};
+use super::passage::{Passage, Wrapping};
 use super::raw::Raw;
-use super::stray::{difference, refuse_strays, strays_in};
+use super::stray::{difference, find_verdicts_within, refuse_strays, strays_in};
 use super::table::{fields, has_block, has_rubric};
 use super::text::{self, Section};
 use super::value::dedent;
 use crate::diagnostic::{Code, Finding};
-use crate::model::{Offer, Reground, Role};
+use crate::model::Role;
 use crate::schema::{find_json, without_thoughts};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -59,9 +59,20 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
         (None, Some((tag, line))) => Some(format!(
             "what stands before `{tag}` on line {line} is thought, and no part of the answer"
         )),
-        (None, None) => None,
+        (None, None) => tell_comment(&lines),
     };
     raw
+}
+
+/// What the first comment of an answer leaves out of it.
+fn tell_comment(lines: &[&str]) -> Option<String> {
+    let passage = Passage::new(lines.to_vec(), None);
+    let mut parts = passage.parts.iter();
+    let comment = parts.find(|part| part.wrapping == Wrapping::Comment)?;
+    Some(format!(
+        "what stands in the comment (`<!-- … -->`) on line {} is no part of the answer",
+        comment.start + 1
+    ))
 }
 
 fn begins_outside(role: Role, lines: &[&str]) -> bool {
@@ -95,7 +106,7 @@ struct Held {
 
 /// The report, or the fullest of the broken ones.
 fn search(role: Role, lines: Vec<&str>, depth: usize) -> Result<Raw, Option<Box<Raw>>> {
-    let mut passages = vec![Passage::new(lines, None)];
+    let mut passages = vec![Passage::new(lines.clone(), None)];
     let mut level = 0..1;
     let mut fullest: Option<(usize, Raw)> = None;
     let mut whole: Vec<Raw> = Vec::new();
@@ -125,6 +136,7 @@ fn search(role: Role, lines: Vec<&str>, depth: usize) -> Result<Raw, Option<Box<
         let next: Vec<Passage> = level
             .clone()
             .flat_map(|place| passages[place].parts.iter().map(move |part| (place, part)))
+            .filter(|(_, part)| part.wrapping != Wrapping::Comment)
             .map(|(place, part)| {
                 Passage::new(passages[place].inside(part), Some((place, part.end)))
             })
@@ -132,9 +144,21 @@ fn search(role: Role, lines: Vec<&str>, depth: usize) -> Result<Raw, Option<Box<
         level = passages.len()..passages.len() + next.len();
         passages.extend(next);
     }
-    match whole.is_empty() {
-        true => Err(fullest.map(|(_, raw)| Box::new(raw))),
-        false => Ok(settle(role, whole, &strays)),
+    let is_whole = !whole.is_empty();
+    let mut raw = match (is_whole, fullest) {
+        (true, _) => settle(role, whole, &strays),
+        (false, Some((_, raw))) => raw,
+        (false, None) => return Err(None),
+    };
+    blocks::settle(role, &lines, &mut raw);
+    match is_whole {
+        true if raw.unreadable => Ok(raw),
+        true => Ok(refuse_strays(
+            role,
+            raw,
+            &find_verdicts_within(role, lines, depth),
+        )),
+        false => Err(Some(Box::new(raw))),
     }
 }
 
@@ -309,90 +333,18 @@ fn read_text(
     let (Some(first), Some(last)) = (report.first(), report.last()) else {
         return Raw::default();
     };
-    if !has_block(role) {
-        let mut raw = text::read(passage, report, &BTreeSet::new());
-        if role == Role::Implementer {
-            raw.offered = find_offers(passage, last.end..end);
-        }
-        return raw;
-    }
-    let mut blocks = blocks(passage, first.start..end, last.end);
-    let taken = blocks.lines.clone();
-    let mut around = passage.around;
+    let mut blocks = match role {
+        Role::Regrounder => blocks::find(passage, first.start..end, last.end),
+        Role::Implementer => blocks::find_offers(passage, first.start..end),
+        _ => return text::read(passage, report, &BTreeSet::new()),
+    };
+    let taken = std::mem::take(&mut blocks.lines);
+    let mut around = passage.around.filter(|_| has_block(role));
     while let (true, Some((place, line))) = (blocks.texts.is_empty(), around) {
-        blocks = self::blocks(&passages[place], line..passages[place].lines.len(), line);
+        blocks = blocks::find_marked(&passages[place], line..passages[place].lines.len(), line);
         around = passages[place].around;
     }
     let mut raw = text::read(passage, report, &taken);
-    let read: Vec<Result<Reground, Finding>> =
-        blocks.texts.iter().map(|text| json::block(text)).collect();
-    match read.split_first() {
-        None => {}
-        Some((first, rest)) if rest.iter().any(|other| other != first) => {
-            let message = format!("there are {} `json` blocks, not all equal", read.len());
-            raw.findings
-                .push(Finding::new(Code::ReportBlockAmbiguous, message).at("block"));
-        }
-        Some((Ok(block), _)) => raw.block = Some(block.clone()),
-        Some((Err(finding), _)) => raw.findings.push(finding.clone()),
-    }
+    blocks::put(role, &mut raw, &blocks.texts);
     raw
-}
-
-/// What the last block behind an implementer's report says; other fences there are none of it.
-fn find_offers(passage: &Passage, range: Range<usize>) -> Vec<Offer> {
-    let is_json = |part: &&Part| part.fence.as_ref().is_some_and(Fence::is_json);
-    let behind = passage
-        .parts
-        .iter()
-        .filter(|part| range.contains(&part.start));
-    let blocks = behind.filter(is_json);
-    let mut read = blocks.filter_map(|part| offer::read(&passage.inside(part).join("\n")));
-    read.next_back().unwrap_or_default()
-}
-
-/// A regrounder's blocks, and the lines they stand on.
-#[derive(Default)]
-struct Blocks {
-    texts: Vec<String>,
-    lines: BTreeSet<usize>,
-}
-
-/// The blocks of a range: fences that are marked as JSON; else, from `end` on, fences without a
-/// mark; else objects without a fence.
-fn blocks(passage: &Passage, range: Range<usize>, end: usize) -> Blocks {
-    let from = passage
-        .parts
-        .partition_point(|part| part.start < range.start);
-    let within = |part: &&Part| part.start < range.end;
-    let parts = || passage.parts[from..].iter().take_while(within);
-    let text = |part: &Part| passage.inside(part).join("\n");
-    let fence = |part: &Part, is: fn(&Fence) -> bool| part.fence.as_ref().is_some_and(is);
-    let marked: Vec<&Part> = parts().filter(|part| fence(part, Fence::is_json)).collect();
-    let is_object = |part: &&Part| {
-        let bare = part.start >= end && fence(part, Fence::is_bare);
-        bare && text(part).trim_start().starts_with('{')
-    };
-    let found = match marked.is_empty() {
-        true => parts().filter(is_object).collect(),
-        false => marked,
-    };
-    if !found.is_empty() {
-        return Blocks {
-            texts: found.iter().map(|part| text(part)).collect(),
-            lines: found.iter().flat_map(|part| part.start..part.end).collect(),
-        };
-    }
-    let own: Vec<&str> = (end..range.end)
-        .filter(|place| !passage.inner[*place])
-        .map(|place| passage.lines[place])
-        .collect();
-    Blocks {
-        texts: find_json(&own.join("\n"))
-            .into_iter()
-            .filter(|text| text.starts_with('{'))
-            .map(str::to_owned)
-            .collect(),
-        ..Blocks::default()
-    }
 }

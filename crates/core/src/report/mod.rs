@@ -6,7 +6,9 @@
 //! when no rule is broken, and holds no control or direction character. Nothing
 //! here panics, whatever the bytes.
 
+mod asks;
 mod block;
+mod blocks;
 mod event;
 mod fence;
 mod field;

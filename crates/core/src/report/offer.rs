@@ -1,6 +1,8 @@
 //! The block of an implementer, which it may leave out: what proves each criterion
 //! (`docs/assurance.md`).
 
+use super::raw::held;
+use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::model::Offer;
 use serde::Deserialize;
 
@@ -21,10 +23,23 @@ pub(super) struct OfferBlock {
     pub evidence: Vec<Offer>,
 }
 
-/// Reads it; none where the text is something else.
-pub(super) fn read(text: &str) -> Option<Vec<Offer>> {
-    let block: OfferBlock = serde_json::from_str(text).ok()?;
-    Some(block.evidence)
+/// Reads it.
+pub(super) fn read(text: &str) -> Result<Vec<Offer>, Finding> {
+    let block: Result<OfferBlock, serde_json::Error> = serde_json::from_str(text);
+    block.map(|block| block.evidence).map_err(|error| {
+        let shape = OFFER_FORMAT
+            .trim_start_matches("```json")
+            .trim_end_matches(['`', '\n']);
+        Finding::new(
+            Code::ReportBlockInvalid,
+            format!(
+                "{}; it holds {}; it must hold the evidence of each criterion; for example `{}`",
+                clean(&error.to_string(), Lines::Fold),
+                held(text),
+                clean(shape, Lines::Fold)
+            ),
+        )
+    })
 }
 
 /// As it is read.

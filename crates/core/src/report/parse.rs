@@ -65,7 +65,7 @@ fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
     let block_lost = findings.iter().any(|finding| {
         matches!(
             finding.code,
-            Code::ReportBlockInvalid | Code::ReportBlockAmbiguous
+            Code::ReportBlockInvalid | Code::ReportBlockAmbiguous | Code::ReportBlockMissing
         )
     });
     let block_due = has_block(role) && !raw.unreadable && rules::question(&record).is_none();

@@ -1,8 +1,8 @@
-//! Passages of an answer: its text, and what stands in the fences and quotes of that.
+//! Passages of an answer: its text, and what stands in the fences, quotes and comments of that.
 
 use super::fence::{Fence, is_indented};
 
-/// A text whose fences and quotes are told apart from what it says itself.
+/// A text whose fences, quotes and comments are told apart from what it says itself.
 pub(super) struct Passage<'a> {
     /// The passage it stands in, by number, and the first line there that comes after it.
     pub around: Option<(usize, usize)>,
@@ -15,12 +15,29 @@ pub(super) struct Passage<'a> {
     pub unclosed: bool,
 }
 
-/// A fence or a quote: the lines from `start` up to, not including, `end`.
+/// Something that is set apart: the lines from `start` up to, not including, `end`.
 pub(super) struct Part {
     pub start: usize,
     pub end: usize,
-    /// None = a quote.
-    pub fence: Option<Fence>,
+    pub wrapping: Wrapping,
+}
+
+/// What sets a part apart.
+#[derive(PartialEq)]
+pub(super) enum Wrapping {
+    Fence(Fence),
+    Quote,
+    /// `<!-- … -->`, which no reader sees; without an end it goes on to the last line.
+    Comment,
+}
+
+impl Part {
+    pub fn fence(&self) -> Option<&Fence> {
+        match &self.wrapping {
+            Wrapping::Fence(fence) => Some(fence),
+            _ => None,
+        }
+    }
 }
 
 impl<'a> Passage<'a> {
@@ -52,9 +69,10 @@ impl<'a> Passage<'a> {
     /// The lines within a part, its marks taken off.
     pub fn inside(&self, part: &Part) -> Vec<&'a str> {
         let all = &self.lines[part.start..part.end];
-        match part.fence {
-            None => all.iter().filter_map(|line| unquoted(line)).collect(),
-            Some(_) => {
+        match part.wrapping {
+            Wrapping::Quote => all.iter().filter_map(|line| unquoted(line)).collect(),
+            Wrapping::Comment => all.iter().map(|line| without_marks(line)).collect(),
+            Wrapping::Fence(_) => {
                 let opener = all[0];
                 let indent = opener.len() - opener.trim_start_matches(' ').len();
                 let cut = |line: &&'a str| {
@@ -87,20 +105,47 @@ fn parts(lines: &[&str]) -> (Vec<Part>, bool) {
             None => {}
         }
     }
+    let numbered = lines.iter().enumerate();
+    let ends: Vec<usize> = numbered
+        .filter(|(_, line)| line.contains(COMMENT_END))
+        .map(|(place, _)| place)
+        .collect();
+    let end_from = |place: usize| {
+        let next = ends.partition_point(|end| *end < place);
+        ends.get(next).map(|end| end + 1)
+    };
     let mut parts = Vec::new();
     let mut start = 0;
     while start < lines.len() {
-        let (end, fence) = match closed[start].take() {
-            Some((end, fence)) => (end, Some(fence)),
-            None => {
-                let quoted = lines[start..]
-                    .iter()
-                    .take_while(|line| unquoted(line).is_some());
-                (start + quoted.count(), None)
-            }
+        if closed[start].is_none()
+            && begins_comment(lines[start])
+            && let Some(end) = end_from(start + 1)
+        {
+            parts.push(Part {
+                start: start + 1,
+                end,
+                wrapping: Wrapping::Comment,
+            });
+            start = end;
+            continue;
+        }
+        let (end, wrapping) = match closed[start].take() {
+            Some((end, fence)) => (end, Wrapping::Fence(fence)),
+            None => match is_comment(lines[start]) {
+                true => (end_from(start).unwrap_or(lines.len()), Wrapping::Comment),
+                false => {
+                    let quoted = lines[start..].iter();
+                    let quoted = quoted.take_while(|line| unquoted(line).is_some());
+                    (start + quoted.count(), Wrapping::Quote)
+                }
+            },
         };
         if end > start {
-            parts.push(Part { start, end, fence });
+            parts.push(Part {
+                start,
+                end,
+                wrapping,
+            });
         }
         start = end.max(start + 1);
     }
@@ -111,4 +156,27 @@ fn parts(lines: &[&str]) -> (Vec<Part>, bool) {
 fn unquoted(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('>')?;
     (!is_indented(line)).then(|| rest.strip_prefix(' ').unwrap_or(rest))
+}
+
+/// A comment begins with the line.
+fn is_comment(line: &str) -> bool {
+    !is_indented(line) && line.trim_start().starts_with(COMMENT)
+}
+
+/// A comment begins behind words of the line and goes on below.
+fn begins_comment(line: &str) -> bool {
+    let Some((words, comment)) = line.rsplit_once(COMMENT) else {
+        return false;
+    };
+    let is_code = words.matches('`').count() % 2 == 1;
+    let is_set_apart = unquoted(line).is_some() || is_indented(line);
+    !words.trim().is_empty() && !is_code && !comment.contains(COMMENT_END) && !is_set_apart
+}
+
+const COMMENT: &str = "<!--";
+const COMMENT_END: &str = "-->";
+
+fn without_marks(line: &str) -> &str {
+    let line = line.strip_prefix(COMMENT).unwrap_or(line);
+    line.split(COMMENT_END).next().unwrap_or_default()
 }

@@ -2,9 +2,10 @@
 //! (`protocol/completion.md#reports`). A rule whose fields could not be read is silent; the
 //! grammar has spoken already.
 
+use super::asks::asks_something;
 use super::value::{
     after_yes_no, commit, count, finds_nothing, ids, is_named, is_none, is_none_or_routing,
-    is_routing, items, leading_word, needs_nothing, numbered, yes_no,
+    is_routing, items, leading_word, numbered, yes_no,
 };
 use crate::diagnostic::{Code, Finding, Lines, clean, counted};
 use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};
@@ -16,8 +17,7 @@ pub(super) fn field<'a>(record: &'a ReportRecord, key: &str) -> &'a str {
 
 /// What the role needs from the user, when it says so.
 pub(super) fn question(record: &ReportRecord) -> Option<&str> {
-    Some(field(record, "input_needed_from_user"))
-        .filter(|text| is_named(text) && !needs_nothing(text))
+    Some(field(record, "input_needed_from_user")).filter(|text| asks_something(text))
 }
 
 /// A reviewer's follow-up or an auditor's next slice, when one is named.

@@ -38,6 +38,38 @@ pub(super) fn strays_in(role: Role, passage: &Passage, taken: &[Range<usize>]) -
     strays
 }
 
+/// The verdicts that stand in the fences, quotes and comments of an answer: whoever reads it cannot
+/// tell which one is meant. Only indented by four blanks they are somebody else's.
+pub(super) fn find_verdicts_within(role: Role, lines: Vec<&str>, depth: usize) -> Vec<Raw> {
+    let passage = Passage::new(lines, None);
+    let mut verdicts = Vec::new();
+    for part in &passage.parts {
+        let lines = passage.inside(part);
+        let inside = Passage::new(lines.clone(), None);
+        verdicts.extend(strays_in(role, &inside, &[]));
+        let own = inside.own_text();
+        let reports = find_json(&own).into_iter();
+        verdicts.extend(reports.filter_map(|object| read_named(role, object)));
+        if depth > 0 {
+            verdicts.extend(find_verdicts_within(role, lines, depth - 1));
+        }
+    }
+    for raw in &mut verdicts {
+        for field in fields(role) {
+            let is_verdict = |said: &String| match field.kind {
+                Kind::YesNo => yes_no(said).is_some(),
+                Kind::Count => count(said).is_some(),
+                Kind::Choice(words) => leading_word(said, words).is_some(),
+                Kind::Sha | Kind::Text | Kind::List => false,
+            };
+            if !raw.fields.get(field.key).is_some_and(is_verdict) {
+                raw.fields.remove(field.key);
+            }
+        }
+    }
+    verdicts
+}
+
 /// A line that rates one of the four dimensions.
 fn rated(line: &str) -> Option<Raw> {
     let (label, value) = text::rating(line)?;
@@ -50,9 +82,14 @@ fn rated(line: &str) -> Option<Raw> {
 
 /// An object that is no report and names fields of one.
 fn of_object(role: Role, object: &str) -> Option<Raw> {
-    if is_report(role, object) {
-        return None;
+    match is_report(role, object) {
+        true => None,
+        false => read_named(role, object),
     }
+}
+
+/// The fields that an object names.
+fn read_named(role: Role, object: &str) -> Option<Raw> {
     let Ok(Value::Object(map)) = serde_json::from_str(object) else {
         return None;
     };

@@ -3,6 +3,7 @@
 //! A line indented by four blanks or more is never a label nor a fence; that is
 //! how [`super::render`] writes values that hold such lines.
 
+use super::asks::is_parting;
 use super::fence::{Fence, is_indented};
 use super::field::Field;
 use super::passage::Passage;
@@ -186,13 +187,19 @@ pub(super) fn read(passage: &Passage, sections: &[Section], taken: &BTreeSet<usi
             "`MISSION ANCHOR: …` does not stand before the other fields",
         ));
     }
-    for section in sections {
+    for (place, section) in sections.iter().enumerate() {
+        let is_last = place + 1 == sections.len();
         let lines = (section.start + 1..section.end)
             .filter(|place| !taken.contains(place))
             .map(|place| passage.lines[place]);
         match section.label {
             Label::Field(field) => {
-                let below = dedent(&lines.collect::<Vec<_>>().join("\n"));
+                let mut below: Vec<&str> = lines.collect();
+                // What is said in parting, right below the last field, is none of it.
+                while is_last && below.last().is_some_and(|line| is_parting(line)) {
+                    below.pop();
+                }
+                let below = dedent(&below.join("\n"));
                 match section.inline {
                     "" => raw.put(field, &below),
                     inline => raw.put(field, &format!("{inline}\n{below}")),

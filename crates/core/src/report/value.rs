@@ -225,64 +225,6 @@ pub(super) fn is_routing(text: &str) -> bool {
     )
 }
 
-/// Says in words that nothing is needed: `No`, `None needed.`, `nothing at this time`, `N/A - all
-/// clear`. A question, or any word that could begin one, is none of it.
-pub(super) fn needs_nothing(text: &str) -> bool {
-    const NOTHING: [&str; 8] = ["no", "none", "nothing", "n", "na", "nil", "not", "nope"];
-    const FILLING: [&str; 42] = [
-        "a",
-        "action",
-        "all",
-        "any",
-        "applicable",
-        "are",
-        "as",
-        "at",
-        "clear",
-        "currently",
-        "else",
-        "everything",
-        "fine",
-        "for",
-        "from",
-        "further",
-        "good",
-        "input",
-        "is",
-        "it",
-        "moment",
-        "more",
-        "necessary",
-        "need",
-        "needed",
-        "now",
-        "of",
-        "ok",
-        "point",
-        "question",
-        "questions",
-        "required",
-        "so",
-        "stage",
-        "step",
-        "the",
-        "there",
-        "this",
-        "thanks",
-        "time",
-        "user",
-        "yet",
-    ];
-    let text = clean(text, Lines::Fold).to_lowercase();
-    let text = text.replace('\'', "");
-    let mut words = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    let begins = words.next().is_some_and(|word| NOTHING.contains(&word));
-    let is_plain = |word: &str| FILLING.contains(&word) || NOTHING.contains(&word);
-    begins && !text.contains('?') && words.all(is_plain)
-}
-
 /// Says in words that nothing was found: `None found.`, `nothing remains`, `no open issues`.
 pub(super) fn finds_nothing(text: &str) -> bool {
     const NOTHING: [&str; 4] = ["none", "nothing", "nil", "no"];
@@ -535,33 +477,6 @@ mod tests {
             "n/a yet",
         ] {
             assert!(!is_none(text), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn what_asks_nothing_is_no_question() {
-        for text in [
-            "No",
-            "no.",
-            "None needed",
-            "nothing",
-            "None at this time.",
-            "N/A - all clear",
-            "Not applicable",
-            "No input needed from the user.",
-            "- none required",
-        ] {
-            assert!(needs_nothing(text), "{text:?}");
-        }
-        for text in [
-            "No license is named: which one?",
-            "none of the keys works; which is right",
-            "No?",
-            "Nothing works without the token",
-            "May I drop Python 2",
-            "",
-        ] {
-            assert!(!needs_nothing(text), "{text:?}");
         }
     }
 
