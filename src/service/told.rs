@@ -1,7 +1,7 @@
 //! What reports told that no document holds any more: deviations and risks of slices that are closed,
 //! blockers that a later report cleared, what `cook undo` took back with a re-ground.
 
-use super::past::Past;
+use super::past::{Passed, Past};
 use cook_core::diagnostic::{Lines, clean, without_attribution};
 use cook_core::model::{Event, Role, Snapshot};
 use cook_core::report::{items_of, return_reason};
@@ -18,7 +18,7 @@ const HANDOFF: &str = "exact_handoff_payload";
 /// Adds what whoever judges the whole reads of it; a regrounder reads what was taken back, the rest
 /// stands in its own parts.
 pub(super) fn list_told(text: &mut String, snapshot: &Snapshot, past: &Past, role: Role) {
-    let of_regrounds = list_deviations(past, role == Role::Regrounder);
+    let of_regrounds = list_deviations(past, role);
     if role != Role::Regrounder {
         let title =
             "what implementers told of the plan and of risks (judge whether each is settled):";
@@ -107,8 +107,16 @@ fn taken_back(past: &Past, seq: u64) -> &'static str {
     }
 }
 
-/// Newest first; `only_undone` = those that stand in no report that counts.
-fn list_deviations(past: &Past, only_undone: bool) -> Vec<String> {
+/// Newest first. What the last re-ground tells stands in an auditor's prompt as its advice; a regrounder
+/// is told those that stand in no report that counts.
+fn list_deviations(past: &Past, role: Role) -> Vec<String> {
+    let is_reground = |passed: &&Passed| {
+        matches!(passed.event, Event::Regrounded { .. }) && !past.is_undone(passed.seq)
+    };
+    let last = past.events.iter().rev().find(is_reground);
+    let last = last
+        .map(|passed| passed.seq)
+        .filter(|_| role == Role::Auditor);
     let mut lines = Vec::new();
     let mut seen = Vec::new();
     for passed in past.events.iter().rev() {
@@ -119,7 +127,8 @@ fn list_deviations(past: &Past, only_undone: bool) -> Vec<String> {
             if seen.contains(&item) {
                 continue;
             }
-            if past.is_undone(passed.seq) || !only_undone {
+            let is_wanted = role != Role::Regrounder || past.is_undone(passed.seq);
+            if is_wanted && last != Some(passed.seq) {
                 lines.push(format!(
                     "in {}{}: {}",
                     passed.seq,

@@ -248,10 +248,19 @@ fn what_a_re_ground_told_stays_when_it_is_undone() {
         "Canonical blockers or deviations: the README promises a port",
     );
     repo.record("regrounder", report).ok();
+    // Once, as the advice of the last re-ground.
+    repo.commit_for("s1", "s1.txt", "s1 works\n");
+    repo.record("implementer", repo.implementer_report(None))
+        .ok();
+    repo.record("reviewer", repo.reviewer_report(None)).ok();
+    assert_eq!(repo.rule(), "6");
+    let told = prompt(&repo);
+    assert_eq!(told.matches("promises a port").count(), 1, "{told}");
+    let planned = repo.document("state.json")["revision"].as_u64().unwrap() - 3;
     let of = "(taken back with `cook undo`): the README promises a port";
-    repo.cook(&["undo", "--as-user"]).ok();
+    repo.cook(&["undo", &planned.to_string(), "--as-user"]).ok();
     holds(&prompt(&repo), of);
-    build(&repo, "s1");
+    build(&repo, "s2");
     holds(&prompt(&repo), of);
 }
 
