@@ -20,6 +20,8 @@ pub(crate) struct Report {
     pub open: Vec<OpenCriterion>,
     /// Every vote, oldest first.
     pub judgments: Vec<Judgment>,
+    /// Whose word the verdicts that count are, and what is known of them: one line each.
+    pub judges: Vec<String>,
     /// Reports that were refused or that said no, oldest first.
     pub caught: Vec<Catch>,
     /// Copies that were set aside here; none = they do not travel with a log.
