@@ -8,10 +8,12 @@
 
 mod anchor;
 mod attest;
+mod calibrate;
 mod check;
 pub mod cli;
 mod demo;
 mod drive;
+mod judges;
 pub mod lifecycle;
 pub mod measure;
 pub mod scaffold;

@@ -5,6 +5,7 @@ use super::proven::{Shown, properties};
 use super::statement::{
     Resource, STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified, Verifier,
 };
+use crate::judges::find_verdicts;
 use crate::scaffold::SETTINGS;
 use crate::service::{self, Workspace};
 use crate::verify::{CommitStanding, Criterion};
@@ -128,6 +129,10 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
         time_created: workspace.clock.now(),
         properties: properties.clone(),
         cook_log: Resource::new("gitCommit", &tip.commit).at(log_uri),
+        cook_judges: find_verdicts(workspace, &snapshot, &at)?
+            .into_iter()
+            .map(Into::into)
+            .collect(),
     };
     let named = |passed: bool| {
         let runs = found.gates.iter().filter(|run| run.passed() == passed);

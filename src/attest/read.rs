@@ -129,6 +129,7 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
         time_created: time,
         properties,
         cook_log,
+        cook_judges: _,
     } = statement.predicate;
     if verifier.id != VERIFIER {
         let what = format!("it was verified by `{}`, not by `{VERIFIER}`", verifier.id);

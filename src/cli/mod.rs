@@ -32,6 +32,7 @@ mod attest;
 mod bootstrapping;
 mod brief;
 mod budget;
+mod calibrate;
 mod cancel;
 mod check;
 mod checkpoint;
@@ -125,6 +126,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Plant defects in a change, and count those that its gates notice
     Strength(strength::StrengthArgs),
+    /// Give judges planted cases, and count those that they notice
+    Calibrate(calibrate::CalibrateArgs),
     /// Recompute everything from files, log and git
     Verify(verify::VerifyArgs),
     /// Write what a verification found as in-toto statements, for others to check
@@ -312,6 +315,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Record(args) => record::record(context, &args),
         Command::Check(args) => check::check_commit(context, &args),
         Command::Strength(args) => strength::strength(context, &args),
+        Command::Calibrate(args) => calibrate::calibrate(context, &args),
         Command::Verify(args) => verify::verify(context, &args),
         Command::Attest(args) => attest::attest(context, &args),
         Command::Gate(args) => gate::gate(context, &args),

@@ -2,12 +2,13 @@
 
 use crate::view::{
     AgentsAnswer, AttestAnswer, AttestedAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer,
-    CheckpointAnswer, CommitCheckAnswer, CostAnswer, CriteriaAnswer, DemoAnswer, DiffAnswer,
-    Dispatched, EntryAnswer, EstimateAnswer, Failed, FanoutAnswer, Gates, GraphAnswer, GuideAnswer,
-    IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer,
-    NoteAnswer, PullAnswer, PullRequestAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer,
-    ReportAnswer, RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer,
-    SessionShowAnswer, Standing, StrengthAnswer, TransitionAnswer, Verified, WhyAnswer,
+    CalibrateAnswer, CheckpointAnswer, CommitCheckAnswer, CostAnswer, CriteriaAnswer, DemoAnswer,
+    DiffAnswer, Dispatched, EntryAnswer, EstimateAnswer, Failed, FanoutAnswer, Gates, GraphAnswer,
+    GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer,
+    LogAnswer, NoteAnswer, PullAnswer, PullRequestAnswer, PushAnswer, ReadyAnswer, RecoverAnswer,
+    ReplyAnswer, ReportAnswer, RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer,
+    SessionLogAnswer, SessionShowAnswer, Standing, StrengthAnswer, TransitionAnswer, Verified,
+    WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -28,6 +29,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "brief-change" BriefChangeAnswer, "`cook brief note`, `say`, `import`, `--reconcile`";
         "brief-check" BriefCheckAnswer, "`cook brief check`";
         "brief-guide" GuideAnswer, "`cook brief guide`";
+        "calibrate" CalibrateAnswer, "cook calibrate --json";
         "check" Checked, "cook record --check --json";
         "check-commit" CommitCheckAnswer, "cook check --json";
         "checkpoint" CheckpointAnswer, "cook checkpoint --json";

@@ -2,6 +2,7 @@
 
 use super::context::{Answer, Context, answer};
 use crate::drive::{self, Live};
+use crate::judges;
 use crate::lifecycle;
 use crate::service::{self, Workspace};
 use crate::view::{LastChanged, RunView, SessionView, StatusAnswer};
@@ -31,10 +32,12 @@ pub(super) fn status(context: &Context) -> Answer {
         Some(live) => Some(view_run(&workspace, live)?),
         None => None,
     };
+    let head = service::head_of(&facts)?;
     answer(StatusAnswer {
         run,
         unfinished: drive::unfinished(&workspace)?,
-        head: service::head_of(&facts)?,
+        judges: judges::find_verdicts(&workspace, &snapshot, &head)?,
+        head,
         scripted: service::list_scripted_commands(&workspace, &snapshot)?,
         snapshot,
         found,

@@ -38,6 +38,7 @@ pub(super) fn step(context: &Context, args: &StepArgs) -> Answer {
     let opening = Opening {
         trusts_everything: args.trust_repo,
         pushes_later: args.from.is_some(),
+        tells_nobody: false,
     };
     let order = args.drive.order(context, Some(1), opening);
     let terminal = Terminal(context.screen);

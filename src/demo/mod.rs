@@ -62,11 +62,23 @@ impl Demo {
     /// # Errors
     /// No `git`, `sh` or `bash` on `PATH`; a directory that is in use or cannot be written.
     pub fn prepare(dir: Option<&Path>, culprit: Option<Culprit>) -> Result<Self, Failure> {
+        Self::prepare_by(dir, culprit, None)
+    }
+
+    /// The same with commits in somebody's name, by name and address.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub fn prepare_by(
+        dir: Option<&Path>,
+        culprit: Option<Culprit>,
+        author: Option<(&str, &str)>,
+    ) -> Result<Self, Failure> {
         let story =
             Story::read().map_err(|error| failed("the story cannot be read").caused_by(&error))?;
         place::look_for_programs()?;
         let root = place::directory(dir)?;
-        place::set_up(&root, &story)?;
+        place::set_up(&root, &story, author)?;
         let root = Workspace::open(&root)?.repo.root().to_owned();
         place::write_scripts(&root, &story, culprit)?;
         Ok(Self {

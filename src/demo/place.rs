@@ -74,15 +74,20 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// The program with its tests, `cook init --commit`, `cook trust`.
-pub(super) fn set_up(root: &Path, story: &Story) -> Result<(), Failure> {
+pub(super) fn set_up(
+    root: &Path,
+    story: &Story,
+    author: Option<(&str, &str)>,
+) -> Result<(), Failure> {
+    let (name, address) = author.unwrap_or(("cook demo", "demo@example.org"));
     // Nothing of the user's settings has a say in the commits of the scripted agents.
     git(
         root,
         &["init", "--quiet", "--initial-branch=main", "--template="],
     )?;
     for (name, value) in [
-        ("user.name", "cook demo"),
-        ("user.email", "demo@example.org"),
+        ("user.name", name),
+        ("user.email", address),
         ("commit.gpgSign", "false"),
         ("core.hooksPath", ".git/hooks"),
         ("core.autocrlf", "false"),

@@ -29,6 +29,8 @@ pub struct Opening {
     pub trusts_everything: bool,
     /// Transitions are pushed together, by whoever holds the run.
     pub pushes_later: bool,
+    /// The command of `[notify]` is told nothing.
+    pub tells_nobody: bool,
 }
 
 impl Opening {
@@ -40,6 +42,7 @@ impl Opening {
         let mut workspace = Workspace::open(dir)?;
         workspace.trust_everything = self.trusts_everything;
         workspace.pushes_later = self.pushes_later;
+        workspace.tells_nobody = self.tells_nobody;
         Ok(workspace)
     }
 }

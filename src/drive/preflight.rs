@@ -154,7 +154,7 @@ fn show_cast(operator: &dyn Operator, cast: &RoleAssignment) {
 }
 
 /// Each role has an agent that is installed.
-fn require_agents(workspace: &Workspace, cast: &RoleAssignment) -> Result<(), Failure> {
+pub(super) fn require_agents(workspace: &Workspace, cast: &RoleAssignment) -> Result<(), Failure> {
     let all: Vec<&Preset> = cast.values().flatten().map(|agent| &agent.preset).collect();
     let found = find_here(workspace, &all)?;
     let mut found = found.iter();

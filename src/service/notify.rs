@@ -22,7 +22,12 @@ pub(super) fn notify(workspace: &Workspace, before: Option<&Snapshot>, applied: 
         // The settings are a finding of their own.
         return;
     };
-    let Some(run) = &config.notify.run else {
+    let Some(run) = config
+        .notify
+        .run
+        .as_ref()
+        .filter(|_| !workspace.tells_nobody)
+    else {
         return;
     };
     let state = &applied.step.snapshot.state;

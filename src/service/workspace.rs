@@ -44,6 +44,8 @@ pub struct Workspace {
     pub judging: Option<Judging>,
     /// Transitions are recorded here alone, whatever `[log] sync` says: they are pushed together.
     pub pushes_later: bool,
+    /// The command of `[notify]` is told nothing: what happens here is no part of the work.
+    pub tells_nobody: bool,
 }
 
 /// Where a log was fetched from.
@@ -107,6 +109,7 @@ impl Workspace {
             trust_everything: false,
             judging: None,
             pushes_later: false,
+            tells_nobody: false,
         };
         match Store::open(workspace.place()) {
             Ok(store) => workspace.store = store,

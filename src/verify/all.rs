@@ -57,6 +57,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
                 branch: None,
             };
             stop::votes_of(&snapshot, &at, "the done commit", required, &mut outcome);
+            stop::tell_judges(workspace, &snapshot, &at, &mut outcome)?;
         }
         None if snapshot.state.current_phase == Phase::StopWave => {
             stop::votes_of(
@@ -68,6 +69,9 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
             );
         }
         None => {}
+    }
+    if standing.done.is_none() {
+        stop::tell_judges(workspace, &snapshot, &standing.head, &mut outcome)?;
     }
     let rerun = match rerun {
         // A new tree is not its slices'.

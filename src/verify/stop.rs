@@ -2,9 +2,10 @@
 
 use super::control_plane;
 use super::outcome::Outcome;
+use crate::judges::find_verdicts;
 use crate::measure::{self, Red};
 use crate::service::{self, Workspace};
-use cook_core::diagnostic::{Code, Failure, Finding, counted};
+use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean, counted};
 use cook_core::machine::{Head, votes_at};
 use cook_core::model::{Caches, Phase, STOP_VERIFIER, Snapshot};
 
@@ -113,6 +114,19 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     }
     let required = snapshot.profile.required_stop_judges.0;
     votes_of(&snapshot, &head, "this HEAD", required, outcome);
+    tell_judges(workspace, &snapshot, &head, outcome)
+}
+
+/// Whose word the verdicts are, and what is known of them.
+pub(super) fn tell_judges(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    at: &Head,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    for judged in find_verdicts(workspace, snapshot, at)? {
+        outcome.add_checked(clean(&judged.words(), Lines::Fold));
+    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 mod agents;
 mod attest;
 mod brief;
+mod calibrate;
 mod carriage;
 mod check;
 mod checked;
@@ -17,6 +18,7 @@ mod formats;
 mod history;
 mod hook;
 mod issue;
+mod judges;
 mod next;
 mod page;
 mod plan;
@@ -42,6 +44,7 @@ pub(crate) use attest::{AttestAnswer, AttestedAnswer};
 pub(crate) use brief::{
     ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry,
 };
+pub(crate) use calibrate::CalibrateAnswer;
 pub(crate) use carriage::{PullAnswer, PushAnswer};
 pub(crate) use check::CheckAnswer;
 pub(crate) use checked::CommitCheckAnswer;

@@ -1,7 +1,9 @@
 //! `cook status`: where the work stands.
 
+use super::judges::JudgedView;
 use super::next::{Judgments, dispatch_lines};
 use super::{Page, Show, Tone};
+use crate::judges::Judged;
 use cook_core::diagnostic::{Finding, counted};
 use cook_core::machine::{Dispatch, Head, Rule, current_audit, current_review, votes_at};
 use cook_core::model::{
@@ -120,6 +122,8 @@ pub(crate) struct Standing<'a> {
     audit: Option<Audited<'a>>,
     wave: u64,
     judgments: Judgments,
+    /// The verdicts of slices that are done or in work and the votes at HEAD, by role and agent.
+    judges: Vec<JudgedView<'a>>,
     /// Contract ids of open slices.
     unsatisfied_contract_ids: &'a [String],
     /// As the last re-ground named them.
@@ -233,6 +237,8 @@ pub struct StatusAnswer {
     pub unfinished: Vec<Role>,
     /// The documents.
     pub snapshot: Snapshot,
+    /// Verdicts, and what is known of who gave them.
+    pub judges: Vec<Judged>,
     /// The plan as HEAD bears it out, where HEAD moved.
     pub found: Option<Plan>,
     /// HEAD.
@@ -334,6 +340,7 @@ impl Serialize for StatusAnswer {
             }),
             wave: state.current_stop_wave_id.0,
             judgments: Judgments::of(Some(&self.snapshot), &self.head),
+            judges: self.judges.iter().map(Into::into).collect(),
             unsatisfied_contract_ids: &state.unsatisfied_contract_ids,
             release_blocker_ids: &state.release_blocker_ids,
             high_value_gaps: &ledger.high_value_gaps,
@@ -397,6 +404,9 @@ impl Show for StatusAnswer {
                     state.current_stop_wave_id.0, self.snapshot.profile.required_stop_judges.0
                 ),
             );
+        }
+        for judged in &self.judges {
+            page.row("judged", &judged.words());
         }
         if self.snapshot.ledger.scripted_commands.0 > 0 {
             page.row(

@@ -127,6 +127,21 @@ fn planted_defects_are_told_in_the_documented_shape() {
 }
 
 #[test]
+fn what_a_judge_caught_is_told_in_the_documented_shape() {
+    let share = json!({"hits": 1, "of": 2, "low": 0.1, "high": 0.9});
+    let judge = json!({
+        "role": "completion-reviewer", "agent": "a", "model": null, "prompt": "0", "caught": share, "alarms": share,
+        "tells_apart": false, "kinds": [{"kind": "unmet", "caught": 1, "of": 2}], "asked": 4, "unusable": 0,
+        "is_short": false, "own": 4, "cost_micro_usd": null, "session_seconds": 1.5, "seconds": 2.0,
+        "joint": {"missed": share, "by_chance": 0.25, "worth": null},
+    });
+    valid(
+        "calibrate",
+        &json!({"schema_version": 1, "judges": [judge]}),
+    );
+}
+
+#[test]
 fn next_has_exactly_the_documented_fields() {
     let next = Repo::selected().cook(&["next", "--json"]).exits(0).json();
     let fields: BTreeSet<&str> = next

@@ -5,13 +5,14 @@
 //! discovery stops at the worktree it starts in; what libgit2 cannot open or
 //! answer is asked of the `git` program, and both give the same answers;
 //! cleanliness always comes from the program. What writes: [`Repo::commit_paths`], the throwaway
-//! worktrees under `<git dir>/cook`, putting a [`Baseline`] back, parking changes, moving the branch
+//! worktrees under `<git dir>/cook`, copies elsewhere, putting a [`Baseline`] back, parking changes, moving the branch
 //! back while its commits and changes are kept, and removing locks whose owner is gone.
 
 mod attributes;
 mod baseline;
 mod branch;
 mod commit;
+mod copy;
 mod discover;
 mod edits;
 mod error;

@@ -5,6 +5,7 @@
 
 mod calibrate;
 mod class;
+mod fault;
 mod integrity;
 mod language;
 mod lex;
@@ -15,6 +16,7 @@ mod suite;
 
 pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
 pub use class::{Class, Edited, class_of};
+pub use fault::{Fault, FaultKind, faults};
 pub use integrity::{Kind, Remark, Renamed, Weakenings, names_check, weakenings};
 pub use language::Language;
 pub use mutant::{Mutant, Operator, Planting, Subject, plant, subject, without_change};

@@ -3,12 +3,14 @@
 use super::super::caught::{Caught, REPORTS, list_catches};
 use super::super::cost::cost_of;
 use super::super::graph::graph_of;
+use crate::judges::find_verdicts;
 use crate::service::Workspace;
 use crate::view::{
     Catch, GraphForm, Judgment, Kept, Moment, OpenCriterion, Report, SliceEvent, SliceStory,
     VerifyAnswer,
 };
 use cook_core::diagnostic::Failure;
+use cook_core::machine::Head;
 use cook_core::model::{Event, Evidence, Slice, SliceStatus, Snapshot, Submission, Verdicts};
 use cook_os::clock::Clock;
 use cook_store::session::GitStore;
@@ -21,6 +23,7 @@ const JUSTIFICATION: &str = "brief_justification";
 pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Report, Failure> {
     let (tip, snapshot) = workspace.require()?;
     let is_here = workspace.log_from.is_none();
+    let judges = tell_judges(workspace, &snapshot, &verified)?;
     let mut report = Report {
         mission: snapshot.mission.clone(),
         source: match &workspace.log_from {
@@ -37,6 +40,7 @@ pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Repo
         slices: Vec::new(),
         open: Vec::new(),
         judgments: Vec::new(),
+        judges,
         caught: Vec::new(),
         unheeded: None,
         kept: None,
@@ -83,6 +87,26 @@ fn catch(caught: Caught) -> Catch {
         what,
         names,
     }
+}
+
+/// Whose word the verdicts are, at the commit that was found done, else at HEAD.
+fn tell_judges(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    verified: &VerifyAnswer,
+) -> Result<Vec<String>, Failure> {
+    let question = verified.question.as_ref();
+    let standing = question.and_then(|question| question.commit.as_ref());
+    let at = match standing.and_then(|standing| standing.done.clone()) {
+        Some(done) => Head {
+            commit: Some(done),
+            tree: None,
+            branch: None,
+        },
+        None => workspace.repo.head()?,
+    };
+    let verdicts = find_verdicts(workspace, snapshot, &at)?;
+    Ok(verdicts.iter().map(|judged| judged.words()).collect())
 }
 
 fn head_of(snapshot: &Snapshot, slice: &Slice) -> Option<String> {

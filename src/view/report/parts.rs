@@ -151,9 +151,6 @@ pub(super) fn slices(report: &Report) -> Markup {
 
 /// Every vote with its reasons.
 pub(super) fn judgments(report: &Report) -> Markup {
-    if report.judgments.is_empty() {
-        return html! { p { "No judge was heard yet." } };
-    }
     let table = Table {
         caption: "Every vote, newest first",
         heads: &["Transition", "Judge", "Vote", "Reasons"],
@@ -161,7 +158,7 @@ pub(super) fn judgments(report: &Report) -> Markup {
         rest: "`cook log` lists the transitions, `cook show N` shows one.",
     };
     let newest: Vec<_> = report.judgments.iter().rev().collect();
-    table.of(&newest, |vote| {
+    let votes = table.of(&newest, |vote| {
         html! {
             td.number { "#" (vote.seq) }
             td { @match &vote.session { Some(session) => { (sign(session)) }, None => "not recorded" } }
@@ -174,7 +171,17 @@ pub(super) fn judgments(report: &Report) -> Markup {
                 @if !vote.concerns.is_empty() { div.dim { "Not passed: " (list(vote.concerns.iter())) } }
             }
         }
-    })
+    });
+    html! {
+        @if !report.judges.is_empty() {
+            h3 { "Whose word it is, and how many planted faults that judge caught" }
+            (list(report.judges.iter()))
+        }
+        @match newest.is_empty() {
+            true => p { "No judge was heard yet." },
+            false => (votes),
+        }
+    }
 }
 
 /// What was refused, sent back or put back.

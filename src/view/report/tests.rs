@@ -68,6 +68,7 @@ fn filled(word: &str, slices: usize, transitions: usize) -> Report {
             text: text(),
             anchor: Some(text()),
         }],
+        judges: vec!["reviewer: 1 of 1 yes; uncalibrated".to_owned()],
         judgments: (0..transitions / 10)
             .map(|seq| Judgment {
                 seq: seq as u64,

@@ -20,6 +20,7 @@ pub use parts::findings_shown;
 pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_attribution, without_tags};
+use crate::digest::sha256;
 use crate::machine::{Choice, Selection};
 use crate::model::{Role, Snapshot};
 use crate::report;
@@ -45,6 +46,17 @@ pub fn template(role: Role) -> &'static str {
         Role::Auditor => include_str!("../../../../protocol/roles/auditor.md"),
         Role::StopJudge => include_str!("../../../../protocol/roles/stop-judge.md"),
     }
+}
+
+/// By what it can be told that a role is asked in other words, or for another report: a digest.
+pub fn version(role: Role) -> String {
+    let format = report::format(role);
+    let parts = [template(role), SHARED, EVIDENCE, APART, SANDBOX, &format];
+    let all: String = parts
+        .iter()
+        .map(|part| format!("{}:{part}", part.len()))
+        .collect();
+    sha256(all)[..16].to_owned()
 }
 
 /// The whole prompt.

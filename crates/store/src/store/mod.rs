@@ -14,6 +14,7 @@ mod checkout;
 mod cited;
 mod claim;
 mod compare;
+mod copy;
 mod difference;
 mod displaced;
 mod encode;

@@ -1,0 +1,124 @@
+//! The slices that a workflow has done, each with the transition before its work was reported.
+
+use crate::service::Workspace;
+use cook_core::diagnostic::Failure;
+use cook_core::model::{Event, SliceStatus};
+use cook_git::Edit;
+use cook_store::store::Meta;
+use cook_strength::{Edited, Fault, class_of, faults};
+
+/// Transitions of a log that are looked through, newest first.
+const MOST_TRANSITIONS: usize = 5_000;
+/// Slices that cases are made of, newest first.
+const MOST_SLICES: usize = 50;
+
+/// A done slice.
+pub(super) struct Past {
+    pub id: String,
+    /// The commit that was reported and accepted.
+    pub commit: String,
+    /// The transition before the report.
+    pub before: String,
+    /// The report and what came after it, oldest first, by their commits in the log.
+    pub events: Vec<Meta>,
+    /// What can be planted in its change.
+    pub faults: Vec<Fault>,
+}
+
+/// Where cases are made of.
+pub(super) struct Source {
+    pub workspace: Workspace,
+    /// It is this repository's own.
+    pub own: bool,
+    pub slices: Vec<Past>,
+}
+
+impl Source {
+    /// The done slices of a workflow, newest first; none where there is no log.
+    ///
+    /// # Errors
+    /// A log or a repository that cannot be read.
+    pub fn of(workspace: Workspace, own: bool) -> Result<Self, Failure> {
+        let mut slices = Vec::new();
+        if let (Some(store), (_, Some(snapshot))) = (&workspace.store, workspace.current()?) {
+            let entries = store.entries()?.take(MOST_TRANSITIONS);
+            let mut metas = entries.collect::<Result<Vec<Meta>, _>>()?;
+            metas.reverse();
+            let done = snapshot.plan.candidate_slices.iter();
+            let done = done.filter(|slice| slice.status == SliceStatus::Done);
+            let done: Vec<&str> = done.map(|slice| slice.slice_id.as_str()).collect();
+            let mut seen = Vec::new();
+            for (at, meta) in metas.iter().enumerate().rev() {
+                let is_report = meta.event == "implemented" && done.contains(&&*meta.subject);
+                if !is_report || seen.contains(&meta.subject) || slices.len() >= MOST_SLICES {
+                    continue;
+                }
+                seen.push(meta.subject.clone());
+                let Some(before) = at.checked_sub(1).map(|before| metas[before].commit.clone())
+                else {
+                    continue;
+                };
+                let Event::Implemented { commit, .. } = store.event(&meta.commit)? else {
+                    continue;
+                };
+                // A history that was written anew may have lost it.
+                let Some(commit) = workspace.repo.resolve(&commit)? else {
+                    continue;
+                };
+                let seed = match own {
+                    true => commit.as_str(),
+                    false => "carried",
+                };
+                let ledger = snapshot.ledger.slices.get(&meta.subject);
+                let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
+                let basis = match accepted {
+                    Some(accepted) => workspace.repo.resolve(&accepted.basis)?,
+                    None => None,
+                };
+                let Some(basis) = basis else { continue };
+                slices.push(Past {
+                    id: meta.subject.clone(),
+                    before,
+                    events: metas[at..].to_vec(),
+                    faults: find_faults(&workspace, &basis, &commit, seed)?,
+                    commit,
+                });
+            }
+        }
+        Ok(Self {
+            workspace,
+            own,
+            slices,
+        })
+    }
+}
+
+fn find_faults(
+    workspace: &Workspace,
+    basis: &str,
+    commit: &str,
+    seed: &str,
+) -> Result<Vec<Fault>, Failure> {
+    let edits = workspace.repo.edits(basis, commit)?;
+    let commands: Vec<String> = workspace
+        .config()?
+        .gate_specs()
+        .into_iter()
+        .map(|gate| gate.run)
+        .collect();
+    let edited: Vec<Edited> = edits
+        .iter()
+        .filter_map(|edit| edited(edit, &commands))
+        .collect();
+    Ok(faults(&edited, seed))
+}
+
+fn edited<'e>(edit: &'e Edit, commands: &[String]) -> Option<Edited<'e>> {
+    let (before, after) = edit.texts.as_ref()?;
+    Some(Edited {
+        path: &edit.change.path,
+        class: class_of(&edit.change.path, commands),
+        before: before.as_deref(),
+        after: after.as_deref(),
+    })
+}

@@ -1,0 +1,404 @@
+//! Makes cases, asks about them, counts: planted and clean ones by turns, so that what is cut in the
+//! middle holds as many of both.
+
+use super::carried::{Carried, carry};
+use super::case::{self, Case, Made};
+use super::history::{Past, Source};
+use crate::drive::{Keeping, Observer, RoleAgent, first_agent, hold_once};
+use crate::judges::{Answered, Identity, Kept};
+use crate::service::Workspace;
+use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal};
+use cook_core::machine::quoted;
+use cook_core::model::{Event, Role, Verdicts};
+use cook_strength::{Fault, FaultKind};
+use std::time::Instant;
+
+/// The roles that judge.
+pub(crate) const JUDGES: [Role; 3] = [Role::Reviewer, Role::Auditor, Role::StopJudge];
+/// Sessions in a row without a verdict after which it ends.
+const MOST_SILENT: usize = 3;
+/// Faults that are tried for one that gates pass.
+const TRIED_FOR_ONE: usize = 8;
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub role: Role,
+    /// None = by the settings.
+    pub agent: Option<&'a str>,
+    /// Planted cases, and as many clean ones.
+    pub cases: usize,
+    /// What is kept of this judge is forgotten first.
+    pub again: bool,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub kept: Kept,
+    /// Cases that were asked about now.
+    pub asked: usize,
+    /// Faults that were tried now and that a gate noticed, or that the machine takes no report of.
+    pub unusable: usize,
+    /// There are no more faults, although more were asked for.
+    pub is_short: bool,
+    pub seconds: f64,
+}
+
+/// Whoever is told how far it is.
+pub(crate) type Tell<'a> = &'a dyn Fn(&str);
+
+/// Measures the judge of one role.
+///
+/// # Errors
+/// Gates or agents that may not run, no case, an agent that gives no verdict, an interruption.
+pub(crate) fn measure(
+    workspace: &Workspace,
+    asked: &Asked,
+    observer: &mut dyn Observer,
+    tell: Tell,
+) -> Result<Measured, Failure> {
+    let agent = first_agent(workspace, asked.role, asked.agent)?;
+    require_trust(workspace)?;
+    let keeping = Keeping::of(workspace)?;
+    let _held = Kept::hold(workspace)?;
+    let identity = Identity::now(asked.role, agent.preset.name(), agent.model.as_deref());
+    let mut kept = Kept::of(workspace, identity)?;
+    if asked.again {
+        kept.forget(workspace)?;
+    }
+    let mut calibration = Calibration {
+        workspace,
+        role: asked.role,
+        agent,
+        keeping,
+        measured: Measured {
+            kept,
+            asked: 0,
+            unusable: 0,
+            is_short: false,
+            seconds: 0.0,
+        },
+        silent: 0,
+        observer,
+        tell,
+    };
+    let begun = Instant::now();
+    let mut own = Workspace::open(workspace.repo.root())?;
+    own.trust_everything = workspace.trust_everything;
+    let ended = calibration.run(Source::of(own, true)?, asked.cases);
+    calibration.measured.seconds = begun.elapsed().as_secs_f64();
+    ended.map_err(|mut failure| {
+        let hint = "what was answered is kept: `cook calibrate` goes on after it";
+        failure.hints.push(hint.to_owned());
+        failure
+    })?;
+    Ok(calibration.measured)
+}
+
+/// Gates run in copies, where nobody asks whether they may.
+fn require_trust(workspace: &Workspace) -> Result<(), Failure> {
+    let trust = workspace.trust()?;
+    let mut commands: Vec<String> = workspace
+        .config()?
+        .gate_specs()
+        .into_iter()
+        .map(|gate| gate.run)
+        .collect();
+    if let (_, Some(snapshot)) = workspace.current()? {
+        let slices = snapshot.plan.candidate_slices.iter();
+        commands.extend(
+            slices.flat_map(|slice| slice.verification_commands.clone().unwrap_or_default()),
+        );
+    }
+    match commands.iter().find(|run| !trust.is_trusted(run)) {
+        None => Ok(()),
+        Some(run) => {
+            let what =
+                format!("`{run}` would run for each case, and this machine does not trust it");
+            let hints = [
+                format!("run `cook trust {}`", quoted(run)),
+                "or give `--trust-repo` for this run".to_owned(),
+            ];
+            Err(Refusal::new(Code::TrustMissing, what)
+                .replace_hints(hints)
+                .into())
+        }
+    }
+}
+
+struct Calibration<'a> {
+    workspace: &'a Workspace,
+    role: Role,
+    agent: RoleAgent,
+    keeping: Keeping,
+    measured: Measured,
+    /// Sessions in a row without a verdict.
+    silent: usize,
+    observer: &'a mut dyn Observer,
+    tell: Tell<'a>,
+}
+
+/// The next fault of each slice in turn.
+struct Faults {
+    slice: usize,
+    /// How many of each slice's were taken.
+    taken: Vec<usize>,
+}
+
+impl Faults {
+    fn of(source: &Source) -> Self {
+        Self {
+            slice: 0,
+            taken: vec![0; source.slices.len()],
+        }
+    }
+
+    fn next<'s>(&mut self, source: &'s Source) -> Option<(&'s Past, &'s Fault)> {
+        for _ in 0..source.slices.len() {
+            let at = self.slice;
+            self.slice = (at + 1) % source.slices.len();
+            let past = &source.slices[at];
+            if let Some(fault) = past.faults.get(self.taken[at]) {
+                self.taken[at] += 1;
+                return Some((past, fault));
+            }
+        }
+        None
+    }
+}
+
+/// What a judge said of a case.
+struct Heard {
+    refused: bool,
+    /// None = unknown.
+    cost_micro_usd: Option<u64>,
+    is_asked_to_end: bool,
+}
+
+/// What became of a case.
+enum Outcome {
+    Counts,
+    /// A gate notices it, or the role is not due on it.
+    Unusable,
+}
+
+impl Calibration<'_> {
+    fn run(&mut self, own: Source, cases: usize) -> Result<(), Failure> {
+        let mut faults = Faults::of(&own);
+        let mut carried: Option<(Carried, Faults)> = None;
+        let (mut planted, mut clean) = (0, 0);
+        while planted < cases {
+            let mut tries = 0..cases.saturating_mul(TRIED_FOR_ONE);
+            let mut found = false;
+            while !found && tries.next().is_some() {
+                let (source, next) = match (faults.next(&own), &mut carried) {
+                    (Some(next), _) => (&own, Some(next)),
+                    (None, Some((carried, faults))) => {
+                        let source = &carried.source;
+                        (source, faults.next(source))
+                    }
+                    (None, none) => {
+                        (self.tell)(
+                            "this repository has no more faults to plant: the history that cook carries is made",
+                        );
+                        let made = carry(self.workspace)?;
+                        let faults = Faults::of(&made.source);
+                        *none = Some((made, faults));
+                        continue;
+                    }
+                };
+                let Some((past, fault)) = next else { break };
+                let name = format!("{}:{}", past.id, fault.id);
+                let outcome = self.ask(source, past, Some(fault), name)?;
+                found = matches!(outcome, Outcome::Counts);
+            }
+            if !found {
+                self.measured.is_short = true;
+                break;
+            }
+            planted += 1;
+            // Clean cases are of the same histories as planted ones.
+            let own_ones = own.slices.len();
+            let all = carried
+                .as_ref()
+                .map_or(0, |(carried, _)| carried.source.slices.len());
+            let all = own_ones + all;
+            for _ in 0..all {
+                let at = clean % all;
+                let (source, past) = match at < own_ones {
+                    true => (&own, &own.slices[at]),
+                    false => match &carried {
+                        Some((carried, _)) => {
+                            (&carried.source, &carried.source.slices[at - own_ones])
+                        }
+                        None => break,
+                    },
+                };
+                let name = format!("{}:clean-{}", past.id, clean / all);
+                clean += 1;
+                if matches!(self.ask(source, past, None, name)?, Outcome::Counts) {
+                    break;
+                }
+            }
+        }
+        match planted {
+            0 => Err(no_case(self.role)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a case and has the judge answer it, where that is not kept already.
+    fn ask(
+        &mut self,
+        source: &Source,
+        past: &Past,
+        fault: Option<&Fault>,
+        name: String,
+    ) -> Result<Outcome, Failure> {
+        let name = match source.own {
+            true => name,
+            false => format!("carried/{name}"),
+        };
+        let known = self
+            .measured
+            .kept
+            .answers
+            .iter()
+            .find(|one| one.case == name);
+        if let Some(known) = known {
+            return Ok(match known.refused {
+                Some(_) => Outcome::Counts,
+                None => Outcome::Unusable,
+            });
+        }
+        let mut answer = Answered {
+            case: name,
+            fault: fault.map(|fault| fault.kind),
+            slice: past.id.clone(),
+            own: source.own,
+            refused: None,
+            cost_micro_usd: None,
+            milliseconds: 0,
+            at: String::new(),
+        };
+        let case = match case::make(source, past, fault, self.role)? {
+            Made::Ready(case) => case,
+            Made::Unusable(why) => {
+                self.measured.unusable += 1;
+                (self.tell)(&format!("no case: {}: {why}", describe(past, answer.fault)));
+                answer.at = self.workspace.clock.now();
+                self.measured.kept.add(self.workspace, answer)?;
+                return Ok(Outcome::Unusable);
+            }
+        };
+        let begun = Instant::now();
+        let heard = self.hear(&case)?;
+        answer.refused = Some(heard.refused);
+        answer.cost_micro_usd = heard.cost_micro_usd;
+        answer.milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        answer.at = self.workspace.clock.now();
+        let said = match heard.refused {
+            true => "no",
+            false => "yes",
+        };
+        (self.tell)(&format!("{}: {said}", describe(past, answer.fault)));
+        self.measured.kept.add(self.workspace, answer)?;
+        self.measured.asked += 1;
+        match heard.is_asked_to_end {
+            true => Err(Failure::state(Code::Interrupted, "interrupted")),
+            false => Ok(Outcome::Counts),
+        }
+    }
+
+    /// Holds sessions until the judge gave its verdict.
+    fn hear(&mut self, case: &Case) -> Result<Heard, Failure> {
+        let mut cost = Some(0);
+        loop {
+            let (root, agent) = (&case.root, &self.agent);
+            let held = hold_once(root, self.role, agent, &self.keeping, self.observer)?;
+            cost = cost
+                .zip(held.cost_micro_usd)
+                .map(|(one, other)| one + other);
+            if held.nothing.is_none()
+                && let Some(verdicts) = verdict_since(&case.root, &case.tip, self.role)?
+            {
+                self.silent = 0;
+                return Ok(Heard {
+                    refused: says_no(self.role, &verdicts),
+                    cost_micro_usd: cost,
+                    is_asked_to_end: held.is_asked_to_end,
+                });
+            }
+            if held.is_asked_to_end {
+                return Err(Failure::state(Code::Interrupted, "interrupted"));
+            }
+            self.silent += 1;
+            if self.silent >= MOST_SILENT {
+                let why = held
+                    .nothing
+                    .unwrap_or_else(|| "it reported nothing".to_owned());
+                let what =
+                    format!("{MOST_SILENT} sessions in a row gave no verdict; the last one: {why}");
+                let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
+                let hint =
+                    "`cook calibrate -v` shows what it does, `cook ask` whether it answers at all";
+                return Err(failure.replace_hints([hint]));
+            }
+        }
+    }
+}
+
+fn describe(past: &Past, fault: Option<FaultKind>) -> String {
+    let what = fault.map_or("clean work", FaultKind::words);
+    format!("slice {}, {what}", past.id)
+}
+
+/// What the role concluded after that transition.
+fn verdict_since(
+    root: &std::path::Path,
+    tip: &str,
+    role: Role,
+) -> Result<Option<Verdicts>, Failure> {
+    let workspace = case::open(root)?;
+    let store = workspace.store()?;
+    for meta in store.entries()? {
+        let meta = meta?;
+        if meta.commit == tip {
+            break;
+        }
+        let event = store.event(&meta.commit)?;
+        if event.role() != Some(role) {
+            continue;
+        }
+        if let Event::Reviewed { verdicts, .. }
+        | Event::Audited { verdicts, .. }
+        | Event::Judged { verdicts, .. } = event
+        {
+            return Ok(Some(verdicts));
+        }
+    }
+    Ok(None)
+}
+
+/// A reviewer and a judge say so. An auditor is asked what is open, and open slices are none of its
+/// objections: it says no where it fails a dimension, or counts a blocker or a gap.
+fn says_no(role: Role, verdicts: &Verdicts) -> bool {
+    match role {
+        Role::Auditor => {
+            !verdicts.fails.is_empty()
+                || verdicts.blocker_count.0 > 0
+                || verdicts.high_value_gap_count.0 > 0
+        }
+        _ => !verdicts.positive,
+    }
+}
+
+fn no_case(role: Role) -> Failure {
+    let what =
+        format!("no fault could be planted that the gates pass and on which the {role} is due");
+    let hint = "`cook strength SLICE` says which defects the gates pass; run `cook calibrate` again when another slice is accepted";
+    Refusal::new(Code::DoesNotApply, what)
+        .replace_hints([hint])
+        .into()
+}
