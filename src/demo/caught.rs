@@ -259,7 +259,7 @@ mod tests {
 
     fn repository() -> (tempfile::TempDir, Workspace) {
         let dir = tempfile::tempdir().unwrap();
-        set_up(dir.path(), &Story::read().unwrap()).unwrap();
+        set_up(dir.path(), &Story::read().unwrap(), None).unwrap();
         let workspace = Workspace::open(dir.path()).unwrap();
         (dir, workspace)
     }

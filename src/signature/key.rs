@@ -17,7 +17,10 @@ const GITS: &str = "user.signingkey";
 /// `signing_key_missing`.
 pub(crate) fn signing_key(repo: &Repo, named: Option<&Path>, dir: &Path) -> Result<Key, Failure> {
     if let Some(named) = named {
-        return find_key([dir.join(from_home(named))], &format!("`{}`", named.display()));
+        return find_key(
+            [dir.join(from_home(named))],
+            &format!("`{}`", named.display()),
+        );
     }
     if let Some(named) = repo.setting(OWN)? {
         return of_setting(repo, dir, OWN, &named);
