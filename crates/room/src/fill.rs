@@ -16,6 +16,7 @@ use crate::part::{Part, Places};
 use crate::scan::{CachePaths, Stands, path_below, scan};
 use crate::shown::Shown;
 use crate::source;
+use crate::space::require_space;
 use crate::submodule::{self, Origin};
 use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::{ObjectType, Oid};
@@ -28,8 +29,6 @@ use std::time::{Duration, Instant};
 
 /// Bytes of a manifest, at most.
 const MAX_MANIFEST: u64 = 1 << 30;
-/// Bytes of a file that stands for a large one, at most.
-const MAX_POINTER: u64 = 1 << 10;
 /// Bytes of a `.gitmodules`, at most.
 const MAX_GITMODULES: u64 = 4 << 20;
 /// Within this time a second change of a file may leave its times as they are.
@@ -224,7 +223,8 @@ impl<'a> Filling<'a> {
                 due.push(number);
             }
         }
-        self.require_space(&due, &forms)?;
+        let due_files = due.iter().map(|number| &self.list.files[*number]);
+        require_space(self.dir, self.beside, due_files, &self.parts, &forms)?;
         let is_same = due.is_empty()
             && before.len() == kept.len()
             && before.attributes == self.attributes_digest();
@@ -419,40 +419,5 @@ impl<'a> Filling<'a> {
         fs::symlink_metadata(&place)
             .map(|found| Stat::of(&found))
             .map_err(failed)
-    }
-
-    /// Refuses before anything is written where there is not enough space.
-    fn require_space(
-        &self,
-        due: &[usize],
-        forms: &BTreeMap<Vec<u8>, Form>,
-    ) -> Result<(), RoomError> {
-        let mut needed = self.beside;
-        for number in due {
-            let (path, leaf) = &self.list.files[*number];
-            let objects = &self.parts[leaf.source].objects;
-            let large = match forms.get(path) {
-                Some(Form::Lfs(_)) => {
-                    let small = objects.require_small(leaf.id, MAX_POINTER);
-                    let bytes = small.and_then(|()| objects.read(leaf.id, ObjectType::Blob));
-                    let bytes = bytes.unwrap_or_default();
-                    Pointer::parse(&bytes).map(|pointer| pointer.size)
-                }
-                _ => None,
-            };
-            // A file takes a block at least; one that is not here is said when it is read.
-            let size = large.or_else(|| objects.size(leaf.id).ok()).unwrap_or(0);
-            needed += size.max(4096);
-        }
-        let free = disk::free_space(self.dir)
-            .map_err(|cause| RoomError::io("look at", self.dir, cause))?;
-        match free {
-            Some(free) if free < needed => Err(RoomError::NoSpace {
-                dir: self.dir.to_owned(),
-                needed,
-                free,
-            }),
-            _ => Ok(()),
-        }
     }
 }

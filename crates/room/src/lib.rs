@@ -31,6 +31,7 @@ mod sandbox;
 mod scan;
 mod shown;
 mod source;
+mod space;
 mod submodule;
 
 pub use environment::{Environment, Surroundings, is_of_runner, search_path, tools};
