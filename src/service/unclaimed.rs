@@ -168,7 +168,11 @@ fn find_base(
 ) -> Result<Option<String>, Failure> {
     let bases = snapshot.plan.candidate_slices.iter();
     let bases = bases.filter_map(|slice| slice.basis_commit.clone());
-    let mut first: Option<String> = past.base.clone();
+    // A shallow clone lacks what is older than it.
+    let mut first = match &past.base {
+        Some(base) => workspace.repo.resolve(base)?,
+        None => None,
+    };
     for basis in bases.filter(|_| !past.begins_at_end) {
         let Some(basis) = workspace.repo.resolve(&basis)? else {
             continue;

@@ -142,7 +142,7 @@ fn a_plan_that_brings_a_command_asks_and_trust_goes_on() {
     repo.cook(&["resume", "--as-user"])
         .fails(4, "trust_missing");
     repo.cook(&["answer", "yes", "--as-user"])
-        .fails(4, "does_not_apply");
+        .fails(4, "trust_missing");
     repo.cook(&["trust", GATE, "--as-user"])
         .exits(0)
         .says("resumed");

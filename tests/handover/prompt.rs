@@ -79,7 +79,8 @@ impl Prompt {
                 fence = line.starts_with("```json") || !report.is_empty();
                 continue;
             }
-            if !fence && report.is_empty() && !line.starts_with("MISSION ANCHOR") {
+            // The block that is shown there stands for the role's own.
+            if fence || (report.is_empty() && !line.starts_with("MISSION ANCHOR")) {
                 continue;
             }
             let Some((label, hint)) = line.split_once(": <") else {

@@ -7,9 +7,9 @@ use cook_core::machine::{
 };
 use cook_core::model::{
     self, ActiveStatus, Actor, AnswerTo, Assurance, Basis, Blocker, CancelledSlice, ChangedSlice,
-    Conclude, Count, Decision, Event, EvidenceClaim, Limits, PlaceAnswer, PlanBlock, PlannedSlice,
-    Policy, PolicyChange, Reconcile, Reground, Reopen, ReportRecord, Resume, Role, Slice,
-    SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
+    Conclude, Count, Decision, Event, EvidenceClaim, Limits, PAUSED_BY_HAND, PlaceAnswer,
+    PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile, Reground, Reopen, ReportRecord,
+    Resume, Role, Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
 };
 use std::collections::BTreeMap;
 
@@ -1230,27 +1230,41 @@ pub fn out_of_turn(snapshot: &Snapshot, world: &World, due: Option<Role>) -> Vec
 pub fn user_commands(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
     let mut offers = Vec::new();
     let mut user = |label: &str, event| offers.push(offer(label, event, Actor::User, mood));
+    let kind = snapshot.ledger.waiting.as_ref();
+    let kind = kind.map(|waiting| waiting.kind);
     if bounds.stops {
         user(
             "pause",
+            Event::Paused {
+                why: PAUSED_BY_HAND.to_owned(),
+            },
+        );
+    }
+    // Words bind, whatever they are said beside: each that is kept doubles what follows.
+    if bounds.user_commands {
+        user(
+            "pause with words",
             Event::Paused {
                 why: "lunch".to_owned(),
             },
         );
     }
     user("resume", Event::Resumed(Resume::default()));
-    user(
-        "resume with an answer",
-        Event::Resumed(Resume {
-            answer: Some("the first".to_owned()),
-            ..Resume::default()
-        }),
-    );
-    let spent = snapshot
-        .ledger
-        .waiting
-        .as_ref()
-        .is_some_and(|waiting| waiting.kind == WaitingKind::Budget);
+    let answers = match kind {
+        Some(WaitingKind::Question) => true,
+        Some(WaitingKind::Trust) => snapshot.ledger.answers.is_empty(),
+        _ => bounds.user_commands,
+    };
+    if answers {
+        user(
+            "resume with an answer",
+            Event::Resumed(Resume {
+                answer: Some("the first".to_owned()),
+                ..Resume::default()
+            }),
+        );
+    }
+    let spent = kind == Some(WaitingKind::Budget);
     if spent || (bounds.user_commands && snapshot.counters.granted.steps.is_none()) {
         user(
             "resume with budget",
