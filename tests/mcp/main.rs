@@ -210,7 +210,7 @@ fn refusals_are_those_of_the_commands() {
 
     let refused = client.fails(
         "record",
-        json!({"role": "reviewer", "report": "no report\n"}),
+        json!({"role": "regrounder", "report": "no report\n"}),
     );
     assert_eq!(refused["error"]["code"], "report_invalid");
     let refused = client.fails("record", json!({"role": "king", "report": report}));
