@@ -6,7 +6,7 @@ use crate::service;
 use crate::verify;
 use crate::view::PullAnswer;
 use clap::Args;
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Failure, Finding};
 use cook_core::model::is_branch_name;
 use cook_remote::Side;
 
@@ -58,10 +58,22 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
         head.as_deref(),
     );
     if is_theirs {
-        // A fresh clone has a log by now.
-        let (signer, unsigned) = verify::tell_signer(&context.workspace()?, remote.name())?;
-        told.signer = signer;
-        told.findings.extend(unsigned);
+        // A fresh clone has a log by now. It is taken in, whatever comes of looking at it.
+        let looked = context.workspace();
+        let looked = looked.and_then(|now| verify::tell_signer(&now, remote.name()));
+        match looked {
+            Ok((signer, unsigned)) => {
+                told.signer = signer;
+                told.findings.extend(unsigned);
+            }
+            Err(failure) => told.findings.push(Finding::new(
+                failure.code,
+                format!(
+                    "it is pulled, and who signed it cannot be read: {}",
+                    failure.message
+                ),
+            )),
+        }
     }
     answer(told)
 }

@@ -20,7 +20,7 @@ pub(super) fn asked_by(review: &ReviewNote) -> Vec<String> {
     add_new(&mut asked, failing);
     let bare = review.fails.iter().filter(|dimension| {
         let mut concerns = review.concerns.iter();
-        !concerns.any(|concern| is_of(&concern, *dimension))
+        !concerns.any(|concern| is_of(&concern, dimension))
     });
     add_new(
         &mut asked,

@@ -129,7 +129,7 @@ fn take_turns(found: BTreeMap<FaultKind, Vec<(String, Fault)>>) -> Vec<Fault> {
         let turns = of_kind.into_iter().enumerate();
         placed.extend(turns.map(|(turn, (_, fault))| (turn, kind, fault)));
     }
-    placed.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+    placed.sort_by_key(|(turn, kind, _)| (*turn, *kind));
     placed.into_iter().map(|(_, _, fault)| fault).collect()
 }
 
