@@ -62,7 +62,7 @@ pub struct Outcome {
 }
 
 /// States an exploration may have before it is called endless.
-const MAX_STATES: usize = 400_000;
+const MAX_STATES: usize = 600_000;
 
 pub struct Explorer<'a> {
     bounds: &'a Bounds,
