@@ -1240,16 +1240,8 @@ pub fn user_commands(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Of
             },
         );
     }
-    // Words bind, whatever they are said beside: each that is kept doubles what follows.
-    if bounds.user_commands {
-        user(
-            "pause with words",
-            Event::Paused {
-                why: "lunch".to_owned(),
-            },
-        );
-    }
     user("resume", Event::Resumed(Resume::default()));
+    // Words bind, whatever they are said beside: each that is kept doubles what follows.
     let answers = match kind {
         Some(WaitingKind::Question) => true,
         Some(WaitingKind::Trust) => snapshot.ledger.answers.is_empty(),
