@@ -4,7 +4,7 @@
 //! The work is committed and reported as it was, its gates run, and what was recorded after it is
 //! recorded again until the role is due. Whatever the machine refuses on the way makes no case.
 
-use super::history::{Past, Source};
+use super::history::{DoneSlice, Source};
 use super::names::rename;
 use crate::service::{self, ByCookOutcome, Workspace, place_of};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
@@ -37,7 +37,7 @@ pub(super) enum Made {
 /// A copy that cannot be made, an interruption, unreadable state.
 pub(super) fn make(
     source: &Source,
-    past: &Past,
+    past: &DoneSlice,
     fault: Option<&Fault>,
     role: Role,
 ) -> Result<Made, Failure> {
@@ -72,7 +72,7 @@ pub(super) fn open(root: &Path) -> Result<Workspace, Failure> {
 /// The log's newest transition where the role is due, or why it is not.
 fn replay(
     source: &Source,
-    past: &Past,
+    past: &DoneSlice,
     fault: Option<&Fault>,
     role: Role,
     root: &Path,

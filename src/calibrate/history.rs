@@ -1,11 +1,11 @@
 //! The slices that a workflow has done, each with the transition before its work was reported.
 
 use crate::service::Workspace;
+use crate::strength::texts;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Event, SliceStatus};
-use cook_git::Edit;
 use cook_store::store::Meta;
-use cook_strength::{Edited, Fault, class_of, faults};
+use cook_strength::{Fault, faults};
 
 /// Transitions of a log that are looked through, newest first.
 const MOST_TRANSITIONS: usize = 5_000;
@@ -13,7 +13,7 @@ const MOST_TRANSITIONS: usize = 5_000;
 const MOST_SLICES: usize = 50;
 
 /// A done slice.
-pub(super) struct Past {
+pub(super) struct DoneSlice {
     pub id: String,
     /// The commit that was reported and accepted.
     pub commit: String,
@@ -30,7 +30,7 @@ pub(super) struct Source {
     pub workspace: Workspace,
     /// It is this repository's own.
     pub own: bool,
-    pub slices: Vec<Past>,
+    pub slices: Vec<DoneSlice>,
 }
 
 impl Source {
@@ -76,7 +76,7 @@ impl Source {
                     None => None,
                 };
                 let Some(basis) = basis else { continue };
-                slices.push(Past {
+                slices.push(DoneSlice {
                     id: meta.subject.clone(),
                     before,
                     events: metas[at..].to_vec(),
@@ -106,19 +106,5 @@ fn find_faults(
         .into_iter()
         .map(|gate| gate.run)
         .collect();
-    let edited: Vec<Edited> = edits
-        .iter()
-        .filter_map(|edit| edited(edit, &commands))
-        .collect();
-    Ok(faults(&edited, seed))
-}
-
-fn edited<'e>(edit: &'e Edit, commands: &[String]) -> Option<Edited<'e>> {
-    let (before, after) = edit.texts.as_ref()?;
-    Some(Edited {
-        path: &edit.change.path,
-        class: class_of(&edit.change.path, commands),
-        before: before.as_deref(),
-        after: after.as_deref(),
-    })
+    Ok(faults(&texts(&edits, &commands), seed))
 }

@@ -3,7 +3,7 @@
 
 use super::carried::{Carried, carry};
 use super::case::{self, Case, Made};
-use super::history::{Past, Source};
+use super::history::{DoneSlice, Source};
 use crate::drive::{Keeping, Observer, RoleAgent, first_agent, hold_once};
 use crate::judges::{Answered, Identity, Kept};
 use crate::service::Workspace;
@@ -154,7 +154,7 @@ impl Faults {
         }
     }
 
-    fn next<'s>(&mut self, source: &'s Source) -> Option<(&'s Past, &'s Fault)> {
+    fn next<'s>(&mut self, source: &'s Source) -> Option<(&'s DoneSlice, &'s Fault)> {
         for _ in 0..source.slices.len() {
             let at = self.slice;
             self.slice = (at + 1) % source.slices.len();
@@ -252,7 +252,7 @@ impl Calibration<'_> {
     fn ask(
         &mut self,
         source: &Source,
-        past: &Past,
+        past: &DoneSlice,
         fault: Option<&Fault>,
         name: String,
     ) -> Result<Outcome, Failure> {
@@ -349,7 +349,7 @@ impl Calibration<'_> {
     }
 }
 
-fn describe(past: &Past, fault: Option<FaultKind>) -> String {
+fn describe(past: &DoneSlice, fault: Option<FaultKind>) -> String {
     let what = fault.map_or("clean work", FaultKind::words);
     format!("slice {}, {what}", past.id)
 }

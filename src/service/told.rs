@@ -4,6 +4,7 @@
 use super::past::{Passed, Past};
 use cook_core::diagnostic::{Lines, clean, without_attribution};
 use cook_core::model::{Event, Role, Snapshot};
+use cook_core::prompt::cut;
 use cook_core::report::{items_of, return_reason};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -50,16 +51,7 @@ fn add(text: &mut String, title: &str, newest: &[String]) {
 /// A role's words, and what shows the rest of them.
 fn words(what: &str, seq: u64) -> String {
     let what = without_attribution(&clean(what, Lines::Fold));
-    if what.len() <= WHAT {
-        return what;
-    }
-    let end = (0..=WHAT).rev().find(|at| what.is_char_boundary(*at));
-    let end = end.unwrap_or(0);
-    let left = what.len() - end;
-    format!(
-        "{} … ({left} bytes cut; `cook show {seq}` shows the whole)",
-        &what[..end]
-    )
+    cut(&what, WHAT, &format!("`cook show {seq}` shows the whole"))
 }
 
 /// By slice, newest first; the one in work stands in a part of its own.

@@ -80,7 +80,7 @@ pub(crate) fn measure(
 const MOST_SECONDS: u64 = 365 * 24 * 60 * 60;
 
 /// The texts of what was edited.
-fn texts<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<Edited<'e>> {
+pub(crate) fn texts<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<Edited<'e>> {
     edits
         .iter()
         .filter_map(|edit| {

@@ -12,5 +12,5 @@ mod span;
 mod tried;
 
 pub(crate) use found::{Ask, Measured, Reverted, Survivor};
-pub(crate) use measure::measure;
+pub(crate) use measure::{measure, texts};
 pub(crate) use reported::{MAX_REPORT, Reported, read_report};

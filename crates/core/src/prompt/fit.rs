@@ -39,7 +39,7 @@ fn count_fitting<'i>(items: impl Iterator<Item = &'i String>, room: usize) -> us
 }
 
 /// The item, or its first bytes and what shows the rest.
-pub(super) fn cut(item: &str, bytes: usize, rest: &str) -> String {
+pub fn cut(item: &str, bytes: usize, rest: &str) -> String {
     if item.len() <= bytes {
         return item.to_owned();
     }

@@ -15,6 +15,7 @@ mod reports;
 mod slices;
 
 pub use echo::in_own_words;
+pub use fit::cut;
 pub use input::PromptInput;
 pub use parts::findings_shown;
 pub use quote::MAX_PART_CHARS;

@@ -440,15 +440,8 @@ fn parse_tree(mut bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::loose::tests::deflate;
     use super::*;
-    use std::io::Write;
-
-    fn deflate(bytes: &[u8]) -> Vec<u8> {
-        let mut writer =
-            flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
-        writer.write_all(bytes).unwrap();
-        writer.finish().unwrap()
-    }
 
     #[test]
     fn trees_and_commits_are_those_of_git() {

@@ -100,10 +100,10 @@ fn inflate(file: impl Read) -> io::Result<(ObjectType, Vec<u8>)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn deflate(bytes: &[u8]) -> Vec<u8> {
+    pub fn deflate(bytes: &[u8]) -> Vec<u8> {
         let mut writer =
             flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
         writer.write_all(bytes).unwrap();
