@@ -35,6 +35,7 @@ const CALLS: &[&[&str]] = &[
     &["gate", "--clean"],
     &["strength"],
     &["strength", "--report", "README.md"],
+    &["calibrate"],
     &["verify", "--rerun"],
     &["verify", "stop"],
     &["push"],
