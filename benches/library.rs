@@ -14,7 +14,7 @@ use std::hint::black_box;
 
 /// Opening a worktree, reading the tip, deciding; each by itself.
 fn deciding(criterion: &mut Criterion) {
-    let scale = Scale::initialised(1_000);
+    let scale = Scale::initialise(1_000);
     scale.select();
     let root = scale.root();
     let mut group = criterion.benchmark_group("next");
@@ -57,7 +57,7 @@ fn replay(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("replay");
     group.sample_size(10);
     for transitions in [10, 1_000] {
-        let scale = Scale::initialised(10);
+        let scale = Scale::initialise(10);
         scale.grow_log_to(transitions);
         let workspace = Workspace::open(&scale.root()).unwrap();
         let store = workspace.store().unwrap();

@@ -168,9 +168,9 @@ fn by_turns(runs: usize, commands: &[&dyn Fn() -> Command]) -> Vec<Cost> {
 
 /// Process start, `cook next` with and without cleanliness, `git status`.
 fn reading(floor: &Path, files: usize, runs: usize) {
-    let working = Scale::initialised(files);
+    let working = Scale::initialise(files);
     working.select();
-    let between = Scale::initialised(files);
+    let between = Scale::initialise(files);
     between.plan_only();
     let cook = |scale: &Scale, argument: &str| {
         let mut command = scale.command(cook_binary());
@@ -248,7 +248,7 @@ fn hooks(floor: &Path, files: usize, runs: usize) {
         ("Stop", ""),
         ("SessionStart", r#""source":"resume""#),
     ];
-    let scale = Scale::initialised(files);
+    let scale = Scale::initialise(files);
     scale.select();
     let count = Cell::new(0);
     // No event twice: the second delivery of one does nothing.
@@ -355,7 +355,7 @@ fn stepping(size: &Size) {
 fn transitions(size: &Size) -> Vec<(String, Scale)> {
     let mut logs: Vec<(String, Scale)> = Vec::new();
     for transitions in size.transitions {
-        let scale = Scale::initialised(10);
+        let scale = Scale::initialise(10);
         scale.grow_log_to(transitions);
         logs.push((format!("{transitions} transitions"), scale));
     }
@@ -416,11 +416,11 @@ fn verifying(size: &Size, mut logs: Vec<(String, Scale)>) {
     );
     println!("|---|---|---|---|---|---|");
     for (name, scale) in &logs {
-        verified(name, &scale.transitions().to_string(), scale);
+        time_verify(name, &scale.transitions().to_string(), scale);
     }
     if let Some((_, many)) = logs.last() {
         many.forget_log();
-        verified(&format!("{records} history records, no log"), "none", many);
+        time_verify(&format!("{records} history records, no log"), "none", many);
     }
     println!("\n### `cook init` taking {records} history records over, one run\n");
     println!(
@@ -431,7 +431,7 @@ fn verifying(size: &Size, mut logs: Vec<(String, Scale)>) {
 }
 
 /// One row.
-fn verified(name: &str, transitions: &str, scale: &Scale) {
+fn time_verify(name: &str, transitions: &str, scale: &Scale) {
     let mut cost = Cost::NONE;
     for _ in 0..5 {
         let mut command = scale.command(cook_binary());

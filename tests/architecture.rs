@@ -5,13 +5,15 @@
 
 #[path = "architecture/circles.rs"]
 mod circles;
+#[path = "architecture/names.rs"]
+mod names;
 #[path = "architecture/size.rs"]
 mod size;
 #[path = "architecture/source.rs"]
 mod source;
 
 use serde_json::Value;
-use source::{code_of, paths, root, rust_files, shipped, test_only_files};
+use source::{paths, root, rust_files, strip_comments, strip_tests, test_only_files};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -158,7 +160,7 @@ impl Order {
 
     /// What the code of a module, in a file that many modules deep, names that it may not.
     fn breaches(&self, module: &str, depth: usize, source: &str) -> Vec<String> {
-        let (code, _) = shipped(&code_of(source));
+        let (code, _) = strip_tests(&strip_comments(source));
         let place = self.modules.iter().position(|name| *name == module);
         let under = |path: &str, prefix: &str| {
             path.strip_prefix(prefix)
@@ -181,7 +183,7 @@ impl Order {
     }
 
     /// The top-level module a file belongs to.
-    fn module_of(&self, file: &Path) -> String {
+    fn find_module(&self, file: &Path) -> String {
         let inside = file.strip_prefix(root().join(self.sources)).unwrap();
         let first = inside.components().next().unwrap().as_os_str();
         let first = first.to_str().unwrap();
@@ -189,7 +191,7 @@ impl Order {
     }
 
     /// How many modules deep a file is: 1 for `model/mod.rs`, 2 for `model/plan.rs`.
-    fn depth_of(&self, file: &Path) -> usize {
+    fn measure_depth(&self, file: &Path) -> usize {
         let inside = file.strip_prefix(root().join(self.sources)).unwrap();
         let parts = inside.components().count();
         parts - usize::from(file.file_name().unwrap() == "mod.rs")
@@ -203,7 +205,7 @@ fn modules_import_only_from_those_before_them_and_pure_ones_touch_nothing() {
         let test_only = test_only_files(&files);
         let mut checked = BTreeSet::new();
         for file in files.iter().filter(|file| !test_only.contains(*file)) {
-            let module = order.module_of(file);
+            let module = order.find_module(file);
             if module == "lib" || module == "main" {
                 continue;
             }
@@ -213,7 +215,7 @@ fn modules_import_only_from_those_before_them_and_pure_ones_touch_nothing() {
                 order.sources
             );
             let source = std::fs::read_to_string(file).unwrap();
-            let breaches = order.breaches(&module, order.depth_of(file), &source);
+            let breaches = order.breaches(&module, order.measure_depth(file), &source);
             assert!(breaches.is_empty(), "{}: {breaches:?}", file.display());
             checked.insert(module);
         }
@@ -387,14 +389,14 @@ fn the_check_sees_what_it_must() {
     assert_eq!(core.breaches("model", 2, beside), [""; 0]);
     let after = "#[cfg(test)]\nmod tests { }\nuse std::fs;";
     assert_eq!(sees("model", after), ["std::fs"]);
-    assert_eq!(shipped("#[cfg(test)]\nmod explore;\nx").1, ["explore"]);
+    assert_eq!(strip_tests("#[cfg(test)]\nmod explore;\nx").1, ["explore"]);
 }
 
 #[test]
 fn every_module_of_a_library_has_a_place() {
     for order in &ORDERS {
         let library = root().join(order.sources).join("lib.rs");
-        let code = code_of(&std::fs::read_to_string(library).unwrap());
+        let code = strip_comments(&std::fs::read_to_string(library).unwrap());
         let declared: Vec<&str> = code
             .lines()
             .filter_map(|line| {
@@ -413,7 +415,7 @@ fn every_module_of_a_library_has_a_place() {
 }
 
 /// The second cell of the rows of ARCHITECTURE.md's table that belong to these sources.
-fn modules_in_the_page(page: &str, sources: &str) -> Vec<String> {
+fn list_modules_in_page(page: &str, sources: &str) -> Vec<String> {
     let mut inside = false;
     let mut modules = Vec::new();
     let table = page.lines().skip_while(|line| !line.starts_with('|'));
@@ -440,7 +442,7 @@ fn modules_in_the_page(page: &str, sources: &str) -> Vec<String> {
 fn the_page_lists_the_modules_in_the_order_that_holds() {
     let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for order in &ORDERS {
-        let listed = modules_in_the_page(&page, order.sources);
+        let listed = list_modules_in_page(&page, order.sources);
         assert_eq!(listed, order.modules, "{}", order.sources);
     }
 }
@@ -463,14 +465,14 @@ fn files_are_opened_by_one_module() {
     let found = calls_outside(&OPENERS, &OPENING);
     assert!(found.is_empty(), "use `cook_os::disk`: {found:#?}");
     assert_eq!(
-        called(
+        list_calls(
             "use std::fs;\nfn f() { fs::read(p); HistoryFile::open(p); }",
             &OPENING
         ),
         ["fs::read"]
     );
     let tested = "fn f() { File::open(p) }\n#[cfg(test)]\nmod tests { fn g() { fs::read(p) } }";
-    assert_eq!(called(tested, &OPENING), ["File::open"]);
+    assert_eq!(list_calls(tested, &OPENING), ["File::open"]);
 }
 
 /// These panic where the system has no thread left for this user.
@@ -488,7 +490,7 @@ fn threads_are_started_by_one_module() {
     assert!(found.is_empty(), "use `cook_os::thread`: {found:#?}");
     let all = "fn f() { std::thread::spawn(g); thread::spawn(g); scope.spawn(g) }";
     assert_eq!(
-        called(all, &starting),
+        list_calls(all, &starting),
         ["std::thread::spawn", "scope.spawn"]
     );
     // `thread::spawn` is then ours.
@@ -513,7 +515,7 @@ fn calls_outside(except: &[&str], calls: &[&'static str]) -> Vec<String> {
                 continue;
             }
             let source = std::fs::read_to_string(file).unwrap();
-            let made = called(&source, calls);
+            let made = list_calls(&source, calls);
             found.extend(made.into_iter().map(|call| format!("{path}: {call}")));
         }
     }
@@ -521,8 +523,8 @@ fn calls_outside(except: &[&str], calls: &[&'static str]) -> Vec<String> {
 }
 
 /// Which of the calls shipped code makes.
-fn called(source: &str, calls: &[&'static str]) -> Vec<&'static str> {
-    let code = shipped(&code_of(source)).0;
+fn list_calls(source: &str, calls: &[&'static str]) -> Vec<&'static str> {
+    let code = strip_tests(&strip_comments(source)).0;
     let is_called = |call: &&&str| {
         let wanted = match call.ends_with(';') {
             true => (**call).to_owned(),
@@ -555,19 +557,19 @@ fn no_test_file_is_forgotten() {
     let tests = crates.map(|entry| entry.unwrap().path().join("tests"));
     let directories = [root().join("tests")].into_iter();
     for directory in directories.chain(tests).filter(|path| path.is_dir()) {
-        let forgotten = forgotten(&directory, &targets);
+        let forgotten = list_forgotten(&directory, &targets);
         assert!(forgotten.is_empty(), "no test and in none: {forgotten:?}");
     }
 }
 
 /// Files of a directory of tests that are no test target and no module of one.
-fn forgotten(directory: &Path, targets: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+fn list_forgotten(directory: &Path, targets: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let files = rust_files(directory);
     let mut declared = BTreeSet::new();
     let mut sources = String::new();
     for file in &files {
         let source = std::fs::read_to_string(file).unwrap();
-        let code = code_of(&source);
+        let code = strip_comments(&source);
         sources += &source;
         declared.extend(code.lines().filter_map(|line| {
             let line = line.trim().trim_start_matches("pub ");

@@ -325,7 +325,7 @@ impl Stand {
         Gates {
             repo: &self.repo,
             receipts: &self.receipts,
-            clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
+            clock: Clock::with_moment("2026-05-06T07:08:09Z").unwrap(),
             settings: &self.settings,
             agents: &NO_AGENTS,
             sandbox: self.sandbox,
@@ -368,7 +368,7 @@ fn a_receipt_says_what_was_seen() {
     let program = receipt.program.as_ref().unwrap();
     assert!(program.path.ends_with("/sh") && program.sha256.len() == 64);
     assert_eq!(receipt.started_at.display(), "2026-05-06T07:08:09Z");
-    assert!(!run.passed() && stand.run("true").passed());
+    assert!(!run.has_passed() && stand.run("true").has_passed());
 
     assert_eq!(stand.receipts.get(&receipt.id).unwrap().unwrap(), receipt);
     let output = stand.receipts.output(&receipt).unwrap();
@@ -458,7 +458,7 @@ fn gates_that_do_not_start_have_a_problem_and_no_receipt() {
         let run = stand.run(command);
         let problem = run.problem.clone().unwrap();
         assert!(
-            run.receipt.is_none() && problem.contains(why) && !run.passed(),
+            run.receipt.is_none() && problem.contains(why) && !run.has_passed(),
             "{command}: {problem}"
         );
     }
@@ -471,7 +471,7 @@ fn gates_that_do_not_start_have_a_problem_and_no_receipt() {
         .unwrap()
         .remove(0);
     let receipt = run.receipt.clone().unwrap();
-    assert!(receipt.timed_out && receipt.exit_code.is_none() && !run.passed());
+    assert!(receipt.timed_out && receipt.exit_code.is_none() && !run.has_passed());
 }
 
 #[test]
@@ -527,7 +527,7 @@ fn a_run_in_the_worktree_proves_nothing() {
     let stand = Stand::of(Scratch::new());
     let run = stand.gates().run_here(&gate("cat a.txt")).unwrap();
     let receipt = run.receipt.unwrap();
-    assert!(receipt.passed() && !receipt.proves());
+    assert!(receipt.has_passed() && !receipt.proves());
     let tree = stand.head().tree.unwrap();
     assert_eq!(stand.receipts.find("cat a.txt", &tree).unwrap(), None);
     let told = GateSpec {
@@ -576,9 +576,16 @@ fn a_gate_that_changes_what_it_tests_proves_nothing() {
     ] {
         let run = stand.run(command);
         let problem = run.problem.clone().unwrap();
-        assert!(!run.passed() && problem.contains("`a.txt`"), "{problem}");
+        assert!(
+            !run.has_passed() && problem.contains("`a.txt`"),
+            "{problem}"
+        );
     }
-    assert!(stand.run("sh -c 'cat a.txt; touch coverage.txt'").passed());
+    assert!(
+        stand
+            .run("sh -c 'cat a.txt; touch coverage.txt'")
+            .has_passed()
+    );
 }
 
 #[test]
@@ -587,7 +594,7 @@ fn a_gate_has_a_place_for_temporary_files() {
     for mode in [SandboxMode::Off, SandboxMode::Auto] {
         stand.sandbox = mode;
         let run = stand.run("sh -c 'f=$(mktemp) && echo x > $f && cat $f && touch ~/kept'");
-        assert!(run.passed(), "{mode:?}: {run:?}");
+        assert!(run.has_passed(), "{mode:?}: {run:?}");
         std::fs::remove_dir_all(stand.repo.cook_dir().unwrap().join("receipts")).unwrap();
     }
 }
@@ -640,15 +647,15 @@ fn red_before_and_green_after() {
             .remove(0)
     };
     let proved = run("grep -q more a.txt", Some(&basis));
-    assert!(proved.passed());
+    assert!(proved.has_passed());
     assert_eq!(proved.at_basis.unwrap().head_sha, Some(basis.clone()));
     assert!(
-        !run("true", Some(&basis)).passed(),
+        !run("true", Some(&basis)).has_passed(),
         "green at the basis too"
     );
-    assert!(!run("grep -q more a.txt", None).passed());
-    assert!(!run("grep -q more a.txt", Some(&"0".repeat(40))).passed());
-    assert!(!run("false", Some(&basis)).passed());
+    assert!(!run("grep -q more a.txt", None).has_passed());
+    assert!(!run("grep -q more a.txt", Some(&"0".repeat(40))).has_passed());
+    assert!(!run("false", Some(&basis)).has_passed());
 }
 
 /// Whoever asks often enough would get a green run of it by chance.
@@ -665,18 +672,18 @@ fn green_after_red_at_one_tree_counts_after_three_fresh_runs() {
     );
     let turns = |words: &str| fs::write(&left, words.replace(' ', "\n")).unwrap();
     turns("green green red ");
-    assert!(stand.run(&command).passed(), "nothing was red before");
+    assert!(stand.run(&command).has_passed(), "nothing was red before");
     assert_eq!(fs::read_to_string(&left).unwrap(), "green\nred\n");
 
     turns("red green green red green green green green green ");
-    assert!(!stand.run(&command).passed());
+    assert!(!stand.run(&command).has_passed());
     let by_chance = stand.run(&command);
-    assert!(!by_chance.passed() && by_chance.problem.is_none());
+    assert!(!by_chance.has_passed() && by_chance.problem.is_none());
     assert!(by_chance.remarks[0].contains("number 2, with empty caches, was red again"));
     assert_eq!(fs::read_to_string(&left).unwrap(), "green\n".repeat(5));
 
     let confirmed = stand.run(&command);
-    assert!(confirmed.passed());
+    assert!(confirmed.has_passed());
     assert!(confirmed.remarks[0].contains("3 in a row, with empty caches, were green"));
     let receipt = confirmed.receipt.as_ref().unwrap();
     assert_eq!((receipt.caches, receipt.tail.as_str()), (Caches::Empty, ""));
@@ -687,12 +694,12 @@ fn green_after_red_at_one_tree_counts_after_three_fresh_runs() {
 
     // Red at another tree, or set up otherwise, says nothing of this one.
     turns("red ");
-    assert!(!stand.run(&command).passed());
+    assert!(!stand.run(&command).has_passed());
     stand.scratch.write("a.txt", "other\n");
     stand.scratch.commit("work");
     assert!(stand.run(&command).remarks.is_empty());
     turns("red ");
-    assert!(!stand.run(&command).passed());
+    assert!(!stand.run(&command).has_passed());
     stand.settings.env = vec!["OTHER".to_owned().try_into().unwrap()];
     assert!(stand.run(&command).remarks.is_empty());
 }
@@ -707,14 +714,14 @@ fn the_stop_verifier_is_run_on_the_commit_without_the_control_plane() {
             .stop_verifier(&head, Caches::Empty, false, Duration::from_secs(60))
             .unwrap()
     };
-    assert!(!run().passed(), "there is no script yet");
+    assert!(!run().has_passed(), "there is no script yet");
     let script = "[[ $1 == --checks ]] && echo verified\n";
     stand.scratch.write(STOP_VERIFIER_SCRIPTS[0], script);
-    assert!(!run().passed(), "it is not committed");
+    assert!(!run().has_passed(), "it is not committed");
     stand.scratch.commit("verifier");
     stand.scratch.write(STOP_VERIFIER_SCRIPTS[0], "exit 1\n");
     let run = run();
-    assert!(run.passed(), "{run:?}");
+    assert!(run.has_passed(), "{run:?}");
     let receipt = run.receipt.unwrap();
     assert_eq!(
         (receipt.command.as_str(), receipt.tail.as_str()),
@@ -749,7 +756,10 @@ fn trust_is_by_words() {
             assert_eq!(trust.is_trusted(command), trusted, "{command}");
         }
     }
-    assert_eq!(trust.listed(), (vec!["cargo test --lib"], vec!["npm run"]));
+    assert_eq!(
+        trust.list_trusted(),
+        (vec!["cargo test --lib"], vec!["npm run"])
+    );
     assert!(trust.trust("").is_err() && trust.trust_prefix("'").is_err());
     assert!(
         Trust::of(&repo)
@@ -854,7 +864,7 @@ fn interrupted_child() {
         matches!(ended, Err(ProcessError::Interrupted(_))),
         "{ended:?}"
     );
-    assert!(cook_os::process::interrupted());
+    assert!(cook_os::process::is_interrupted());
     fs::write(root.join("told"), "").unwrap();
     std::thread::sleep(MINUTE);
 }

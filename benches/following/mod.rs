@@ -1,6 +1,6 @@
 //! What following a slice's own text costs beside `git diff --stat` of the same range.
 
-use super::scale::{Scale, path_of};
+use super::scale::{Scale, make_path};
 use super::{Cost, millis, run};
 use cook_core::machine::OwnQuestion;
 use cook_git::{Following, Repo};
@@ -91,7 +91,7 @@ fn begin(stream: &mut String, at: usize) {
 }
 
 fn put(stream: &mut String, file: usize, text: &str) {
-    let path = path_of(file);
+    let path = make_path(file);
     writeln!(
         stream,
         "M 100644 inline {path}\ndata {}\n{text}",
@@ -143,7 +143,7 @@ fn later_commits(files: usize, commits: usize, later: &Later) -> String {
             .unwrap();
         }
         if matches!(later, Later::Much) && at == commits {
-            writeln!(stream, "D {}", path_of(0)).unwrap();
+            writeln!(stream, "D {}", make_path(0)).unwrap();
         }
     }
     stream

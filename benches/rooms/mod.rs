@@ -81,7 +81,7 @@ pub fn rooms(files: usize, runs: usize) {
 
 /// A repository whose one gate does nothing.
 fn stand(files: usize, mode: &str) -> Scale {
-    let scale = Scale::initialised(files);
+    let scale = Scale::initialise(files);
     let settings = format!("[sandbox]\nmode = \"{mode}\"\n[gates.nothing]\nrun = \"true\"\n");
     std::fs::write(scale.root().join(".agent/cook.toml"), settings).unwrap();
     scale.git(&["commit", "--quiet", "--all", "--message", "one gate"]);

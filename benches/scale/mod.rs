@@ -36,7 +36,7 @@ impl Scale {
     }
 
     /// As [`Scale::with_files`], and `cook init` committed its contract.
-    pub fn initialised(files: usize) -> Self {
+    pub fn initialise(files: usize) -> Self {
         let scale = Self::with_files(files);
         scale.settle_index();
         scale.cook(&["init", "--mission", MISSION, "--commit"]);
@@ -132,7 +132,7 @@ impl Scale {
     /// Two agents, `one` and `two`, who re-ground at once, each with another reason for the same
     /// plan: either's report is a change after the other's.
     pub fn with_planners(files: usize) -> Self {
-        let scale = Self::initialised(files);
+        let scale = Self::initialise(files);
         scale.plan_only();
         let report = std::fs::read_to_string(scale.dir.path().join("report.txt")).unwrap();
         let mut settings = std::fs::read_to_string(scale.root().join(".agent/cook.toml")).unwrap();
@@ -197,7 +197,7 @@ impl Scale {
 
     /// Sizes of all files of the log, summed.
     pub fn log_bytes(&self) -> u64 {
-        bytes_under(&self.root().join(".git/cook/log.git"))
+        count_bytes_under(&self.root().join(".git/cook/log.git"))
     }
 
     /// Size of both histories in `.agent/`.
@@ -221,7 +221,7 @@ impl Scale {
             writeln!(
                 stream,
                 "M 100644 inline {}\ndata {}\n{text}",
-                path_of(number),
+                make_path(number),
                 text.len()
             )
             .unwrap();
@@ -245,7 +245,7 @@ impl Scale {
 }
 
 /// Where a file of that number is.
-pub fn path_of(number: usize) -> String {
+pub fn make_path(number: usize) -> String {
     let directory = number / FILES_IN_A_DIRECTORY;
     format!("src/d{directory:04}/f{number:06}.txt")
 }
@@ -269,14 +269,14 @@ fn succeed(command: &mut Command) -> Output {
     output
 }
 
-fn bytes_under(dir: &Path) -> u64 {
+fn count_bytes_under(dir: &Path) -> u64 {
     let entries = std::fs::read_dir(dir).unwrap();
     entries
         .map(|entry| {
             let entry = entry.unwrap();
             let found = entry.metadata().unwrap();
             if found.is_dir() {
-                bytes_under(&entry.path())
+                count_bytes_under(&entry.path())
             } else {
                 found.len()
             }

@@ -20,10 +20,11 @@ impl Sources<'_> {
     /// What became of the test that proves a done slice: the one that was stamped, as far as
     /// something that changed since names it, or another one of its name.
     pub(super) fn same_test(&self, question: &AnchorQuestion, name: &str) -> Result<Same, Failure> {
-        let (Some((own, stamp)), Some(head)) = (self.stamped(question)?, &self.head.commit) else {
+        let (Some((own, stamp)), Some(head)) = (self.find_stamped(question)?, &self.head.commit)
+        else {
             return Ok(Same::Yes);
         };
-        let Some(found) = self.stamped_test(&own, &stamp, name)? else {
+        let Some(found) = self.find_stamped_test(&own, &stamp, name)? else {
             return Ok(Same::Yes);
         };
         let name = last_part(name);
@@ -51,7 +52,7 @@ impl Sources<'_> {
         name: &str,
     ) -> Result<bool, Failure> {
         let path = match &*self.text(head, &found.path)? {
-            Text::Gone => self.renamed(stamp, head, &found.path)?,
+            Text::Gone => self.find_renamed(stamp, head, &found.path)?,
             _ => Some(found.path.clone()),
         };
         let Some(path) = path else {
@@ -69,21 +70,22 @@ impl Sources<'_> {
             return Ok(false);
         };
         let followed =
-            Comparison::new(&then, &now, &[])?.outcome_of(found.lines.clone(), &(0..0))?;
+            Comparison::new(&then, &now, &[])?.find_outcome(found.lines.clone(), &(0..0))?;
         Ok(followed.now.start < here.end && here.start < followed.now.end)
     }
 
     /// The name of the one passed test that has the body of the stamped one now.
-    pub(super) fn renamed_test(
+    pub(super) fn find_renamed_test(
         &self,
         question: &AnchorQuestion,
         name: &str,
         receipts: &[Receipt],
     ) -> Result<Option<String>, Failure> {
-        let (Some((own, stamp)), Some(head)) = (self.stamped(question)?, &self.head.commit) else {
+        let (Some((own, stamp)), Some(head)) = (self.find_stamped(question)?, &self.head.commit)
+        else {
             return Ok(None);
         };
-        let Some(TestThen { body: then, .. }) = self.stamped_test(&own, &stamp, name)? else {
+        let Some(TestThen { body: then, .. }) = self.find_stamped_test(&own, &stamp, name)? else {
             return Ok(None);
         };
         let mut named = BTreeSet::new();
@@ -94,7 +96,7 @@ impl Sources<'_> {
             };
             let same = (0..lines.len()).filter(|at| then.is_body_at(lines, *at));
             for line in same.map(|at| &lines[at]) {
-                for receipt in receipts.iter().filter(|receipt| receipt.passed()) {
+                for receipt in receipts.iter().filter(|receipt| receipt.has_passed()) {
                     let said = self.read_output(receipt)?;
                     let passed = said
                         .tests
@@ -132,7 +134,10 @@ impl Sources<'_> {
     }
 
     /// The work of a done slice, and the commit that its stored proof was stamped at.
-    fn stamped(&self, question: &AnchorQuestion) -> Result<Option<(Rc<Own>, String)>, Failure> {
+    fn find_stamped(
+        &self,
+        question: &AnchorQuestion,
+    ) -> Result<Option<(Rc<Own>, String)>, Failure> {
         let (Some(work @ WorkOf::Accepted(_)), Some(stamp)) =
             (&question.work, &question.stamped_at)
         else {
@@ -156,7 +161,7 @@ impl Sources<'_> {
         };
         let following = Following::new(self.repo, own, head)?;
         for path in self.places_then(own) {
-            places.extend(following.renamed(&path)?);
+            places.extend(following.find_renamed(&path)?);
         }
         let changes = self.changes(&from, head)?;
         let there = changes
@@ -168,7 +173,7 @@ impl Sources<'_> {
 
     /// The test as it was stamped: in the work's own files, else where its text had gone by then,
     /// else in a file that changed since. Elsewhere it is as it was.
-    fn stamped_test(
+    fn find_stamped_test(
         &self,
         own: &Own,
         stamp: &str,

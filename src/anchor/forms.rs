@@ -24,14 +24,14 @@ const FORMS: [fn(&str) -> Named; 20] = [
     go,
     // TAP: node, Perl, bats, and what prints its lists beside it.
     tap,
-    failed_in_perl,
+    read_perl_failure,
     prove,
     unittest,
     pytest,
     ctest,
     automake,
     // JavaScript: jest, vitest, mocha, the spec reporter of node; bun; deno.
-    marked,
+    read_marked,
     in_suite,
     bun,
     deno,
@@ -57,7 +57,7 @@ pub fn of_line(line: &str) -> Named {
 }
 
 /// The words of all runners.
-fn outcome_of(word: &str) -> Option<TestOutcome> {
+fn find_outcome(word: &str) -> Option<TestOutcome> {
     Some(match word.to_ascii_lowercase().as_str() {
         "ok" | "pass" | "passed" => Passed,
         "fail" | "failed" | "error" | "xpass" | "timeout" | "abort" | "sigsegv" | "sigabrt" => {
@@ -70,18 +70,18 @@ fn outcome_of(word: &str) -> Option<TestOutcome> {
 
 /// Where only a word in capitals is no prose.
 fn capital_outcome(word: &str) -> Option<TestOutcome> {
-    outcome_of(word).filter(|_| !word.contains(|c: char| c.is_ascii_lowercase()))
+    find_outcome(word).filter(|_| !word.contains(|c: char| c.is_ascii_lowercase()))
 }
 
-fn named(name: &str, outcome: TestOutcome) -> Named {
+fn make_named(name: &str, outcome: TestOutcome) -> Named {
     Some((name.to_owned(), outcome))
 }
 
 /// `test a::b ... ok`
 fn cargo(line: &str) -> Named {
     let (name, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-    let outcome = outcome_of(result.split([',', ' ']).next()?)?;
-    named(
+    let outcome = find_outcome(result.split([',', ' ']).next()?)?;
+    make_named(
         name.strip_suffix(" - should panic").unwrap_or(name),
         outcome,
     )
@@ -92,13 +92,15 @@ fn nextest(line: &str) -> Named {
     let (word, rest) = line.split_once(" [")?;
     let outcome = capital_outcome(word)?;
     let (time, name) = rest.split_once("] ")?;
-    time.trim().ends_with('s').then(|| named(name, outcome))?
+    time.trim()
+        .ends_with('s')
+        .then(|| make_named(name, outcome))?
 }
 
 /// `--- PASS: TestX (0.00s)`
 fn go(line: &str) -> Named {
     let (word, name) = line.strip_prefix("--- ")?.split_once(": ")?;
-    named(without_time(name), capital_outcome(word)?)
+    make_named(without_time(name), capital_outcome(word)?)
 }
 
 /// `ok 1 - name`, `not ok 2 - name`, `ok 3 - name # SKIP why`
@@ -110,7 +112,7 @@ fn tap(line: &str) -> Named {
     let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     let name = rest.trim_start().strip_prefix("- ").unwrap_or(rest);
     let (name, is_aside) = without_directive(name);
-    named(name, if is_aside { Ignored } else { outcome })
+    make_named(name, if is_aside { Ignored } else { outcome })
 }
 
 /// `name # SKIP why`, `name # TODO`: the name, and whether the test was set aside.
@@ -125,10 +127,10 @@ fn without_directive(name: &str) -> (&str, bool) {
 }
 
 /// `#   Failed test 'name'`
-fn failed_in_perl(line: &str) -> Named {
+fn read_perl_failure(line: &str) -> Named {
     let rest = line.strip_prefix('#')?.trim_start();
     let name = rest.strip_prefix("Failed test '")?.strip_suffix('\'')?;
-    named(name, Failed)
+    make_named(name, Failed)
 }
 
 /// `t/a.t .. ok`
@@ -141,7 +143,7 @@ fn prove(line: &str) -> Named {
         "skipped" => Ignored,
         _ => return None,
     };
-    name.ends_with(".t").then(|| named(name, outcome))?
+    name.ends_with(".t").then(|| make_named(name, outcome))?
 }
 
 /// `test_x (module.Class.test_x) ... ok`, `FAIL: test_x (module.Class.test_x)`
@@ -206,7 +208,7 @@ fn pytest(line: &str) -> Named {
         && let Some(outcome) = capital_outcome(word)
         && name.contains("::")
     {
-        return named(
+        return make_named(
             name.split_once(" - ").map_or(name, |(name, _)| name),
             outcome,
         );
@@ -217,7 +219,7 @@ fn pytest(line: &str) -> Named {
     };
     let (name, word) = line.rsplit_once(' ')?;
     let outcome = capital_outcome(word)?;
-    name.contains("::").then(|| named(name, outcome))?
+    name.contains("::").then(|| make_named(name, outcome))?
 }
 
 /// `1/2 Test #1: name .......   Passed    0.00 sec`, `…***Failed    0.01 sec`
@@ -234,7 +236,10 @@ fn ctest(line: &str) -> Named {
         "Failed" | "Timeout" | "Exception:" | "Not" => Failed,
         _ => return None,
     };
-    count.chars().all(is_count).then(|| named(name, outcome))?
+    count
+        .chars()
+        .all(is_count)
+        .then(|| make_named(name, outcome))?
 }
 
 /// `PASS: name`, of automake and DejaGnu.
@@ -246,11 +251,11 @@ fn automake(line: &str) -> Named {
         "SKIP" | "XFAIL" => Ignored,
         _ => return None,
     };
-    (!name.contains(char::is_whitespace)).then(|| named(name, outcome))?
+    (!name.contains(char::is_whitespace)).then(|| make_named(name, outcome))?
 }
 
 /// `✓ name (5 ms)` and its relatives.
-fn marked(line: &str) -> Named {
+fn read_marked(line: &str) -> Named {
     let mut rest = line.chars();
     let outcome = match rest.next()? {
         '\u{2713}' | '\u{2714}' | '\u{221a}' => Passed,
@@ -274,7 +279,7 @@ fn marked(line: &str) -> Named {
         Some((before, time)) if before.contains(" > ") && is_time(time) => before,
         _ => name,
     };
-    named(without_time(name), outcome)
+    make_named(without_time(name), outcome)
 }
 
 fn is_time(text: &str) -> bool {
@@ -285,17 +290,19 @@ fn is_time(text: &str) -> bool {
 /// `● suite › name` of jest's failures, ` FAIL  file > suite > name` of vitest's.
 fn in_suite(line: &str) -> Named {
     if let Some(name) = line.strip_prefix("\u{25cf} ") {
-        return name.contains(" \u{203a} ").then(|| named(name, Failed))?;
+        return name
+            .contains(" \u{203a} ")
+            .then(|| make_named(name, Failed))?;
     }
     let name = line.strip_prefix("FAIL ")?.trim_start();
-    name.contains(" > ").then(|| named(name, Failed))?
+    name.contains(" > ").then(|| make_named(name, Failed))?
 }
 
 /// `(pass) suite > name [0.12ms]`
 fn bun(line: &str) -> Named {
     let (word, name) = line.strip_prefix('(')?.split_once(") ")?;
-    let outcome = outcome_of(word)?;
-    named(
+    let outcome = find_outcome(word)?;
+    make_named(
         name.split_once(" [").map_or(name, |(name, _)| name),
         outcome,
     )
@@ -306,7 +313,7 @@ fn deno(line: &str) -> Named {
     let (name, result) = line.rsplit_once(" ... ")?;
     let (word, time) = result.split_once(" (")?;
     let is_timed = time.strip_suffix(')').is_some_and(is_time);
-    is_timed.then(|| named(name, outcome_of(word)?))?
+    is_timed.then(|| make_named(name, find_outcome(word)?))?
 }
 
 /// `CalcTest#test_add = 0.00 s = .`
@@ -320,13 +327,13 @@ fn minitest(line: &str) -> Named {
         _ => return None,
     };
     let is_one = name.contains('#') && seconds.parse::<f64>().is_ok();
-    is_one.then(|| named(name, outcome))?
+    is_one.then(|| make_named(name, outcome))?
 }
 
 /// `rspec ./spec/calc_spec.rb:5 # Calc multiplies`
 fn rspec(line: &str) -> Named {
     let (_, name) = line.strip_prefix("rspec ./")?.split_once(" # ")?;
-    named(name, Failed)
+    make_named(name, Failed)
 }
 
 /// `Passed Calc.Tests.Adds [1 ms]`
@@ -339,28 +346,28 @@ fn dotnet(line: &str) -> Named {
         "Skipped" => Ignored,
         _ => return None,
     };
-    time.ends_with("s]").then(|| named(name, outcome))?
+    time.ends_with("s]").then(|| make_named(name, outcome))?
 }
 
 /// `CalcTest > adds() PASSED`
 fn gradle(line: &str) -> Named {
     let (name, word) = line.rsplit_once(' ')?;
     let outcome = capital_outcome(word)?;
-    name.contains(" > ").then(|| named(name, outcome))?
+    name.contains(" > ").then(|| make_named(name, outcome))?
 }
 
 /// `1) CalcTest::testMul` in the list of failures.
 fn phpunit(line: &str) -> Named {
     let (number, name) = line.split_once(") ")?;
     let is_one = number.parse::<u32>().is_ok() && name.contains("::");
-    is_one.then(|| named(name, Failed))?
+    is_one.then(|| make_named(name, Failed))?
 }
 
 /// `Test Case '-[CalcTests testAdd]' passed (0.001 seconds).`
 fn xctest(line: &str) -> Named {
     let (name, rest) = line.strip_prefix("Test Case '")?.split_once("' ")?;
     let name = name.trim_start_matches("-[").trim_end_matches(']');
-    named(name, outcome_of(rest.split([' ', '.']).next()?)?)
+    make_named(name, find_outcome(rest.split([' ', '.']).next()?)?)
 }
 
 /// Takes `(0.00s)`, `(5 ms)` off the end.
@@ -385,5 +392,5 @@ fn json(line: &str) -> Named {
         None if text("type") == Some("test") => (text("name")?, text("event")?),
         None => return None,
     };
-    named(name, outcome_of(word)?)
+    make_named(name, find_outcome(word)?)
 }

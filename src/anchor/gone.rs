@@ -13,7 +13,7 @@ const MAX_NEW: usize = 1_000;
 
 impl Sources<'_> {
     /// `gone:PATH` and `gone:PATH#LINE`.
-    pub(super) fn gone(
+    pub(super) fn judge_gone(
         &self,
         question: &AnchorQuestion,
         path: &str,
@@ -135,7 +135,7 @@ impl Sources<'_> {
         };
         if let Some(from) = from {
             for name in names.clone() {
-                names.extend(self.repo.renamed(&from, head, &name)?);
+                names.extend(self.repo.find_renamed(&from, head, &name)?);
             }
         }
         Ok(names)

@@ -18,7 +18,10 @@ impl Sources<'_> {
             Some(WorkOf::Accepted(seq)) => Some(*seq),
             None => None,
         };
-        let accepted = earlier.map(|seq| self.accepted(seq)).transpose()?.flatten();
+        let accepted = earlier
+            .map(|seq| self.find_accepted(seq))
+            .transpose()?
+            .flatten();
         if let Some(own) = accepted {
             commits.extend([own.basis, own.head]);
             commits.extend(own.commits);

@@ -53,9 +53,9 @@ impl Sources<'_> {
             Anchor::Receipt(id) => self.receipt(question, id),
             Anchor::Commit(id) => self.commit(question, id),
             Anchor::Doc { place, section } => self.doc(question, place, section.as_deref()),
-            Anchor::Gone { path, line } => self.gone(question, path, line.as_deref()),
+            Anchor::Gone { path, line } => self.judge_gone(question, path, line.as_deref()),
             Anchor::Entry(path) => self.entry(question, path),
-            Anchor::User { id, quote } => self.said_by_user(id, quote.as_deref()),
+            Anchor::User { id, quote } => self.judge_message(id, quote.as_deref()),
         }
     }
 
@@ -64,7 +64,7 @@ impl Sources<'_> {
     ///
     /// # Errors
     /// A log that cannot be read.
-    pub fn said_by_user(&self, id: &str, quote: Option<&str>) -> Result<AnchorAnswer, Failure> {
+    pub fn judge_message(&self, id: &str, quote: Option<&str>) -> Result<AnchorAnswer, Failure> {
         let messages = self.messages()?;
         let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (verdict, why) = match (messages.get(id), quote) {
@@ -135,15 +135,16 @@ impl Sources<'_> {
             (Anchor::Lines { first, last, .. }, Some(then)) => {
                 let lines = (*first, *last);
                 let (before, was) = self.before(question, path, first - 1..*last)?;
-                let placed = self.lines_from(&then, head, path, lines, (&before, was))?;
+                let placed = self.place_lines_from(&then, head, path, lines, (&before, was))?;
                 (placed, None)
             }
             (Anchor::Symbol { symbol, .. }, None) => {
                 (self.symbol_now(head, path, symbol)?, Some(symbol))
             }
-            (Anchor::Symbol { symbol, .. }, Some(then)) => {
-                (self.symbol_from(&then, head, path, symbol)?, Some(symbol))
-            }
+            (Anchor::Symbol { symbol, .. }, Some(then)) => (
+                self.place_symbol_from(&then, head, path, symbol)?,
+                Some(symbol),
+            ),
             _ => (
                 Placed::not(Verdict::Malformed, "it does not point into a file"),
                 None,

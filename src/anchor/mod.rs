@@ -26,4 +26,4 @@ pub(crate) use cook_core::model::Anchor;
 pub(crate) use forms::{TestOutcome, of_line};
 pub(crate) use output::{describe_failed, test_outcomes};
 pub(crate) use sources::Sources;
-pub(crate) use work::basis_of;
+pub(crate) use work::find_basis;

@@ -21,7 +21,7 @@ pub fn test_outcomes(output: &str) -> Vec<(String, TestOutcome)> {
     for line in plain.lines() {
         let outcome = of_line(line)
             .or_else(|| of_description(described.take()?, line))
-            .or_else(|| (inline > 0).then(|| numbered(line))?);
+            .or_else(|| (inline > 0).then(|| read_numbered(line))?);
         found.extend(outcome);
         inline = inline.saturating_sub(1);
         described = unittest_name(line.trim())
@@ -54,7 +54,7 @@ fn of_description(name: String, line: &str) -> Named {
 }
 
 /// `1) name`: how mocha names a test that failed where the others are marked.
-fn numbered(line: &str) -> Named {
+fn read_numbered(line: &str) -> Named {
     let (number, name) = line.trim().split_once(") ")?;
     let is_one = number.parse::<u32>().is_ok();
     is_one.then(|| (name.to_owned(), Failed))

@@ -7,8 +7,8 @@
 use super::answer::Placed;
 use super::sources::{Sources, Text};
 use super::text::{context, first_occurrence, split};
-use super::then::{Then, moved};
-use cook_core::diagnostic::{Failure, counted};
+use super::then::{Then, report_moved};
+use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::model::{Count, Stamp, TextOutcome, Verdict};
 use cook_git::{
     Comparison, Entry, Followed, Found, Text as Lines, digest_lines, find_digest, find_lines,
@@ -47,7 +47,7 @@ impl Sources<'_> {
                         let why = "the text is as it was stamped".to_owned();
                         Placed::at(Verdict::Verified, why, path, first, block)
                     }
-                    false => moved(path, range.start, block),
+                    false => report_moved(path, range.start, block),
                 }
             }
             [] => Placed::not(
@@ -94,13 +94,13 @@ impl Sources<'_> {
         let text = self.text(head, path)?;
         let lines = match &*text {
             Text::Lines(lines) => lines,
-            Text::Gone => return Ok(gone(path)),
+            Text::Gone => return Ok(report_gone(path)),
             Text::No(why) => return Ok(unreadable(path, why)),
         };
         let Some(block) = lines.get(first - 1..last) else {
             let why = format!(
                 "`{path}` has {} at HEAD",
-                counted(lines.len() as u64, "line")
+                count_noun(lines.len() as u64, "line")
             );
             return Ok(Placed::not(Verdict::Missing, why));
         };
@@ -114,7 +114,7 @@ impl Sources<'_> {
 
     /// `path:first-last`, as it was then. `before` are the file's texts before the work that it is
     /// proof of.
-    pub(super) fn lines_from(
+    pub(super) fn place_lines_from(
         &self,
         then: &Then,
         head: &str,
@@ -127,7 +127,7 @@ impl Sources<'_> {
             return Ok(Placed::not(Verdict::Unverifiable, why));
         };
         let renamed = match (&*self.text(head, path)?, &then.commit) {
-            (Text::Gone, Some(commit)) => self.renamed(commit, head, path)?,
+            (Text::Gone, Some(commit)) => self.find_renamed(commit, head, path)?,
             _ => None,
         };
         let path = renamed.as_deref().unwrap_or(path);
@@ -149,7 +149,7 @@ impl Sources<'_> {
             let why = format!("unchanged since {}", then.describe());
             return Ok(Placed::at(Verdict::Verified, why, path, first, block));
         }
-        let there = followed(then, now, (first, last), (before, was))?;
+        let there = follow_lines(then, now, (first, last), (before, was))?;
         let (outcome, range) = match there {
             Some(followed) => (followed.outcome, followed.now),
             None => (TextOutcome::Gone, 0..0),
@@ -163,7 +163,9 @@ impl Sources<'_> {
                 let why = format!("unchanged since {}", then.describe());
                 return Ok(Placed::at(Verdict::Verified, why, path, first, lines));
             }
-            TextOutcome::Stands | TextOutcome::Moved => return Ok(moved(path, range.start, lines)),
+            TextOutcome::Stands | TextOutcome::Moved => {
+                return Ok(report_moved(path, range.start, lines));
+            }
             TextOutcome::Reshaped => {
                 let why = format!(
                     "the same but for white space, at `{path}` line {}",
@@ -189,7 +191,7 @@ impl Sources<'_> {
             _ => Found::None,
         };
         Ok(match (there, outcome) {
-            (Found::One(path, at), _) => moved(&path, at.start, block),
+            (Found::One(path, at), _) => report_moved(&path, at.start, block),
             (Found::Several, _) => Placed::not(Verdict::Changed, AMBIGUOUS),
             (_, TextOutcome::Rewritten) => {
                 let why = format!("`{path}` holds another text there");
@@ -199,11 +201,11 @@ impl Sources<'_> {
                 Verdict::Missing,
                 format!("the text was taken back: `{path}` stands there as before"),
             ),
-            (there, _) if now.is_none() => unsearched(gone(path), &there),
+            (there, _) if now.is_none() => note_unsearched(report_gone(path), &there),
             (there, _) => {
                 let why =
                     format!("the text is gone from `{path}`, and nothing stands in its place");
-                unsearched(Placed::not(Verdict::Missing, why), &there)
+                note_unsearched(Placed::not(Verdict::Missing, why), &there)
             }
         })
     }
@@ -218,7 +220,7 @@ impl Sources<'_> {
         let text = self.text(head, path)?;
         let lines = match &*text {
             Text::Lines(lines) => lines,
-            Text::Gone => return Ok(gone(path)),
+            Text::Gone => return Ok(report_gone(path)),
             Text::No(why) => return Ok(unreadable(path, why)),
         };
         Ok(match first_occurrence(lines, symbol) {
@@ -234,7 +236,7 @@ impl Sources<'_> {
     }
 
     /// `path:symbol`, as it was then.
-    pub(super) fn symbol_from(
+    pub(super) fn place_symbol_from(
         &self,
         then: &Then,
         head: &str,
@@ -273,21 +275,21 @@ impl Sources<'_> {
             None => Found::None,
         };
         Ok(match there {
-            Found::One(path, at) => moved(&path, at.start, block),
+            Found::One(path, at) => report_moved(&path, at.start, block),
             Found::Several => Placed::not(
                 Verdict::Unverifiable,
                 format!("ambiguous: `{symbol}` stands in several files now"),
             ),
             there => {
                 let why = format!("`{path}` no longer names `{symbol}`");
-                unsearched(Placed::not(Verdict::Missing, why), &there)
+                note_unsearched(Placed::not(Verdict::Missing, why), &there)
             }
         })
     }
 }
 
 /// What became of the lines in their own file; none where the file is gone.
-fn followed(
+fn follow_lines(
     then: &Then,
     now: Option<&Vec<String>>,
     (first, last): (usize, usize),
@@ -298,11 +300,11 @@ fn followed(
         return Ok(None);
     };
     let compared = Comparison::new(&then, &now, before)?;
-    Ok(Some(compared.outcome_of(first - 1..last, &was)?))
+    Ok(Some(compared.find_outcome(first - 1..last, &was)?))
 }
 
 /// The place is gone whatever was searched; where its text is now may be unknown, and is said so.
-fn unsearched(mut placed: Placed, there: &Found) -> Placed {
+fn note_unsearched(mut placed: Placed, there: &Found) -> Placed {
     if matches!(there, Found::TooMany) {
         let rest = "; too many files changed to look for it in all of them";
         placed.why.push_str(rest);
@@ -310,7 +312,7 @@ fn unsearched(mut placed: Placed, there: &Found) -> Placed {
     placed
 }
 
-fn gone(path: &str) -> Placed {
+fn report_gone(path: &str) -> Placed {
     Placed::not(Verdict::Missing, format!("`{path}` is not in HEAD's tree"))
 }
 

@@ -5,7 +5,7 @@ use super::bodies::Same;
 use super::forms::{TestOutcome, of_line};
 use super::output::names;
 use super::sources::Sources;
-use super::work::basis_of;
+use super::work::find_basis;
 use cook_core::diagnostic::{Failure, without_tags};
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
 use cook_core::model::{Receipt, Verdict};
@@ -27,13 +27,13 @@ impl Sources<'_> {
         for command in gates {
             let Some(receipt) = self.receipts.find(command, tree)? else {
                 stale |= match self.receipts.latest(command)? {
-                    Some(old) => self.test_in(&old, name)? == Some(true),
+                    Some(old) => self.find_test_in(&old, name)? == Some(true),
                     None => false,
                 };
                 continue;
             };
-            match self.test_in(&receipt, name)? {
-                Some(true) if !receipt.passed() => {
+            match self.find_test_in(&receipt, name)? {
+                Some(true) if !receipt.has_passed() => {
                     let (why, target) = (red(&receipt), format!("test {name}"));
                     return Ok(self.answer_from(
                         question,
@@ -63,7 +63,7 @@ impl Sources<'_> {
             }
         }
         let Some((command, receipt)) = passed else {
-            if let Some(new) = self.renamed_test(question, name, &seen)? {
+            if let Some(new) = self.find_renamed_test(question, name, &seen)? {
                 let why = format!("`{new}` has its body now");
                 let mut answer = answer(Verdict::Moved, why, &format!("test {new}"));
                 answer.receipt = seen.first().map(|receipt| receipt.id.clone());
@@ -94,7 +94,8 @@ impl Sources<'_> {
             None => format!("test {name}"),
         };
         let mut answer = self.answer_from(question, Verdict::Verified, why, &receipt, &target);
-        let holds = |old: &Receipt| Ok(old.passed() && self.test_in(old, name)? == Some(true));
+        let holds =
+            |old: &Receipt| Ok(old.has_passed() && self.find_test_in(old, name)? == Some(true));
         answer.related = self.is_slices(question, &receipt, holds)?;
         answer.is_new = self.is_new(question, command, holds)?;
         self.look_behind(question, name, answer)
@@ -125,7 +126,7 @@ impl Sources<'_> {
     }
 
     /// Whether a receipt's output names the test as passed; none when it does not name it.
-    fn test_in(&self, receipt: &Receipt, name: &str) -> Result<Option<bool>, Failure> {
+    fn find_test_in(&self, receipt: &Receipt, name: &str) -> Result<Option<bool>, Failure> {
         let said = self.read_output(receipt)?;
         let exact = said.tests.iter().any(|(full, _)| full == name);
         let outcomes = said
@@ -181,7 +182,7 @@ impl Sources<'_> {
         receipt: &Receipt,
         text: &str,
     ) -> Result<(Verdict, String, String), Failure> {
-        if !receipt.passed() {
+        if !receipt.has_passed() {
             return Ok((Verdict::Missing, red(receipt), text.to_owned()));
         }
         if matches!(text, "exit" | "exit-status-line") {
@@ -253,7 +254,7 @@ impl Sources<'_> {
             && receipt.tree_oid != self.head.tree
             && let Some(again) = self.receipts.find(&receipt.command, tree)?
         {
-            let (verdict, why) = match again.passed() {
+            let (verdict, why) = match again.has_passed() {
                 true => (
                     Verdict::Moved,
                     format!("`{}` passes at HEAD", again.command),
@@ -278,13 +279,13 @@ impl Sources<'_> {
                 Verdict::Stale,
                 "it is of another tree than HEAD's".to_owned(),
             )
-        } else if receipt.passed() {
+        } else if receipt.has_passed() {
             (Verdict::Verified, "it ended with exit code 0".to_owned())
         } else {
             (Verdict::Missing, red(&receipt))
         };
         let mut answer = self.answer_from(question, verdict, why, &receipt, "exit");
-        let holds = |old: &Receipt| Ok(old.passed());
+        let holds = |old: &Receipt| Ok(old.has_passed());
         answer.related = self.is_slices(question, &receipt, holds)?;
         answer.is_new = self.is_new(question, &receipt.command, holds)?;
         Ok(answer)
@@ -304,7 +305,7 @@ impl Sources<'_> {
         let Some(slice_head) = self.repo.resolve(&of.head)? else {
             return Ok(false);
         };
-        let tree = self.repo.tree_of(&slice_head)?;
+        let tree = self.repo.find_tree(&slice_head)?;
         if receipt.tree_oid.as_deref() == Some(tree.as_str()) {
             return Ok(true);
         }
@@ -321,13 +322,13 @@ impl Sources<'_> {
         command: &str,
         holds: impl Fn(&Receipt) -> Result<bool, Failure>,
     ) -> Result<bool, Failure> {
-        let Some(basis) = basis_of(question) else {
+        let Some(basis) = find_basis(question) else {
             return Ok(true);
         };
         let Some(basis) = self.repo.resolve(basis)? else {
             return Ok(true);
         };
-        let tree = self.repo.tree_of(&basis)?;
+        let tree = self.repo.find_tree(&basis)?;
         match self.receipts.find(command, &tree)? {
             Some(then) => Ok(!holds(&then)?),
             None => Ok(true),

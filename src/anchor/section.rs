@@ -33,7 +33,7 @@ fn headings(lines: &[String]) -> Vec<Heading<'_>> {
     let mut fence: Option<&str> = None;
     for (line, text) in lines.iter().enumerate() {
         let text = text.trim_end();
-        let ticks = fence_of(text);
+        let ticks = find_fence(text);
         match (fence, ticks) {
             (Some(open), Some(close)) => {
                 let closes = close.starts_with(open) && close.len() == text.trim_start().len();
@@ -72,7 +72,7 @@ fn headings(lines: &[String]) -> Vec<Heading<'_>> {
 }
 
 /// The marks that open or close a code fence.
-fn fence_of(line: &str) -> Option<&str> {
+fn find_fence(line: &str) -> Option<&str> {
     let text = line.trim_start();
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = text.chars().take_while(|c| *c == mark).count();

@@ -79,7 +79,7 @@ impl<'a> Sources<'a> {
     }
 
     /// The work that a transition accepted; none where nobody wrote it down.
-    pub(super) fn accepted(&self, seq: u64) -> Result<Option<Own>, Failure> {
+    pub(super) fn find_accepted(&self, seq: u64) -> Result<Option<Own>, Failure> {
         let works = recall(&self.accepted, (), self.read_accepted)?;
         Ok(works.get(&seq).cloned())
     }

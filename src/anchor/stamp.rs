@@ -45,7 +45,7 @@ impl Sources<'_> {
             let place = match &parsed {
                 Anchor::Lines { path, first, last } => Some((path, first - 1..*last)),
                 // What stands below the line that was found for it.
-                Anchor::Symbol { path, .. } => match line_of(&answer.target) {
+                Anchor::Symbol { path, .. } => match find_line(&answer.target) {
                     Some(line) => Some((path, self.body(path, line - 1)?)),
                     None => None,
                 },
@@ -99,11 +99,11 @@ impl Sources<'_> {
         };
         let placed = match (self.read_then(stamp, path)?, &parsed) {
             (Some(then), Anchor::Lines { first, last, .. }) => {
-                self.lines_from(&then, head, path, (*first, *last), (&[], 0..0))?
+                self.place_lines_from(&then, head, path, (*first, *last), (&[], 0..0))?
             }
             (Some(then), _) => {
                 let symbol = symbol.unwrap_or_default();
-                let placed = self.symbol_from(&then, head, path, symbol)?;
+                let placed = self.place_symbol_from(&then, head, path, symbol)?;
                 self.with_body(&then, head, symbol, placed)?
             }
             (None, _) => self.by_digest(head, path, stamp)?,
@@ -196,7 +196,7 @@ fn is_test_file(path: &str) -> bool {
 }
 
 /// The first line of a target such as `a.rs#3-3`.
-fn line_of(target: &str) -> Option<usize> {
+fn find_line(target: &str) -> Option<usize> {
     let (_, lines) = target.rsplit_once('#')?;
     lines.split('-').next()?.parse().ok()
 }

@@ -12,7 +12,7 @@ impl Sources<'_> {
     /// # Errors
     /// When the repository or the log cannot be read.
     pub fn survival(&self, seq: u64, accepted: &str) -> Result<Option<Survival>, Failure> {
-        let (Some(own), Some(head)) = (self.accepted(seq)?, &self.head.commit) else {
+        let (Some(own), Some(head)) = (self.find_accepted(seq)?, &self.head.commit) else {
             return Ok(None);
         };
         let mut survival = Following::new(self.repo, &own, head)?.survival()?;
@@ -29,8 +29,11 @@ impl Sources<'_> {
     ///
     /// # Errors
     /// As [`Sources::survival`].
-    pub fn claimed_survival(&self, question: &OwnQuestion) -> Result<Option<Survival>, Failure> {
-        let own = self.claimed_work(question, None)?;
+    pub fn find_claimed_survival(
+        &self,
+        question: &OwnQuestion,
+    ) -> Result<Option<Survival>, Failure> {
+        let own = self.find_claimed_work(question, None)?;
         let Some(head) = self.head.commit.as_ref().filter(|_| !own.head.is_empty()) else {
             return Ok(None);
         };

@@ -58,13 +58,13 @@ impl Sources<'_> {
     }
 
     /// The new name of a file that git sees as renamed.
-    pub(super) fn renamed(
+    pub(super) fn find_renamed(
         &self,
         from: &str,
         to: &str,
         path: &str,
     ) -> Result<Option<String>, Failure> {
-        self.repo.renamed(from, to, path)
+        self.repo.find_renamed(from, to, path)
     }
 
     /// Where else the block turned up since the stamp.
@@ -90,7 +90,7 @@ impl Sources<'_> {
     }
 }
 
-pub(super) fn moved(path: &str, at: usize, block: &[String]) -> Placed {
+pub(super) fn report_moved(path: &str, at: usize, block: &[String]) -> Placed {
     let why = format!("the text stands at `{path}` line {} now", at + 1);
     Placed::at(Verdict::Moved, why, path, at + 1, block)
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// The basis and the head of a slice that is to be accepted.
-pub fn basis_of(question: &AnchorQuestion) -> Option<&str> {
+pub fn find_basis(question: &AnchorQuestion) -> Option<&str> {
     match &question.work {
         Some(WorkOf::Claimed(question)) => Some(&question.basis),
         _ => None,
@@ -25,13 +25,13 @@ impl Sources<'_> {
             WorkOf::Accepted(seq) => {
                 let key = (work.clone(), None);
                 let own = recall(&self.works, key, || {
-                    Ok(self.accepted(*seq)?.unwrap_or_default())
+                    Ok(self.find_accepted(*seq)?.unwrap_or_default())
                 })?;
                 return Ok((!own.head.is_empty()).then_some(own));
             }
             WorkOf::Claimed(question) => question,
         };
-        let find = |only: Option<&BTreeSet<String>>| self.claimed_work(question, only);
+        let find = |only: Option<&BTreeSet<String>>| self.find_claimed_work(question, only);
         let own = recall(&self.works, (work.clone(), None), || find(None))?;
         let is_listed = own.more.0 == 0 || own.files.iter().any(|file| file.path == path);
         if is_listed {
@@ -46,7 +46,7 @@ impl Sources<'_> {
     ///
     /// # Errors
     /// When the repository or the log cannot be read.
-    pub fn claimed_work(
+    pub fn find_claimed_work(
         &self,
         question: &OwnQuestion,
         only: Option<&BTreeSet<String>>,
@@ -63,7 +63,7 @@ impl Sources<'_> {
         };
         let own = self.repo.own(&here, only)?;
         match question.earlier {
-            Some(seq) => match self.accepted(seq)? {
+            Some(seq) => match self.find_accepted(seq)? {
                 Some(earlier) => self.repo.carry(own, &earlier),
                 None => Ok(own),
             },

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// `git+…` for a remote's address; none where that means something on this machine alone.
-pub(super) fn uri_of(address: &str) -> Option<String> {
+pub(super) fn to_uri(address: &str) -> Option<String> {
     let address = address.trim();
     let (scheme, rest) = match address.split_once("://") {
         Some((scheme, rest)) => (scheme, rest.to_owned()),
@@ -24,12 +24,12 @@ pub(super) fn uri_of(address: &str) -> Option<String> {
     let host = host.rsplit('@').next().unwrap_or(host);
     // What follows a question mark may be a token.
     let path = path.split(['?', '#']).next().unwrap_or(path);
-    let (scheme, host) = (scheme.to_ascii_lowercase(), escaped(host));
-    Some(format!("git+{scheme}://{host}/{}", escaped(path)))
+    let (scheme, host) = (scheme.to_ascii_lowercase(), escape_uri(host));
+    Some(format!("git+{scheme}://{host}/{}", escape_uri(path)))
 }
 
 /// What a URI has no room for, percent-encoded; what is encoded already stays.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape_uri(text: &str) -> String {
     let mut uri = String::new();
     for byte in text.bytes() {
         match byte {
@@ -77,7 +77,7 @@ mod tests {
             ("ext::sh -c x", Some("git+ssh://ext/:sh%20-c%20x")),
             ("", None),
         ] {
-            assert_eq!(uri_of(address).as_deref(), uri, "{address}");
+            assert_eq!(to_uri(address).as_deref(), uri, "{address}");
         }
     }
 }

@@ -23,7 +23,7 @@ struct Signature {
 }
 
 /// What is signed: the pre-authentication encoding of type and payload.
-pub(super) fn signed_bytes(payload: &[u8]) -> Vec<u8> {
+pub(super) fn encode_signed(payload: &[u8]) -> Vec<u8> {
     let head = format!("DSSEv1 {} {PAYLOAD} {} ", PAYLOAD.len(), payload.len());
     [head.as_bytes(), payload].concat()
 }
@@ -32,8 +32,8 @@ pub(super) fn signed_bytes(payload: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// `ssh_keygen_missing`, `signing_failed`.
-pub(crate) fn sealed(statement: &str, key: &Key) -> Result<(String, String), Failure> {
-    let signed = signature::sign(key, &signed_bytes(statement.as_bytes()))?;
+pub(crate) fn seal(statement: &str, key: &Key) -> Result<(String, String), Failure> {
+    let signed = signature::sign(key, &encode_signed(statement.as_bytes()))?;
     let Some(blob) = Blob::read(signed.as_bytes()) else {
         let what = "`ssh-keygen` made something that is not a signature";
         return Err(Failure::state(Code::SigningFailed, what));
@@ -48,7 +48,7 @@ pub(crate) fn sealed(statement: &str, key: &Key) -> Result<(String, String), Fai
         }],
     };
     let line = serde_json::to_string(&envelope).map_err(|error| {
-        Failure::state(Code::SigningFailed, "the envelope cannot be written").caused_by(&error)
+        Failure::state(Code::SigningFailed, "the envelope cannot be written").with_cause(&error)
     })?;
     Ok((line, keyid))
 }

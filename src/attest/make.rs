@@ -1,6 +1,6 @@
 //! Two statements from a verification that passed: what was verified, and what the gates said.
 
-use super::address::{escaped, uri_of};
+use super::address::{escape_uri, to_uri};
 use super::proven::{Shown, properties};
 use super::statement::{
     Resource, STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified, Verifier,
@@ -10,7 +10,7 @@ use crate::scaffold::SETTINGS;
 use crate::service::{self, Workspace};
 use crate::verify::{CommitStanding, Criterion};
 use cook_core::diagnostic::{Code, Failure, harmless_json};
-use cook_core::machine::{GateRun, Head, votes_at};
+use cook_core::machine::{GateRun, Head, list_votes};
 use cook_core::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
 use cook_git::Entry;
 use cook_remote::Side;
@@ -75,7 +75,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
         let what = "the verification passed and names no commit";
         return Err(Failure::state(Code::FactMissing, what));
     };
-    let tree = workspace.repo.tree_of(commit)?;
+    let tree = workspace.repo.find_tree(commit)?;
     let branch = found.branch.or(standing.head.branch.as_deref());
     let place = find_place(workspace, branch)?;
     let at = Head {
@@ -83,7 +83,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
         tree: None,
         branch: None,
     };
-    let votes = votes_at(&snapshot, &at).fold((0, 0), |(yes, all), vote| {
+    let votes = list_votes(&snapshot, &at).fold((0, 0), |(yes, all), vote| {
         (yes + u64::from(vote.can_stop), all + 1)
     });
     let required = found.gates.iter().filter(|run| run.gate.required);
@@ -96,12 +96,12 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
         base: workspace.judging.is_some(),
     });
     let subject = vec![
-        Resource::new("gitCommit", commit).named(match (&place, branch) {
-            (Some(place), Some(branch)) => format!("{place}@refs/heads/{}", escaped(branch)),
+        Resource::new("gitCommit", commit).with_name(match (&place, branch) {
+            (Some(place), Some(branch)) => format!("{place}@refs/heads/{}", escape_uri(branch)),
             (Some(place), None) => format!("{place}@{commit}"),
             (None, _) => "commit".to_owned(),
         }),
-        Resource::new("gitTree", &tree).named("tree"),
+        Resource::new("gitTree", &tree).with_name("tree"),
     ];
     let described = |at: &str, paths: BTreeSet<String>| -> Result<Vec<Resource>, Failure> {
         let mut found = Vec::new();
@@ -109,8 +109,8 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
             if let Entry::File { oid, .. } = workspace.repo.entry(at, &path)? {
                 let uri = place
                     .as_ref()
-                    .map(|place| format!("{place}@{at}#{}", escaped(&path)));
-                found.push(Resource::new("gitBlob", oid).named(&path).at(uri));
+                    .map(|place| format!("{place}@{at}#{}", escape_uri(&path)));
+                found.push(Resource::new("gitBlob", oid).with_name(&path).at(uri));
             }
         }
         Ok(found)
@@ -119,7 +119,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
     let base = workspace.judging.as_ref().map(|judging| &judging.commit);
     let log_uri = workspace.log_from.as_ref().and_then(|from| {
         let place = place.as_ref()?;
-        Some(format!("{place}@{}", escaped(&from.reference)))
+        Some(format!("{place}@{}", escape_uri(&from.reference)))
     });
     let verified = Verified {
         verifier: Verifier {
@@ -135,7 +135,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
             .collect(),
     };
     let named = |passed: bool| {
-        let runs = found.gates.iter().filter(|run| run.passed() == passed);
+        let runs = found.gates.iter().filter(|run| run.has_passed() == passed);
         runs.map(|run| run.gate.name.clone()).collect::<Vec<_>>()
     };
     // A required gate that is red leaves nothing to attest.
@@ -169,7 +169,7 @@ fn find_place(workspace: &Workspace, branch: Option<&str>) -> Result<Option<Stri
     let named = workspace.log_from.as_ref().map(|from| from.remote.as_str());
     let branch = branch.unwrap_or_default();
     match service::remote(workspace, named, branch, Side::Fetch, false) {
-        Ok(remote) => Ok(uri_of(&remote.fetch_address()?)),
+        Ok(remote) => Ok(to_uri(&remote.fetch_address()?)),
         Err(failure) if failure.code == Code::RemoteUnknown => Ok(None),
         Err(failure) => Err(failure),
     }
@@ -213,7 +213,7 @@ fn line<P: Serialize>(kind: &str, subject: &[Resource], predicate: P) -> Result<
         predicate,
     };
     let text = serde_json::to_string(&statement).map_err(|error| {
-        Failure::state(Code::NotWritable, "the statement cannot be written").caused_by(&error)
+        Failure::state(Code::NotWritable, "the statement cannot be written").with_cause(&error)
     })?;
     Ok(harmless_json(&text))
 }

@@ -10,6 +10,6 @@ mod proven;
 mod read;
 mod statement;
 
-pub(crate) use envelope::{by_hand, sealed};
+pub(crate) use envelope::{by_hand, seal};
 pub(crate) use make::{Found, Made, make, run_gates};
 pub(crate) use read::{About, Attested, MAX_FILE, read};

@@ -1,9 +1,9 @@
 //! A file of statements that somebody else hands over: only what a listed key signed is parsed as one.
 
-use super::envelope::{PAYLOAD, signed_bytes};
+use super::envelope::{PAYLOAD, encode_signed};
 use super::proven::DONE;
 use super::statement::{STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified};
-use crate::signature::{self, Blob, NAMESPACE, Signer, armored};
+use crate::signature::{self, Blob, NAMESPACE, Signer, to_armor};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, clean, without_tags};
 use cook_core::schema;
 use serde::Deserialize;
@@ -101,12 +101,12 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
         }
         let is_twice = match of("predicateType") {
             SVR => {
-                let statement: Statement<Verified> = typed(&value, &place)?;
+                let statement: Statement<Verified> = read_typed(&value, &place)?;
                 is_about(&statement, about, &place)?;
                 verified.replace((statement, line)).is_some()
             }
             TEST_RESULT => {
-                let statement: Statement<Tested> = typed(&value, &place)?;
+                let statement: Statement<Tested> = read_typed(&value, &place)?;
                 is_about(&statement, about, &place)?;
                 tested.replace(statement.predicate).is_some()
             }
@@ -171,7 +171,7 @@ fn open(number: usize, line: &[u8], list: &[u8]) -> Result<Signed, Failure> {
         let what = format!("{place} is a statement without an envelope");
         return Err(wrong(Code::AttestationUnsigned, what));
     }
-    let envelope: Envelope = typed(&value, &place)?;
+    let envelope: Envelope = read_typed(&value, &place)?;
     if envelope.payload_type != PAYLOAD {
         let what = format!("{place} holds `{}`, not `{PAYLOAD}`", envelope.payload_type);
         return Err(wrong(Code::AttestationType, what));
@@ -234,7 +234,7 @@ fn judge(
         );
         return Ok(Err(wrong(Code::SignatureNamespace, what)));
     }
-    let found = signature::find_signer(list, &armored(&blob.bytes), &signed_bytes(payload))?;
+    let found = signature::find_signer(list, &to_armor(&blob.bytes), &encode_signed(payload))?;
     Ok(match found {
         Signer::Listed(who) => Ok((who, key)),
         Signer::OutOfTime(why) => {
@@ -264,7 +264,7 @@ fn strict(bytes: &[u8], place: &str) -> Result<Value, Failure> {
     })
 }
 
-fn typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Failure> {
+fn read_typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Failure> {
     T::deserialize(value).map_err(|error| {
         let what = format!("{place} has another shape: {error}");
         wrong(Code::AttestationMalformed, what)

@@ -47,7 +47,7 @@ impl Resource {
     }
 
     /// The same with a name.
-    pub fn named(self, name: impl Into<String>) -> Self {
+    pub fn with_name(self, name: impl Into<String>) -> Self {
         Self {
             name: Some(name.into()),
             ..self

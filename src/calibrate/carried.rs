@@ -20,7 +20,7 @@ pub(super) struct Carried {
 /// A directory that cannot be made, what keeps a demonstration from its end.
 pub(super) fn carry(workspace: &Workspace) -> Result<Carried, Failure> {
     let dir = TemporaryDir::make().map_err(|error| {
-        Failure::state(Code::NotWritable, "no directory can be made for cases").caused_by(&error)
+        Failure::state(Code::NotWritable, "no directory can be made for cases").with_cause(&error)
     })?;
     let root = dir.path().join("roman");
     let name_of = |variable: &str, identity: &cook_git::Identity| {

@@ -6,7 +6,7 @@
 
 use super::history::{DoneSlice, Source};
 use super::names::rename;
-use crate::service::{self, ByCookOutcome, Workspace, place_of};
+use crate::service::{self, ByCookOutcome, Workspace, find_place};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{Actor, Event, Role};
 use cook_os::disk::TemporaryDir;
@@ -42,7 +42,7 @@ pub(super) fn make(
     role: Role,
 ) -> Result<Made, Failure> {
     let dir = TemporaryDir::make().map_err(|error| {
-        Failure::state(Code::NotWritable, "no directory can be made for a case").caused_by(&error)
+        Failure::state(Code::NotWritable, "no directory can be made for a case").with_cause(&error)
     })?;
     let name = source.workspace.repo.root().file_name();
     let root = dir.path().join(name.unwrap_or("work".as_ref()));
@@ -91,7 +91,7 @@ fn replay(
         return Ok(Err("its work does not follow where it began".to_owned()));
     }
     let copy = repo.copy_to(root, before.ledger.branch.as_deref(), &seen)?;
-    store.copy_until(&past.before, place_of(&copy))?;
+    store.copy_until(&past.before, find_place(&copy))?;
     let texts = fault.map(|fault| (fault.path.clone(), fault.text.clone()));
     let commit = copy.commit_like(&past.commit, texts.as_slice())?;
     let workspace = open(root)?;
@@ -139,7 +139,7 @@ fn replay(
 /// The event as it is of the copy's commit; its session and its ticket are of another log.
 fn of_copy(event: &Event, from: &str, to: &str) -> Result<Event, Failure> {
     let fail = |error: serde_json::Error| {
-        Failure::state(Code::LogDamaged, "an event of the log cannot be read").caused_by(&error)
+        Failure::state(Code::LogDamaged, "an event of the log cannot be read").with_cause(&error)
     };
     let text = serde_json::to_string(event).map_err(fail)?;
     let mut event: Event = serde_json::from_str(&rename(&text, from, to)).map_err(fail)?;

@@ -8,7 +8,7 @@ use crate::drive::{Keeping, Observer, RoleAgent, first_agent, hold_once};
 use crate::judges::{Answered, Identity, Kept};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal};
-use cook_core::machine::quoted;
+use cook_core::machine::quote_word;
 use cook_core::model::{Event, Role, Verdicts};
 use cook_strength::{Fault, FaultKind};
 use std::time::Instant;
@@ -117,7 +117,7 @@ fn require_trust(workspace: &Workspace) -> Result<(), Failure> {
             let what =
                 format!("`{run}` would run for each case, and this machine does not trust it");
             let hints = [
-                format!("run `cook trust {}`", quoted(run)),
+                format!("run `cook trust {}`", quote_word(run)),
                 "or give `--trust-repo` for this run".to_owned(),
             ];
             Err(Refusal::new(Code::TrustMissing, what)

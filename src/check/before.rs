@@ -4,19 +4,19 @@ use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_git::{Edit, Entry};
 use cook_store::receipt::TakenBack;
-use cook_strength::{Class, class_of, without_change};
+use cook_strength::{Class, classify, without_change};
 
 /// The edits of source; `commands` are those that decide what passes.
 pub(crate) fn sources<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<&'e Edit> {
     edits
         .iter()
-        .filter(|edit| class_of(&edit.change.path, commands) == Class::Source)
+        .filter(|edit| classify(&edit.change.path, commands) == Class::Source)
         .collect()
 }
 
 /// These files as they were at the first commit, with the tests of the second one; or why that
 /// cannot be told.
-pub(crate) fn files_before(
+pub(crate) fn read_files_before(
     workspace: &Workspace,
     sources: &[&Edit],
     span: (&str, &str),
@@ -24,7 +24,7 @@ pub(crate) fn files_before(
     let mut files = Vec::new();
     for edit in sources {
         let path = edit.change.path.as_str();
-        match file_before(workspace, edit, span)? {
+        match read_file_before(workspace, edit, span)? {
             Some(file) => files.push(file),
             None => return Ok(Err(format!("`{path}` holds tests of its own, or no text"))),
         }
@@ -32,7 +32,7 @@ pub(crate) fn files_before(
     Ok(Ok(files))
 }
 
-fn file_before(
+fn read_file_before(
     workspace: &Workspace,
     edit: &Edit,
     (base, head): (&str, &str),

@@ -2,12 +2,12 @@
 
 use super::found::Checked;
 use super::line::Line;
-use crate::measure::{gate_commands, lost_tests};
+use crate::measure::{gate_commands, list_lost_tests};
 use crate::service::Workspace;
-use cook_core::change::{Effect, Loss, LossKind, edited_settings};
-use cook_core::diagnostic::{Code, Failure, counted};
+use cook_core::change::{Effect, Loss, LossKind, list_settings_edits};
+use cook_core::diagnostic::{Code, Failure, count_noun};
 use cook_git::{Edit, Entry, MAX_EDITS};
-use cook_strength::{Edited, class_of};
+use cook_strength::{Edited, classify};
 
 pub(super) fn look(
     workspace: &Workspace,
@@ -15,7 +15,7 @@ pub(super) fn look(
     checked: &mut Checked,
 ) -> Result<(), Failure> {
     let gates = deciding(workspace, edits, &checked.base.commit)?;
-    for loss in lost_tests(edits, &gates) {
+    for loss in list_lost_tests(edits, &gates) {
         let line = loss_line(&loss, edits, checked);
         checked.lines.push(line);
     }
@@ -25,13 +25,13 @@ pub(super) fn look(
             let (before, after) = edit.texts.as_ref()?;
             Some(Edited {
                 path: &edit.change.path,
-                class: class_of(&edit.change.path, &gates),
+                class: classify(&edit.change.path, &gates),
                 before: before.as_deref(),
                 after: after.as_deref(),
             })
         })
         .collect();
-    for edit in edited_settings(&files) {
+    for edit in list_settings_edits(&files) {
         let show = checked.diff(&[edit.path]);
         let after = files.iter().find(|file| file.path == edit.path);
         let takes_away = edit.effect == Effect::TakesAway;
@@ -40,7 +40,7 @@ pub(super) fn look(
             .about(edit.path, after.and_then(|file| file.after));
         checked.lines.push(line);
     }
-    let mut what = format!("{} compared", counted(edits.len() as u64, "file"));
+    let mut what = format!("{} compared", count_noun(edits.len() as u64, "file"));
     if edits.len() > MAX_EDITS {
         what.push_str(&format!(", of which the first {MAX_EDITS} were read"));
     }

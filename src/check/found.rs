@@ -35,7 +35,7 @@ pub(crate) type Tell<'a> = &'a dyn Fn(&str);
 
 impl Checked {
     /// Something is not true.
-    pub fn passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         !self.lines.iter().any(|line| line.fails)
     }
 
@@ -52,7 +52,7 @@ impl Checked {
         }
         let quoted: Vec<String> = paths
             .iter()
-            .map(|path| machine::quoted(path).to_string())
+            .map(|path| machine::quote_word(path).to_string())
             .collect();
         format!("{range} -- {}", quoted.join(" "))
     }

@@ -1,6 +1,6 @@
 //! Gates: of the commit, of the worktree where they are red, and of the commit without its change.
 
-use super::before::{files_before, sources};
+use super::before::{read_files_before, sources};
 use super::change::{deciding, loss_line};
 use super::found::{Ask, Checked, Tell};
 use super::line::Line;
@@ -8,7 +8,7 @@ use super::uncommitted::some;
 use crate::measure::missing;
 use crate::service::Workspace;
 use cook_core::change::LossKind;
-use cook_core::diagnostic::{Code, Failure, counted, without_escapes};
+use cook_core::diagnostic::{Code, Failure, count_noun, without_escapes};
 use cook_core::machine::{self, GateRun};
 use cook_core::model::{GateSpec, Place};
 use cook_git::Edit;
@@ -109,7 +109,7 @@ pub(super) fn run_green(
                 line.fails = loss.kind != LossKind::Deleted;
                 checked.lines.push(line);
             }
-            if run.passed() {
+            if run.has_passed() {
                 let ms = run
                     .receipt
                     .as_ref()
@@ -154,7 +154,7 @@ pub(super) fn runnable(
         let absent = trust.absent_programs(run);
         let line = if !trust.is_trusted(run) {
             let what = format!("`{run}` was not run: this machine does not trust it");
-            let show = format!("cook trust {}", machine::quoted(run));
+            let show = format!("cook trust {}", machine::quote_word(run));
             Some(Line::new(Code::GateUntrusted, true, what, show))
         } else if !absent.is_empty() {
             let what = format!(
@@ -218,7 +218,7 @@ fn red(
     }
     // What git ignores is not in its status, and the commit does not have it either.
     tell(&format!("{}: red; once more in the worktree", gate.name));
-    if !workspace.run_gate_here(gate)?.passed() {
+    if !workspace.run_gate_here(gate)?.has_passed() {
         return Ok(Line::new(Code::GateRed, true, red(), show));
     }
     let mut by = needs;
@@ -249,7 +249,7 @@ fn take_back(
         return Ok(());
     }
     let span = (checked.base.commit.as_str(), checked.head.as_str());
-    let files = match files_before(workspace, &sources, span)? {
+    let files = match read_files_before(workspace, &sources, span)? {
         Ok(files) => files,
         Err(why) => {
             checked.checked.push(format!(
@@ -268,7 +268,7 @@ fn take_back(
         .filter_map(|run| run.receipt.as_ref())
         .map(|receipt| receipt.duration_ms.0)
         .sum();
-    if runs.iter().any(|run| !run.passed()) {
+    if runs.iter().any(|run| !run.has_passed()) {
         checked.checked.push(format!(
             "the gates notice when the change is taken back ({})",
             seconds(ms)
@@ -278,7 +278,7 @@ fn take_back(
     let brings_tests = edits.iter().any(new_tests);
     let what = format!(
         "no gate notices when the change in {} is taken back{}",
-        counted(files.len() as u64, "file"),
+        count_noun(files.len() as u64, "file"),
         if brings_tests {
             ", nor do the tests that came with it"
         } else {

@@ -15,7 +15,7 @@ mod line;
 mod uncommitted;
 
 pub(crate) use base::{Base, find as find_base};
-pub(crate) use before::{files_before, sources};
+pub(crate) use before::{read_files_before, sources};
 pub(crate) use change::deciding;
 pub(crate) use found::{Ask, Checked, Tell};
 pub(crate) use gates::Green;

@@ -2,7 +2,7 @@
 
 use super::found::Checked;
 use super::line::Line;
-use cook_core::diagnostic::{Code, Failure, counted};
+use cook_core::diagnostic::{Code, Failure, count_noun};
 use cook_git::Repo;
 
 /// Paths in a line.
@@ -22,7 +22,7 @@ pub(super) fn look(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
     if !edited.is_empty() {
         let what = format!(
             "{} not committed: {}",
-            counted(edited.len() as u64, "edited file"),
+            count_noun(edited.len() as u64, "edited file"),
             some(&edited)
         );
         checked
@@ -32,7 +32,7 @@ pub(super) fn look(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
     if !untracked.is_empty() {
         let what = format!(
             "{} that HEAD does not have: {}",
-            counted(untracked.len() as u64, "file"),
+            count_noun(untracked.len() as u64, "file"),
             some(&untracked)
         );
         checked.lines.push(Line::new(
@@ -42,12 +42,12 @@ pub(super) fn look(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
             "git status --short",
         ));
     }
-    let unwatched = repo.unwatched()?;
+    let unwatched = repo.list_unwatched()?;
     if !unwatched.is_empty() {
         let paths: Vec<&str> = unwatched.iter().map(String::as_str).collect();
         let what = format!(
             "git was told not to look at {} that HEAD has otherwise: {}",
-            counted(paths.len() as u64, "file"),
+            count_noun(paths.len() as u64, "file"),
             some(&paths)
         );
         let line = Line::new(Code::UnwatchedEdits, true, what, "git ls-files -v");

@@ -1,6 +1,6 @@
 //! `cook act`: orders an agent to do something.
 
-use super::call::{CallArgs, chosen, one, prepare, store, words};
+use super::call::{CallArgs, choose, one, prepare, store, words};
 use super::caller;
 use super::context::{Answer, Context};
 use super::input::free_text;
@@ -25,6 +25,6 @@ pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
     let store = store(&workspace)?;
     let say = words(&args.say)?;
     let prepared = prepare(&workspace, &store, say, &args.call)?;
-    let preset = chosen(&workspace, &store, args.agent.as_deref(), prepared.on)?;
+    let preset = choose(&workspace, &store, args.agent.as_deref(), prepared.on)?;
     one(context, &workspace, &store, preset, prepared, Action::Act)
 }

@@ -61,7 +61,7 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
             .replace_hints(["run `cook adopt --discard` to put every file back"]),
         ));
     }
-    let plan = edited_plan(&workspace)?;
+    let plan = read_edited_plan(&workspace)?;
     transition::record(
         &workspace,
         &Event::Adopted { plan },
@@ -70,11 +70,12 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     )
 }
 
-fn edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
+fn read_edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
     let path = workspace.repo.root().join(".agent").join("plan.json");
     let read = disk::read_present(&path, MAX_PLAN as u64 + 1, Links::Refuse);
     let bytes = read.map_err(|error| {
-        Failure::state(Code::InputUnreadable, "`.agent/plan.json` cannot be read").caused_by(&error)
+        Failure::state(Code::InputUnreadable, "`.agent/plan.json` cannot be read")
+            .with_cause(&error)
     })?;
     schema::read_document::<Plan>(&bytes, MAX_PLAN).map_err(|findings| {
         let mut refusal = Refusal::new(

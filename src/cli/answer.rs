@@ -19,7 +19,9 @@ pub(super) struct AnswerArgs {
 }
 
 pub(super) fn answer_question(context: &Context, args: &AnswerArgs) -> Answer {
-    give(context, args.as_user.as_user, || input::text_of(&args.text))
+    give(context, args.as_user.as_user, || {
+        input::read_argument(&args.text)
+    })
 }
 
 /// Gives the answer that is read once it is known that a person may give one.

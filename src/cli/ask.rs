@@ -1,6 +1,6 @@
 //! `cook ask`: asks an agent; nothing may change.
 
-use super::call::{CallArgs, Onset, Prepared, chosen, on, one, prepare, schema_of, store, words};
+use super::call::{CallArgs, Onset, Prepared, choose, make_schema, on, one, prepare, store, words};
 use super::caller;
 use super::context::{Answer, Context};
 use super::input;
@@ -43,18 +43,18 @@ pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
     let workspace = context.workspace()?;
     let store = store(&workspace)?;
     let (agent, prepared) = match &args.request {
-        Some(file) => requested(&workspace, &store, file, &args.call)?,
+        Some(file) => read_request(&workspace, &store, file, &args.call)?,
         None => {
             let say = words(args.say.as_deref().unwrap_or("-"))?;
             let prepared = prepare(&workspace, &store, say, &args.call)?;
             (args.agent.clone(), prepared)
         }
     };
-    let preset = chosen(&workspace, &store, agent.as_deref(), prepared.on)?;
+    let preset = choose(&workspace, &store, agent.as_deref(), prepared.on)?;
     one(context, &workspace, &store, preset, prepared, Action::Ask)
 }
 
-fn requested(
+fn read_request(
     workspace: &Workspace,
     store: &GitStore,
     file: &Path,
@@ -70,6 +70,6 @@ fn requested(
     if let Some(onset) = &request.on {
         prepared.on = Some(on(store, onset, &mut prepared.findings)?);
     }
-    prepared.schema = request.schema.map(schema_of).transpose()?;
+    prepared.schema = request.schema.map(make_schema).transpose()?;
     Ok((request.agent, prepared))
 }

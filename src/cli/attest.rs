@@ -90,14 +90,14 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     )?;
     let nothing =
         "nothing was attested: only a verification that passed is, and this one is strict";
-    if !verified.passed() {
+    if !verified.has_passed() {
         context.screen.note(nothing);
         return answer(verified);
     }
     let (gates, written) = runner_files::guard(|| attest::run_gates(&workspace))?;
     let red = gates
         .iter()
-        .filter(|run| run.gate.required && !run.passed());
+        .filter(|run| run.gate.required && !run.has_passed());
     let red = red.map(|run| {
         let what = format!("gate `{}` was green and is red", run.gate.name);
         Finding::new(Code::StopVerifierFailed, what)
@@ -105,7 +105,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     verified.findings.extend(written.into_iter().chain(red));
     let question = verified.question.as_ref();
     let standing = question.and_then(|question| question.commit.as_ref());
-    let (true, Some(question), Some(commit)) = (verified.passed(), question, standing) else {
+    let (true, Some(question), Some(commit)) = (verified.has_passed(), question, standing) else {
         context.screen.note(nothing);
         return answer(verified);
     };
@@ -119,7 +119,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
             url: run_address(),
         },
     )?;
-    let mut told = signed(made, key.as_ref())?;
+    let mut told = sign(made, key.as_ref())?;
     if let (Some(out), Some(named)) = (&out, &args.out) {
         write(out, &told)?;
         told.file = Some(named.display().to_string());
@@ -127,14 +127,14 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     answer(told)
 }
 
-fn signed(made: Made, key: Option<&Key>) -> Result<AttestAnswer, Failure> {
+fn sign(made: Made, key: Option<&Key>) -> Result<AttestAnswer, Failure> {
     let Some(key) = key else {
         let lines = made.lines.to_vec();
         return Ok(AttestAnswer::new(made, lines, None));
     };
     let (mut lines, mut fingerprint) = (Vec::new(), None);
     for line in &made.lines {
-        let (envelope, by) = attest::sealed(line, key)?;
+        let (envelope, by) = attest::seal(line, key)?;
         lines.push(envelope);
         fingerprint = Some(by);
     }
@@ -158,7 +158,7 @@ fn write(out: &Path, told: &AttestAnswer) -> Result<(), Failure> {
     let file = NewFile::at(out, Durable::ContentAndName).mode(Mode::Kept(0o644));
     file.write(told.text().as_bytes()).map_err(|error| {
         let what = format!("`{}` was not written", out.display());
-        Failure::state(Code::NotWritable, what).caused_by(&error)
+        Failure::state(Code::NotWritable, what).with_cause(&error)
     })
 }
 
@@ -222,7 +222,7 @@ fn about(context: &Context, named: Option<&str>) -> Result<About, Failure> {
     };
     match (found, named) {
         (Some(commit), _) => {
-            let tree = Some(repo.tree_of(&commit)?);
+            let tree = Some(repo.find_tree(&commit)?);
             Ok(About { commit, tree })
         }
         (None, Some(id)) if is_full(id) => Ok(About {

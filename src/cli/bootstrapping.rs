@@ -2,7 +2,7 @@
 
 use super::caller;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, listed_are};
+use cook_core::diagnostic::{Code, Failure, Finding, list_with_verb};
 use cook_core::model::{Event, Import, Profile, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ pub(super) fn make_event(
     if settings.is_some() && !user {
         let what = format!(
             "{} not as the user left it; `cook init` in the user's own terminal, or `cook init --as-user` in a script of theirs, takes that in as the user's",
-            listed_are(&edited)
+            list_with_verb(&edited)
         );
         findings.push(Finding::new(Code::ContractEdited, what));
     }

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use cook_core::brief::{self, Artifact, Brief, Guide};
 use cook_core::diagnostic::{Code, Finding, Refusal};
 use cook_core::model::BriefLine;
-use cook_git::unified_diff;
+use cook_git::make_unified_diff;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -219,7 +219,7 @@ fn guide(context: &Context, apply: bool) -> Answer {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    let diff = unified_diff(&path, &there, &text)?;
+    let diff = make_unified_diff(&path, &there, &text)?;
     let applied = apply && !diff.is_empty();
     if applied {
         write_text_file(root, &path, &text)?;

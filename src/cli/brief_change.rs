@@ -9,7 +9,7 @@ use crate::service::{self, Asked, WholeBrief, Workspace};
 use crate::view::BriefChangeAnswer;
 use clap::{Args, ValueEnum};
 use cook_core::brief as contract;
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, count_noun};
 use cook_core::machine::Rule;
 use cook_core::model::{
     Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, Cause, Event, GuideProposal,
@@ -112,7 +112,7 @@ fn entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<Brie
     let flags = flags(args, slot)?;
     if !flags.is_empty() {
         let value = Value::Object(flags);
-        return Ok(vec![contract::line_from_value(
+        return Ok(vec![contract::read_line_from_value(
             slot,
             &value,
             slot.id(),
@@ -127,8 +127,8 @@ fn entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<Brie
         .map_err(|error| unreadable(&format!("the JSON cannot be read: {error}")))?;
     let mut ignored = Vec::new();
     let lines = match &value {
-        Value::Array(_) => contract::lines_from_value(slot, &value, slot.id(), &mut ignored)?,
-        _ => vec![contract::line_from_value(
+        Value::Array(_) => contract::read_lines_from_value(slot, &value, slot.id(), &mut ignored)?,
+        _ => vec![contract::read_line_from_value(
             slot,
             &value,
             slot.id(),
@@ -277,7 +277,7 @@ fn record(
         by: by.clone(),
         session: author.session.clone(),
     };
-    match written_down(workspace, &event, actor, warnings) {
+    match write_down(workspace, &event, actor, warnings) {
         Err(failure) if !change.whole && change.guide.is_none() => {
             queued::or_leave(workspace, failure, Asked::BriefNote { change, by })
         }
@@ -327,15 +327,15 @@ pub(super) fn say(
 ) -> Answer {
     let actor = caller::require_user(as_user)?;
     let event = Event::Said {
-        text: input::text_of(text)?.trim_end().to_owned(),
+        text: input::read_argument(text)?.trim_end().to_owned(),
         session: session.cloned(),
     };
     let workspace = context.workspace()?;
     workspace.require()?;
-    written_down(&workspace, &event, actor, Vec::new())
+    write_down(&workspace, &event, actor, Vec::new())
 }
 
-fn written_down(
+fn write_down(
     workspace: &Workspace,
     event: &Event,
     actor: Actor,
@@ -369,7 +369,10 @@ fn written_down(
             };
             format!("kept; quote it as `user@{}: '…'`{more}", record.id)
         }
-        Some(_) => format!("{} of the brief", counted(records.len() as u64, "change")),
+        Some(_) => format!(
+            "{} of the brief",
+            count_noun(records.len() as u64, "change")
+        ),
         None => "the proposed agent guide is kept".to_owned(),
     };
     let written = follow(workspace, &mut findings);

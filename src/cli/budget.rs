@@ -23,7 +23,7 @@ pub(super) fn budget(context: &Context, command: &BudgetCommand) -> Answer {
     let BudgetCommand::Add { budget, as_user } = command;
     let actor = caller::require_user(as_user.as_user)?;
     let resume = Resume {
-        budget: budget_of(budget)?,
+        budget: parse_budget(budget)?,
         ..Resume::default()
     };
     let workspace = context.workspace()?;
@@ -33,7 +33,7 @@ pub(super) fn budget(context: &Context, command: &BudgetCommand) -> Answer {
 }
 
 /// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.
-pub(super) fn budget_of(words: &[String]) -> Result<Option<Limits>, Failure> {
+pub(super) fn parse_budget(words: &[String]) -> Result<Option<Limits>, Failure> {
     if words.is_empty() {
         return Ok(None);
     }

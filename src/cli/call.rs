@@ -96,13 +96,13 @@ pub(super) struct Onset {
 }
 
 /// The agent; where there is none of that name, what the call was to go on from is still good.
-pub(super) fn chosen(
+pub(super) fn choose(
     workspace: &Workspace,
     store: &GitStore,
     agent: Option<&str>,
     on: Option<On>,
 ) -> Result<Preset, Failure> {
-    let known = drive::chosen(workspace, agent);
+    let known = drive::choose(workspace, agent);
     let preset = known.and_then(|preset| {
         drive::is_that_one(workspace, &preset)?;
         Ok(preset)
@@ -142,7 +142,7 @@ pub(super) fn one(
     supplier.model.clone_from(&prepared.model);
     supplier.price = price;
     let keeping = drive::Keeping::of(workspace)?;
-    prepared.findings.extend(keeping.opened());
+    prepared.findings.extend(keeping.warn_of_open());
     supplier.sandbox = keeping.sandbox(&workspace.repo)?;
     supplier.watch = RefCell::new(Box::new(move |progress| {
         if let (true, cook_agents::Progress::Tool(tool)) = (screen.verbose, progress) {
@@ -349,10 +349,10 @@ fn clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
 
 fn read_schema(file: &Path) -> Result<GivenSchema, Failure> {
     let bytes = input::read(Some(file))?;
-    schema_of(serde_json::from_slice(&bytes).map_err(|error| no_schema(error.to_string()))?)
+    make_schema(serde_json::from_slice(&bytes).map_err(|error| no_schema(error.to_string()))?)
 }
 
-pub(super) fn schema_of(value: Value) -> Result<GivenSchema, Failure> {
+pub(super) fn make_schema(value: Value) -> Result<GivenSchema, Failure> {
     GivenSchema::of(value).map_err(no_schema)
 }
 

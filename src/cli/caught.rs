@@ -4,7 +4,7 @@
 
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::rated_besides;
+use cook_core::machine::list_other_ratings;
 use cook_core::model::{Event, Plan, Reground, Slice, SliceStatus, Verdicts};
 use cook_store::store::Meta;
 
@@ -100,23 +100,23 @@ fn find_no(event: &Event) -> Option<(&'static str, String)> {
             format!("{role}: {}", codes.join(", ")),
         ),
         Event::Reviewed { verdicts, .. } if !verdicts.positive => {
-            ("a review said no", names_of(verdicts))
+            ("a review said no", list_names(verdicts))
         }
         Event::Audited { verdicts, .. } if !verdicts.positive => {
-            ("an audit found something open", names_of(verdicts))
+            ("an audit found something open", list_names(verdicts))
         }
         Event::Judged { verdicts, .. } if !verdicts.positive => {
-            ("a judge said no", names_of(verdicts))
+            ("a judge said no", list_names(verdicts))
         }
         _ => return None,
     })
 }
 
-fn names_of(verdicts: &Verdicts) -> String {
+fn list_names(verdicts: &Verdicts) -> String {
     // Dimensions that fail stand among the concerns too, where those are on record.
     let rated = match verdicts.concerns.is_empty() {
         true => verdicts.fails.clone(),
-        false => rated_besides(&verdicts.findings, &verdicts.concerns),
+        false => list_other_ratings(&verdicts.findings, &verdicts.concerns),
     };
     [&verdicts.findings[..], &rated].concat().join("; ")
 }

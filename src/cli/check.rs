@@ -66,9 +66,9 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
         return answer(CommitCheckAnswer::from(checked));
     }
     let mut last: Option<Checked> = None;
-    for Pushed { commit, base } in pushed(&workspace)? {
+    for Pushed { commit, base } in read_pushed(&workspace)? {
         let checked = asked(Some(&commit), base.as_deref(), &mut workspace)?;
-        let passed = checked.passed();
+        let passed = checked.has_passed();
         last = Some(checked);
         if !passed {
             break;
@@ -90,7 +90,7 @@ struct Pushed {
 }
 
 /// What git tells its pre-push hook: `LOCAL_REF LOCAL_ID REMOTE_REF REMOTE_ID`, a line for each ref.
-fn pushed(workspace: &Workspace) -> Result<Vec<Pushed>, Failure> {
+fn read_pushed(workspace: &Workspace) -> Result<Vec<Pushed>, Failure> {
     let mut text = String::new();
     let read = std::io::stdin()
         .lock()

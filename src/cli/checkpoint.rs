@@ -23,7 +23,7 @@ pub(super) struct CheckpointArgs {
 }
 
 pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
-    let text = input::text_of(&args.text)?;
+    let text = input::read_argument(&args.text)?;
     if let Some(file) = &args.brief {
         brief_change::import(context, Some(file), None, &BriefAuthorArgs::default())?;
     }

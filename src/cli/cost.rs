@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 pub(super) fn cost(context: &Context) -> Answer {
     let workspace = context.workspace()?;
-    answer(cost_of(&store(&workspace)?.lines()?))
+    answer(sum_cost(&store(&workspace)?.lines()?))
 }
 
 /// What the calls have cost, by role and agent.
-pub(super) fn cost_of(lines: &[CallRecord]) -> CostAnswer {
+pub(super) fn sum_cost(lines: &[CallRecord]) -> CostAnswer {
     let mut rows: BTreeMap<(String, String), CostRow> = BTreeMap::new();
     for line in lines {
         // Lines about refs that expired name no supplier.

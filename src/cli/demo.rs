@@ -32,7 +32,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     let screen = context.screen;
     let dir = context.dir_is_named.then_some(context.dir.as_path());
     let demo = Demo::prepare(dir, args.with)?;
-    let quietly = |text: String| screen.toned_note(Tone::Dim, &text);
+    let quietly = |text: String| screen.note_toned(Tone::Dim, &text);
     quietly(format!(
         "a program with one test in {}, `cook init --commit`, `cook trust '{}'`: a script did what you would do",
         demo.root().display(),
@@ -62,7 +62,7 @@ impl Observer for Printer {
     fn observe(&mut self, event: &RunEvent) {
         self.run.observe(event);
         if let Some(reason) = why(event) {
-            self.screen.toned_note(Tone::Dim, &format!("    {reason}"));
+            self.screen.note_toned(Tone::Dim, &format!("    {reason}"));
             if self.slow {
                 std::thread::sleep(REST);
             }

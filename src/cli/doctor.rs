@@ -5,7 +5,7 @@ use super::{caller, trust};
 use crate::view::{PromptAnswer, VerifyAnswer};
 use crate::{drive, lifecycle};
 use clap::Args;
-use cook_core::diagnostic::{Code, Finding, counted};
+use cook_core::diagnostic::{Code, Finding, count_noun};
 use cook_core::machine;
 
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
         let gates = config.gate_specs();
         checked.push(format!(
             "{} in `.agent/cook.toml`",
-            counted(gates.len() as u64, "gate")
+            count_noun(gates.len() as u64, "gate")
         ));
         for (name, command) in trust::commands(config) {
             if !given.is_trusted(&command) {

@@ -1,6 +1,6 @@
 //! `cook fanout`: the same question to several agents from the same checkpoint.
 
-use super::call::{CallArgs, Prepared, chosen, compare_tree, prepare, store, words};
+use super::call::{CallArgs, Prepared, choose, compare_tree, prepare, store, words};
 use super::caller;
 use super::context::{Answer, Context, answer};
 use super::input::free_text;
@@ -52,12 +52,12 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
     let presets = args
         .agents
         .iter()
-        .map(|name| chosen(&workspace, &store, Some(name), prepared.on))
+        .map(|name| choose(&workspace, &store, Some(name), prepared.on))
         .collect::<Result<Vec<Preset>, Failure>>()?;
     compare_tree(&workspace, &store, &mut prepared)?;
     let config = workspace.config()?;
     let keeping = drive::Keeping::of(&workspace)?;
-    prepared.findings.extend(keeping.opened());
+    prepared.findings.extend(keeping.warn_of_open());
     let sandbox = keeping.sandbox(&workspace.repo)?;
     // All work in one worktree: what changed there is looked for once, when all of them ended.
     let put_back = drive::guard(&workspace, Action::Ask)?;

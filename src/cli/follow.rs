@@ -2,7 +2,8 @@
 
 use crate::service::Workspace;
 use crate::tracker::{
-    Bounds, Memory, MemoryError, Outage, Tracker, TrackerAction, TrackerError, open, owed, settle,
+    Bounds, Memory, MemoryError, Outage, Tracker, TrackerAction, TrackerError, list_owed, open,
+    settle,
 };
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::Snapshot;
@@ -17,7 +18,7 @@ const FOLLOW_ALL: Duration = Duration::from_secs(15);
 /// of accepted ones. Never keeps a report from being taken: what fails is a finding
 /// and is tried again with the next report.
 pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding> {
-    let actions = owed(&snapshot.plan);
+    let actions = list_owed(&snapshot.plan);
     if actions.is_empty() {
         // What was settled before an undo is owed anew when it comes again.
         let forgotten = Memory::forget_settled(workspace.repo.git_dir());

@@ -2,7 +2,7 @@
 
 use super::context::{Answer, Context, answer};
 use crate::view::VerifyAnswer;
-use cook_core::diagnostic::counted;
+use cook_core::diagnostic::count_noun;
 
 pub(super) fn fsck(context: &Context) -> Answer {
     let workspace = context.workspace()?;
@@ -15,8 +15,8 @@ pub(super) fn fsck(context: &Context) -> Answer {
             format!("{} objects, {} bytes", report.objects, report.bytes),
             format!(
                 "{} in {}",
-                counted(report.transitions, "transition"),
-                counted(report.workflows, "workflow")
+                count_noun(report.transitions, "transition"),
+                count_noun(report.workflows, "workflow")
             ),
         ],
         findings: report.findings,

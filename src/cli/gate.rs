@@ -6,7 +6,7 @@ use crate::measure;
 use crate::service::Workspace;
 use crate::view::GateAnswer;
 use clap::Args;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_core::machine;
 use cook_core::model::{Caches, GateSpec};
 use cook_git::Repo;
@@ -82,7 +82,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     };
     let runs = gates.iter().map(|gate| {
         let run = runner.run_here(gate)?;
-        let missing = measure::missing_in_worktree(&workspace.repo, config, &run);
+        let missing = measure::list_missing_in_worktree(&workspace.repo, config, &run);
         Ok((run, missing))
     });
     answer(GateAnswer {
@@ -108,13 +108,13 @@ fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Resu
     let Some(first) = untrusted.first() else {
         return Ok(());
     };
-    let hint = |command: &&String| format!("run `cook trust {}`", machine::quoted(command));
+    let hint = |command: &&String| format!("run `cook trust {}`", machine::quote_word(command));
     Err(Refusal::new(
         Code::TrustMissing,
         format!(
             "{} of {} not trusted on this machine: `{first}`",
             untrusted.len(),
-            counted(commands.len() as u64, "command"),
+            count_noun(commands.len() as u64, "command"),
         ),
     )
     .replace_hints(untrusted.iter().map(hint))

@@ -23,11 +23,11 @@ pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
         (_, true) => GraphForm::Dot,
         _ => GraphForm::Drawn,
     };
-    answer(graph_of(&snapshot.plan, form))
+    answer(make_graph(&snapshot.plan, form))
 }
 
 /// The slices, and which waits for which.
-pub(super) fn graph_of(plan: &Plan, form: GraphForm) -> GraphAnswer {
+pub(super) fn make_graph(plan: &Plan, form: GraphForm) -> GraphAnswer {
     let nodes = plan
         .candidate_slices
         .iter()

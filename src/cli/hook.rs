@@ -16,19 +16,19 @@ const MAX_EVENT: u64 = 16 << 20;
 const STATUSLINE: &str = "-statusline";
 
 /// The agents with hooks.
-pub(super) fn hooked_agents() -> String {
-    listed(KnownAgent::names_with("[hooks]").map(str::to_owned))
+pub(super) fn list_hooked_agents() -> String {
+    list_words(KnownAgent::list_names_with("[hooks]").map(str::to_owned))
 }
 
 /// What may call `cook hook`.
 fn callers() -> String {
     let lines =
-        KnownAgent::names_with("statusline = true").map(|name| format!("{name}-statusline"));
-    let agents = KnownAgent::names_with("[hooks]").map(str::to_owned);
-    listed(agents.chain(lines))
+        KnownAgent::list_names_with("statusline = true").map(|name| format!("{name}-statusline"));
+    let agents = KnownAgent::list_names_with("[hooks]").map(str::to_owned);
+    list_words(agents.chain(lines))
 }
 
-fn listed(words: impl Iterator<Item = String>) -> String {
+fn list_words(words: impl Iterator<Item = String>) -> String {
     let words: Vec<String> = words.collect();
     match words.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
@@ -70,7 +70,7 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
         named: args.event.as_deref(),
         input: &bytes,
         dir: &context.dir,
-        tracker: &lifecycle::tracker_of,
+        tracker: &lifecycle::find_tracker,
     };
     answer(HookAnswer::of(match args.check {
         true => lifecycle::respond_to_stop(&call),

@@ -30,7 +30,7 @@ pub(super) enum HooksCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct HooksAgentArgs {
-    #[arg(help = format!("{}; with --check also git", super::hook::hooked_agents()))]
+    #[arg(help = format!("{}; with --check also git", super::hook::list_hooked_agents()))]
     pub agent: String,
     /// The hooks that hold each stop, or with git each push, against `cook check`: in any repository
     #[arg(long)]
@@ -56,7 +56,8 @@ pub(super) fn hooks(context: &Context, command: &HooksCommand) -> Answer {
             remove(&workspace, args)
         }
         HooksCommand::Attach { session } => {
-            let (agent, session) = lifecycle::session_to_attach(&workspace, session.as_deref())?;
+            let (agent, session) =
+                lifecycle::find_session_to_attach(&workspace, session.as_deref())?;
             lifecycle::attach(&workspace, &agent, &session)?;
             note(
                 "hooks_attached",
@@ -105,7 +106,7 @@ fn write(args: &HooksAgentArgs, changes: &[install::Change]) -> Result<(), Failu
 }
 
 /// The gates that a check would not run, with what the user types to let them.
-fn untrusted(workspace: &mut Workspace) -> Result<Vec<String>, Failure> {
+fn list_untrusted(workspace: &mut Workspace) -> Result<Vec<String>, Failure> {
     workspace.propose_gates()?;
     let config = workspace.config()?;
     let setup = config.clean_room.setup().map(|command| command.to_string());
@@ -114,7 +115,7 @@ fn untrusted(workspace: &mut Workspace) -> Result<Vec<String>, Failure> {
     let commands: BTreeSet<String> = setup.chain(gates).collect();
     let refused = commands.iter().filter(|run| !trust.is_trusted(run));
     Ok(refused
-        .map(|run| format!("yours to do: cook trust {}", machine::quoted(run)))
+        .map(|run| format!("yours to do: cook trust {}", machine::quote_word(run)))
         .collect())
 }
 
@@ -147,7 +148,7 @@ fn install_hooks(workspace: &mut Workspace, args: &HooksAgentArgs) -> Answer {
         .flat_map(|agent| &agent.hooks().install.advice);
     lines.extend(advice.map(|line| format!("yours to do: {line}")));
     if args.check {
-        lines.extend(untrusted(workspace)?);
+        lines.extend(list_untrusted(workspace)?);
     }
     lines.push(format!(
         "then: cook hooks check {}",
@@ -182,7 +183,7 @@ fn describe_sharing(
         let root = workspace.repo.root();
         let paths = changes.iter().map(|change| {
             let path = change.path.strip_prefix(root).unwrap_or(&change.path);
-            machine::quoted(&path.display().to_string())
+            machine::quote_word(&path.display().to_string())
         });
         let paths: Vec<String> = paths.collect();
         lines.push(format!(

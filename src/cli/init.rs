@@ -218,7 +218,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
         }
         // A log that cannot be begun is said before a file is written.
         Store::create(workspace.place())?;
-        let others = Store::unclaimed(&workspace.place())?;
+        let others = Store::list_unclaimed(&workspace.place())?;
         lines.extend(
             others
                 .iter()

@@ -29,7 +29,7 @@ pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
 /// The same with another limit, in bytes.
 pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>, Failure> {
     let unreadable = |name: &str, error: &io::Error| {
-        Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read")).caused_by(error)
+        Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read")).with_cause(error)
     };
     let mut bytes = Vec::new();
     let name = match file {
@@ -72,7 +72,7 @@ pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> 
             let what = format!("`{name}` is larger than {} MiB", limit >> 20);
             Err(Failure::state(Code::InputTooLarge, what))
         }
-        Err(error) => Err(unreadable().caused_by(&error)),
+        Err(error) => Err(unreadable().with_cause(&error)),
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> 
 pub(super) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
     let bytes = read(file)?;
     let text = String::from_utf8(bytes).map_err(|error| {
-        Failure::state(Code::InputUnreadable, "the input is not UTF-8").caused_by(&error)
+        Failure::state(Code::InputUnreadable, "the input is not UTF-8").with_cause(&error)
     })?;
     Ok(text
         .strip_prefix('\u{feff}')
@@ -89,7 +89,7 @@ pub(super) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
 }
 
 /// What an argument says; `-` is standard input.
-pub(super) fn text_of(argument: &str) -> Result<String, Failure> {
+pub(super) fn read_argument(argument: &str) -> Result<String, Failure> {
     match argument {
         "-" => read_text(None),
         text => Ok(text.to_owned()),

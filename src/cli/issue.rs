@@ -6,12 +6,12 @@ use super::input;
 use super::input::free_text;
 use crate::service::{self, Workspace};
 use crate::tracker::{
-    Attempt, Bounds, Commented, Memory, NewIssue, PlanTracker, Tracker, is_own_file, may_claim,
-    may_close, open, unblocked_by,
+    Attempt, Bounds, Commented, Memory, NewIssue, PlanTracker, Tracker, is_own_file,
+    list_unblocked_by, may_claim, may_close, open,
 };
 use crate::view::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 use clap::{Args, Subcommand};
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted, listed_are};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun, list_with_verb};
 use cook_core::model::Plan;
 use std::time::{Duration, Instant};
 
@@ -95,7 +95,7 @@ impl Issues {
             Ok(Some(beads)) => Box::new(beads),
             Ok(None) => match &snapshot {
                 Some(snapshot) => Box::new(PlanTracker::new(
-                    service::found_plan(&workspace, snapshot)?,
+                    service::find_plan(&workspace, snapshot)?,
                     workspace.place(),
                     workspace.clock,
                 )),
@@ -202,7 +202,7 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
     let closed = issues.tracker.close(id, reason)?;
     let mut changed = issues.answer_change("closed", closed.issue);
     changed.changed = !closed.already;
-    match unblocked_by(&*issues.tracker, id) {
+    match list_unblocked_by(&*issues.tracker, id) {
         Ok(unblocked) => changed.unblocked = unblocked,
         Err(error) => changed
             .findings
@@ -224,18 +224,18 @@ fn clean(workspace: &Workspace) -> Result<(), Failure> {
     }
     let more = match dirty.len().saturating_sub(5) as u64 + worktree.more {
         0 => String::new(),
-        more => format!(" ({} more)", counted(more, "path")),
+        more => format!(" ({} more)", count_noun(more, "path")),
     };
     let named = &dirty[..dirty.len().min(5)];
     Err(Refusal::new(
         Code::IssueDirty,
-        format!("{} not committed{more}", listed_are(named)),
+        format!("{} not committed{more}", list_with_verb(named)),
     )
     .into())
 }
 
 fn comment(issues: &Issues, id: &str, text: &str, key: Option<&str>) -> Answer {
-    let text = input::text_of(text)?;
+    let text = input::read_argument(text)?;
     let (key, attempt) = match key {
         Some(key) => (key.to_owned(), Attempt::Again),
         None => (ulid::Ulid::generate().to_string(), Attempt::First),

@@ -5,7 +5,7 @@ use crate::view::{LogAnswer, LogRow, WorktreeLog};
 use clap::Args;
 use cook_core::diagnostic::Failure;
 use cook_core::model::Event;
-use cook_core::report::{accepted_by, summarize, summarize_taken};
+use cook_core::report::{find_accepted, summarize, summarize_taken};
 use cook_os::clock::Clock;
 use cook_store::store::{Meta, Store, StoreError};
 
@@ -66,7 +66,7 @@ fn rows(store: &Store, limit: usize) -> Result<Vec<LogRow>, Failure> {
         let meta = meta?;
         let happened = store.event(&meta.commit);
         // What became of a slice that a report accepts, its event does not say.
-        let accepted = happened.as_ref().ok().and_then(accepted_by);
+        let accepted = happened.as_ref().ok().and_then(find_accepted);
         let entry = accepted.and_then(|_| store.entry(&meta.commit).ok());
         if let Some(entry) = entry {
             let summary = summarize_taken(&entry.event, &entry.records);

@@ -37,7 +37,7 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
             "; under `{lowest}` `cook run` re-grounds here without a session, where nothing else stands against it"
         ));
     }
-    let head = service::head_of(&facts)?;
+    let head = service::find_head(&facts)?;
     let current = tip.as_ref().zip(snapshot.as_ref());
     let ticket = service::ticket(&workspace, current, &head, dispatch.role)?;
     let seen = snapshot

@@ -54,17 +54,17 @@ impl Shown {
                 self.screen.draw(&sent);
             }
         } else if let Some(line) = self.line.plain(now) {
-            self.screen.toned_note(Tone::Dim, &line);
+            self.screen.note_toned(Tone::Dim, &line);
         }
     }
 
     fn say(&mut self, tone: Tone, line: &str) {
         self.erase();
-        self.screen.toned_note(tone, line);
+        self.screen.note_toned(tone, line);
     }
 
     fn erase(&mut self) {
-        if let Some(sent) = self.line.erased() {
+        if let Some(sent) = self.line.erase() {
             self.screen.draw(sent);
         }
     }

@@ -52,7 +52,7 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     let is_theirs = pulled.ahead_of.is_none();
     let mut told = PullAnswer::of(
         &workspace.place(),
-        remote.shown(),
+        remote.show(),
         branch,
         pulled,
         head.as_deref(),

@@ -59,7 +59,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
         let plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
         let public = service::look_into(workspace.store()?, &plan)?;
         service::check_secrets(&public, &args.allow_secret)?;
-        let planned = PushAnswer::planned(remote.shown(), &plan, &public.contents);
+        let planned = PushAnswer::from_plan(remote.show(), &plan, &public.contents);
         Ok((plan, public, planned))
     };
     let (mut plan, public, mut done) = look()?;
@@ -97,7 +97,7 @@ fn vouch(
     let store = workspace.store()?;
     let (tip, _) = workspace.require()?;
     if store.event(&tip.commit)? == Event::Signed
-        && let Some(signed) = store.signed(&tip.commit)?
+        && let Some(signed) = store.read_signed(&tip.commit)?
         && verify::check_signature(workspace, remote, &signed).is_ok()
         && let Some(blob) = Blob::read(signed.signature.as_bytes())
     {
@@ -113,7 +113,7 @@ fn vouch(
     };
     let applied = service::sign(workspace, actor, &sign)?;
     let tip = applied.tip.map(|tip| tip.commit).unwrap_or_default();
-    let signed = store.signed(&tip)?;
+    let signed = store.read_signed(&tip)?;
     let blob = signed.and_then(|signed| Blob::read(signed.signature.as_bytes()));
     blob.map(|blob| (blob.fingerprint(), true)).ok_or_else(|| {
         let what = "`ssh-keygen` made something that is not a signature";
@@ -131,7 +131,7 @@ fn confirm(
 ) -> Result<(), Failure> {
     caller::require_user(yes).map_err(|failure| match yes || caller::agent_around().is_some() {
         true => failure,
-        false => unconfirmed(planned),
+        false => refuse_unconfirmed(planned),
     })?;
     if yes {
         return Ok(());
@@ -151,10 +151,10 @@ fn confirm(
     match read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes") && std::io::stdin().is_terminal()
     {
         true => Ok(()),
-        false => Err(unconfirmed(planned)),
+        false => Err(refuse_unconfirmed(planned)),
     }
 }
 
-fn unconfirmed(planned: &PushAnswer) -> Failure {
+fn refuse_unconfirmed(planned: &PushAnswer) -> Failure {
     Refusal::new(Code::PushUnconfirmed, planned.summary()).into()
 }

@@ -9,7 +9,7 @@ use cook_core::machine::{SliceGraph, waits_for};
 pub(super) fn ready(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
-    let found = service::found(&workspace, &snapshot)?;
+    let found = service::find(&workspace, &snapshot)?;
     let (plan, selection) = (&found.snapshot.plan, &found.selection);
     let waiting = plan
         .open_slices()
@@ -33,7 +33,7 @@ pub(super) fn ready(context: &Context) -> Answer {
             Finding::new(Code::ProofStale, what).at(row.slice_id.clone())
         })
     });
-    let committed = snapshot.slice_in_work();
+    let committed = snapshot.find_slice_in_work();
     let committed = committed
         .filter(|id| snapshot.is_committed(id))
         .map(|id| format!("slice `{id}` is committed, and waits to be accepted or reopened"));

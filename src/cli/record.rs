@@ -7,7 +7,7 @@ use crate::lifecycle;
 use crate::service::{self, Applied, Foresight, Workspace};
 use crate::view::{CheckAnswer, PromptAnswer};
 use clap::Args;
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
 use cook_core::model::{
     ActiveStatus, Actor, Decision, Event, Policy, Reconcile, Role, SliceStatus,
 };
@@ -63,7 +63,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
                 "Nothing is wrong with this report as {role}: hand it in with `cook record {}`.\n",
                 role.short()
             ),
-            false => report::repair_prompt(role, &breaches, &sent, &format_of(context, role)?),
+            false => report::repair_prompt(role, &breaches, &sent, &render_format(context, role)?),
         };
         return answer(PromptAnswer(if prompt.ends_with('\n') {
             prompt
@@ -176,7 +176,7 @@ fn refusals(context: &Context, role: Role, parsed: &Parsed) -> Result<Vec<Findin
 }
 
 /// The format that the role is asked for in this repository, if there is one.
-fn format_of(context: &Context, role: Role) -> Result<String, Failure> {
+fn render_format(context: &Context, role: Role) -> Result<String, Failure> {
     match context.workspace() {
         Ok(workspace) => service::report_format(&workspace, role),
         Err(failure) if failure.code == Code::NotARepository => Ok(report::format(role)),
@@ -198,7 +198,7 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
     match parsed.report {
         Some(report) if parsed.findings.is_empty() => Ok(report),
         _ => {
-            let breaches = counted(parsed.findings.len() as u64, "rule");
+            let breaches = count_noun(parsed.findings.len() as u64, "rule");
             let what = format!("the {role} report breaks {breaches}; nothing was recorded");
             let hint = format!("run `cook record {} --repair-prompt FILE`", role.short());
             let mut failure = Failure::new(FailureKind::Refused, Code::ReportInvalid, what);
@@ -252,7 +252,7 @@ fn check_head(workspace: &Workspace, role: Role) -> Result<(), Failure> {
     let what = match (range.ancestor, named.is_empty()) {
         (true, false) => format!(
             "{} came since the last transition: {}",
-            counted(range.commits.len() as u64, "commit"),
+            count_noun(range.commits.len() as u64, "commit"),
             named.join(", ")
         ),
         _ => "HEAD no longer holds the commit of the last transition".to_owned(),

@@ -51,14 +51,14 @@ pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
             path: Some(path),
         } => {
             if let Some(kept) = refs.iter().find(|kept| kept.name == *id) {
-                return Err(misnamed(
+                return Err(report_misnamed(
                     format!("`{id}` is a ref, not a copy"),
                     &format!("run `{}`", kept.shown_by),
                 ));
             }
             let copy = only(&copies, id)?;
             if !copy.files.iter().any(|file| file.path == *path) {
-                return Err(misnamed(
+                return Err(report_misnamed(
                     format!(
                         "the copy {} holds no file `{}`",
                         copy.id,
@@ -113,7 +113,7 @@ pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
 
 /// What refs keep: work in the repository, transitions in the log.
 fn refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
-    let log = machine::quoted(&workspace.place().log_dir().display().to_string());
+    let log = machine::quote_word(&workspace.place().log_dir().display().to_string());
     let mut refs = Vec::new();
     for (name, object) in workspace.repo.set_aside()? {
         let shown_by = format!("git show {name}");
@@ -143,7 +143,7 @@ fn only<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
     match &found[..] {
         [] => Err(unknown(id)),
         [copy] => Ok(copy),
-        several => Err(misnamed(
+        several => Err(report_misnamed(
             format!(
                 "{} copies that were set aside have an id that begins with `{id}`",
                 several.len()
@@ -155,12 +155,12 @@ fn only<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
 
 /// No copy has that id.
 fn unknown(id: &str) -> Failure {
-    misnamed(
+    report_misnamed(
         format!("no copy that was set aside is named `{id}`"),
         "run `cook rescue list`",
     )
 }
 
-fn misnamed(message: String, hint: &str) -> Failure {
+fn report_misnamed(message: String, hint: &str) -> Failure {
     Failure::new(FailureKind::Usage, Code::OperationUnknown, message).replace_hints([hint])
 }

@@ -1,6 +1,6 @@
 //! `cook resume`: leaves a stopped state.
 
-use super::budget::budget_of;
+use super::budget::parse_budget;
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
 use super::input::free_text;
@@ -41,7 +41,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
         answer: args.answer.clone(),
         trust: args.trust.clone(),
         settings: false,
-        budget: budget_of(&args.budget)?,
+        budget: parse_budget(&args.budget)?,
         new_wave: args.new_wave,
         review_again: args.review_again,
     };

@@ -73,7 +73,7 @@ pub(super) struct Terminal(pub Screen);
 
 impl Operator for Terminal {
     fn show(&self, line: &str) {
-        self.0.toned_note(Tone::Dim, line);
+        self.0.note_toned(Tone::Dim, line);
     }
 
     fn note(&self, text: &str) {
@@ -81,7 +81,7 @@ impl Operator for Terminal {
     }
 
     fn warn(&self, text: &str) {
-        self.0.toned_note(Tone::Warn, text);
+        self.0.note_toned(Tone::Warn, text);
     }
 
     fn agrees(&self, question: &str) -> bool {

@@ -11,7 +11,7 @@ pub(super) fn guard<T>(
 ) -> Result<(T, Option<Finding>), Failure> {
     let failure = |error: io::Error| {
         let what = "the files by which a step speaks to its CI runner";
-        Failure::state(Code::NotWritable, what).caused_by(&error)
+        Failure::state(Code::NotWritable, what).with_cause(&error)
     };
     let files = RunnerFiles::remember().map_err(failure)?;
     let done = work();

@@ -8,7 +8,7 @@ use crate::service::Workspace;
 use crate::view::{CallRow, PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
 use clap::{Args, Subcommand};
 use cook_agents::{Surroundings, open_command};
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, count_noun, harmless_json};
 use cook_os::disk::{Durable, NewFile};
 use cook_store::session::{
     Archive, Entry, GitStore, On, Reason, Ref, RefKind, SessionError, SessionStore, clear,
@@ -112,7 +112,7 @@ fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
             "a name that reads as a ref would be taken for it",
         ));
     }
-    let before = match store.labelled(label) {
+    let before = match store.find_labelled(label) {
         Ok(before) => before.map(|before| before.to_string()),
         // Naming it anew is what mends it.
         Err(error) if error.code() == Code::ObjectCorrupt => {
@@ -130,7 +130,7 @@ fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
 fn show(store: &GitStore, text: &str) -> Answer {
     let mut findings = Vec::new();
     let name = find_ref(store, text, None, &mut findings)?;
-    let entry = entry_of(store, name)?;
+    let entry = read_entry(store, name)?;
     let exid = entry.exid.clone();
     let (value, windows) = match name.kind() {
         RefKind::Exchange => {
@@ -157,7 +157,7 @@ fn show(store: &GitStore, text: &str) -> Answer {
     })
 }
 
-fn entry_of(store: &GitStore, name: Ref) -> Result<Entry, SessionError> {
+fn read_entry(store: &GitStore, name: Ref) -> Result<Entry, SessionError> {
     let missing = || Reason::NotFound(RefKind::Episode, name.to_string());
     Ok(store.entry(name)?.ok_or_else(missing)?)
 }
@@ -210,10 +210,10 @@ fn tree(store: &GitStore, text: Option<&str>) -> Answer {
 fn check(store: &GitStore) -> Answer {
     let checked = verify(store)?;
     let seen = vec![
-        counted(checked.objects as u64, "object"),
-        counted(checked.refs as u64, "ref"),
-        counted(checked.names as u64, "name"),
-        counted(checked.lines as u64, "line"),
+        count_noun(checked.objects as u64, "object"),
+        count_noun(checked.refs as u64, "ref"),
+        count_noun(checked.names as u64, "name"),
+        count_noun(checked.lines as u64, "line"),
     ];
     answer(VerifyAnswer {
         scope: "session",
@@ -250,7 +250,7 @@ fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>
                     .hint("name a file that is not there yet")
             }
             _ => Failure::state(Code::NotWritable, format!("`{shown}` cannot be written"))
-                .caused_by(&error),
+                .with_cause(&error),
         }
     })?;
     note(
@@ -335,11 +335,11 @@ fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
     let mut lines = vec![
         format!(
             "{verb} {}, {} and {} of failed calls",
-            counted(cleared.expired.len() as u64, "ref"),
-            counted(cleared.objects as u64, "object"),
-            counted(cleared.attempts as u64, "output")
+            count_noun(cleared.expired.len() as u64, "ref"),
+            count_noun(cleared.objects as u64, "object"),
+            count_noun(cleared.attempts as u64, "output")
         ),
-        format!("{} stay", counted(cleared.kept as u64, "ref")),
+        format!("{} stay", count_noun(cleared.kept as u64, "ref")),
     ];
     for (what, why) in &cleared.unreadable {
         lines.push(format!(
@@ -353,17 +353,17 @@ fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
 fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
     caller::not_nested()?;
     let name = find_ref(store, text, None, &mut Vec::new())?;
-    let mut entry = entry_of(store, name)?;
+    let mut entry = read_entry(store, name)?;
     // An exchange and a series say which window they are in.
     if let Some(episode) = entry.episode {
-        entry = entry_of(store, episode)?;
+        entry = read_entry(store, episode)?;
     }
     // What cannot be read any more is not gone on from, whatever the agent kept of it.
     match entry.name.kind() {
         RefKind::Episode => load_episode(store, &entry.hash, None).map(drop)?,
         _ => store.get(&entry.hash).map(drop)?,
     }
-    let preset = drive::chosen(workspace, Some(&entry.supplier))?;
+    let preset = drive::choose(workspace, Some(&entry.supplier))?;
     drive::is_that_one(workspace, &preset)?;
     let root = workspace.repo.root();
     let argv = entry
@@ -380,10 +380,10 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
         .status()
         .map_err(|error| {
             let what = format!("`{program}` could not be started");
-            Failure::new(FailureKind::Supplier, Code::SupplierFailed, what).caused_by(&error)
+            Failure::new(FailureKind::Supplier, Code::SupplierFailed, what).with_cause(&error)
         })?;
     let now = Surroundings::of(&workspace.repo)?;
-    let changed = before.changed(&workspace.repo, &now)?;
+    let changed = before.list_changes(&workspace.repo, &now)?;
     let changed = (!changed.is_empty()).then(|| format!("it changed: {}", changed.join(", ")));
     if !status.success() {
         let changed = changed.map_or_else(String::new, |changed| format!("; {changed}"));

@@ -14,7 +14,7 @@ pub(super) fn status(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
     let (dispatch, facts) = service::dispatch_now(&workspace, Some(&snapshot))?;
-    let found = service::found_where_moved(&workspace, &snapshot, &dispatch, &facts)?;
+    let found = service::find_where_moved(&workspace, &snapshot, &dispatch, &facts)?;
     let displaced = workspace.store()?.rescue_list()?.len();
     let mut findings = dispatch.findings.clone();
     if dispatch.role.is_some_and(service::leaves_the_tree_alone)
@@ -32,10 +32,10 @@ pub(super) fn status(context: &Context) -> Answer {
         Some(live) => Some(view_run(&workspace, live)?),
         None => None,
     };
-    let head = service::head_of(&facts)?;
+    let head = service::find_head(&facts)?;
     answer(StatusAnswer {
         run,
-        unfinished: drive::unfinished(&workspace)?,
+        unfinished: drive::list_unfinished(&workspace)?,
         judges: judges::find_verdicts(&workspace, &snapshot, &head)?,
         head,
         scripted: service::list_scripted_commands(&workspace, &snapshot)?,
@@ -60,7 +60,7 @@ fn view_run(workspace: &Workspace, live: Live) -> Result<RunView, Failure> {
             pid: session.pid,
             alive: session.pid.is_some_and(is_alive),
             began_at: session.began_at.clone(),
-            quiet_seconds: Clock::seconds_of(&session.output_at).map(|at| (now - at).max(0)),
+            quiet_seconds: Clock::parse_seconds(&session.output_at).map(|at| (now - at).max(0)),
             tool: session.tool.clone(),
         })
         .collect();

@@ -37,7 +37,7 @@ pub(super) fn strength(context: &Context, args: &StrengthArgs) -> Answer {
     if let Some(file) = &args.report {
         let bytes = input::read_regular(file, MAX_REPORT)?;
         let reported = read_report(&bytes, file.parent())?;
-        return answer(StrengthAnswer::reported(reported, args.minimum));
+        return answer(StrengthAnswer::from_reported(reported, args.minimum));
     }
     let mut workspace = context.workspace()?;
     caller::not_apart(&workspace)?;
@@ -56,7 +56,11 @@ pub(super) fn strength(context: &Context, args: &StrengthArgs) -> Answer {
         }
     };
     let (measured, written) = runner_files::guard(|| measure(&mut workspace, &ask, &tell))?;
-    answer(StrengthAnswer::measured(measured, args.minimum, written))
+    answer(StrengthAnswer::from_measured(
+        measured,
+        args.minimum,
+        written,
+    ))
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

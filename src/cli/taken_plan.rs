@@ -5,8 +5,8 @@ use super::context::{Answer, Context, note};
 use crate::scaffold::plans;
 use crate::service::{self, Workspace};
 use crate::verify::measure_worths;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
-use cook_core::machine::quoted;
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
+use cook_core::machine::quote_word;
 use cook_core::model::{Actor, Import, Snapshot};
 use cook_store::store::Tip;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
         let what = plan.describe();
         format!(
             "a plan is here, and was not taken in: {what}; `cook init --from {}` takes it in while nothing has begun",
-            quoted(path)
+            quote_word(path)
         )
     })
 }
@@ -79,7 +79,7 @@ const BOOTSTRAPPED: &str = "bootstrapped";
 fn too_late(from: &str) -> Failure {
     let refocus = format!(
         "cook refocus --mission {}",
-        quoted(&format!(
+        quote_word(&format!(
             "Do what {from} lists; its boxes are claims, not proof"
         ))
     );
@@ -126,7 +126,7 @@ fn two_plans() -> Failure {
 /// What was taken in, and what its ticks are worth.
 fn describe(taken: &plans::TakenPlan) -> String {
     let path = taken.import.path.as_deref().unwrap_or_default();
-    let tasks = counted(taken.tasks as u64, "task");
+    let tasks = count_noun(taken.tasks as u64, "task");
     let claimed = match taken.ticked {
         0 => String::new(),
         ticked => format!("; {ticked} ticked there, which nothing proves yet"),

@@ -71,7 +71,7 @@ fn run_all(
     ));
     let mut trials = Vec::new();
     for gate in setup {
-        trials.extend(not_to_run(&workspace, "setup", &gate.run)?);
+        trials.extend(refuse_to_run(&workspace, "setup", &gate.run)?);
     }
     if trials.is_empty() {
         for command in workspace.config()?.clean_room.setup() {
@@ -93,7 +93,7 @@ fn run_all(
     }
     for gate in &mut gates {
         gate.must_fail_at_basis = false;
-        if let Some(trial) = not_to_run(&workspace, &gate.name, &gate.run)? {
+        if let Some(trial) = refuse_to_run(&workspace, &gate.name, &gate.run)? {
             trials.push(trial);
             continue;
         }
@@ -115,7 +115,7 @@ fn run_all(
 }
 
 /// A command that is not to be run here, and why.
-fn not_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<Trial>, Failure> {
+fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<Trial>, Failure> {
     let trust = workspace.trust()?;
     let absent = trust.absent_programs(run);
     let (outcome, why) = if !absent.is_empty() {
@@ -145,7 +145,7 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
     let own = Duration::from_millis(run.gate.timeout_ms);
     let patience = workspace.patience.unwrap_or(own);
     let receipt = run.receipt.as_ref();
-    let outcome = if run.passed() {
+    let outcome = if run.has_passed() {
         TrialOutcome::Green
     } else if receipt.is_some_and(|receipt| receipt.timed_out) && own > patience {
         TrialOutcome::Slow
@@ -175,7 +175,7 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
         },
         dropped_env: receipt
             .filter(|_| is_red)
-            .map_or(Vec::new(), measure::dropped_by_choice),
+            .map_or(Vec::new(), measure::list_dropped),
         duration_ms: receipt.map(|receipt| receipt.duration_ms.0),
         name: run.gate.name,
         run: run.gate.run,

@@ -44,7 +44,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     let workspace = context.workspace()?;
     let mut trust = workspace.trust()?;
     if args.list {
-        let (commands, prefixes) = trust.listed();
+        let (commands, prefixes) = trust.list_trusted();
         let mut lines: Vec<String> = commands
             .iter()
             .map(|command| format!("command  {command}"))

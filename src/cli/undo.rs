@@ -6,7 +6,7 @@ use super::transition;
 use crate::scaffold;
 use crate::service::{self, Workspace};
 use clap::Args;
-use cook_core::diagnostic::{Code, Failure, Refusal, counted};
+use cook_core::diagnostic::{Code, Failure, Refusal, count_noun};
 use cook_core::machine::CONTRACT_TEXTS;
 use cook_core::model::{Count, Event};
 
@@ -45,7 +45,7 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
     let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
     let summary = format!(
         "{} taken back to #{}{later}",
-        counted(operations.len() as u64, "transition"),
+        count_noun(operations.len() as u64, "transition"),
         target.seq
     );
     let event = Event::Undone {
@@ -86,7 +86,7 @@ fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, F
         .collect();
     Ok(format!(
         "; your repository keeps its {} ({})",
-        counted(range.commits.len() as u64, "later commit"),
+        count_noun(range.commits.len() as u64, "later commit"),
         names.join(", ")
     ))
 }

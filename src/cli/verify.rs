@@ -174,7 +174,7 @@ pub(super) fn ask(
         Some(compared) if compared.alone && scope == VerifyScope::All => {
             let (asks, head) = ("is this commit proven done?", workspace.repo.head()?);
             let found = Answered::of_contract_alone(asks, head, compared);
-            return Ok((workspace, answered("all", found, args.strict)));
+            return Ok((workspace, make_answer("all", found, args.strict)));
         }
         compared => compared,
     };
@@ -214,10 +214,10 @@ fn look(
         Some(compared) => found.with_base(compared),
         None => found,
     };
-    Ok(answered(scope, found, args.strict))
+    Ok(make_answer(scope, found, args.strict))
 }
 
-fn answered(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnswer {
+fn make_answer(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnswer {
     let Outcome { checked, findings } = answered.outcome;
     VerifyAnswer {
         scope,
@@ -235,13 +235,13 @@ fn answered(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnsw
 }
 
 /// Whether HEAD is proven done.
-pub(super) fn verified(
+pub(super) fn verify_head(
     workspace: &Workspace,
     rerun: Rerun,
     strict: bool,
 ) -> Result<VerifyAnswer, Failure> {
     let looked = || {
-        Ok(answered(
+        Ok(make_answer(
             "all",
             verify::all(workspace, rerun, strict)?,
             strict,

@@ -8,7 +8,7 @@ use cook_store::store::{Place, Store};
 
 /// Takes the named log, or begins another where that is `new`.
 pub(super) fn take(context: &Context, id: &str) -> Result<(), Failure> {
-    let place = service::place_of(&Repo::discover(&context.dir)?);
+    let place = service::find_place(&Repo::discover(&context.dir)?);
     match id {
         "new" => {
             has_no_log(&place)?;

@@ -58,7 +58,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    pub(super) fn seen(&self) -> &Seen {
+    pub(super) fn make_seen(&self) -> &Seen {
         &self.seen
     }
 }
@@ -101,10 +101,10 @@ pub(super) fn catches(
     for misdeed in misdeeds {
         let role = misdeed
             .role()
-            .ok_or_else(|| missed(misdeed, "nobody's session"))?;
+            .ok_or_else(|| report_missed(misdeed, "nobody's session"))?;
         let entry = rest
             .find(|entry| tells(entry, role, &misdeed.code))
-            .ok_or_else(|| missed(misdeed, "the log does not record it"))?;
+            .ok_or_else(|| report_missed(misdeed, "the log does not record it"))?;
         let mut catch = CaughtViolation {
             role,
             did: misdeed.did.clone(),
@@ -115,8 +115,8 @@ pub(super) fn catches(
         };
         if misdeed.code == Code::AuthorityBreached.id() {
             let (_, breach) = of_role(&seen.breaches, role)
-                .ok_or_else(|| missed(misdeed, "nothing was put back"))?;
-            is_put_back(workspace, breach).map_err(|why| missed(misdeed, &why))?;
+                .ok_or_else(|| report_missed(misdeed, "nothing was put back"))?;
+            is_put_back(workspace, breach).map_err(|why| report_missed(misdeed, &why))?;
             catch.noticed.clone_from(&breach.what);
             catch.kept.extend(breach.copies.iter().cloned());
             catch.kept.extend(breach.refs.iter().cloned());
@@ -127,7 +127,7 @@ pub(super) fn catches(
                 .unwrap_or_default();
         } else {
             let (_, why) = of_role(&seen.nothing, role)
-                .ok_or_else(|| missed(misdeed, "its report was taken"))?;
+                .ok_or_else(|| report_missed(misdeed, "its report was taken"))?;
             catch.noticed.push(why.clone());
         }
         catches.push(catch);
@@ -157,7 +157,7 @@ fn tells(entry: &Entry, role: Role, code: &str) -> bool {
                     .gates
                     .iter()
                     .flatten()
-                    .any(|run| run.gate.required && !run.passed())
+                    .any(|run| run.gate.required && !run.has_passed())
         }
         _ => false,
     }
@@ -234,7 +234,7 @@ fn largest(dir: &Path) -> Option<(u64, String)> {
     sizes.max()
 }
 
-fn missed(misdeed: &Misdeed, why: &str) -> Failure {
+fn report_missed(misdeed: &Misdeed, why: &str) -> Failure {
     let who = misdeed.role().map_or("agent", Role::short);
     not_caught(&format!("the {who} {}: {why}", misdeed.did))
 }
@@ -265,7 +265,7 @@ mod tests {
     }
 
     /// A re-grounder's session that breached, as far as the log is concerned.
-    fn breached(workspace: &Workspace) {
+    fn record_breach(workspace: &Workspace) {
         let event = Event::Refused {
             role: Role::Regrounder,
             codes: vec![Code::AuthorityBreached.id().to_owned()],
@@ -274,13 +274,13 @@ mod tests {
         service::transition(workspace, &event, Actor::Role).unwrap();
     }
 
-    fn misdeed() -> Misdeed {
+    fn make_misdeed() -> Misdeed {
         let text = "culprit = 'editor'\nturn = 1\ncode = 'authority_breached'\ndid = 'edited'\n\
                     [session]\nrole = 'regrounder'\n";
         toml::from_str(text).unwrap()
     }
 
-    fn kept(workspace: &Workspace) -> Vec<String> {
+    fn list_kept(workspace: &Workspace) -> Vec<String> {
         let path = workspace.repo.root().join("roman");
         let files = [(b"roman".to_vec(), path)];
         cook_store::store::rescue_keep(&workspace.place(), &files, "a test")
@@ -289,7 +289,7 @@ mod tests {
             .collect()
     }
 
-    fn seen(breach: Violation) -> Seen {
+    fn make_seen(breach: Violation) -> Seen {
         Seen {
             breaches: vec![(Role::Regrounder, breach)],
             nothing: Vec::new(),
@@ -317,8 +317,8 @@ mod tests {
     #[test]
     fn what_was_put_back_must_be_kept_and_gone() {
         let (_dir, workspace) = repository();
-        let misdeed = misdeed();
-        breached(&workspace);
+        let misdeed = make_misdeed();
+        record_breach(&workspace);
         let none = Violation::default();
         gets_away(
             &workspace,
@@ -326,7 +326,12 @@ mod tests {
             &Seen::default(),
             "nothing was put back",
         );
-        gets_away(&workspace, &misdeed, &seen(none), "nothing of it was kept");
+        gets_away(
+            &workspace,
+            &misdeed,
+            &make_seen(none),
+            "nothing of it was kept",
+        );
         let left = Violation {
             left: vec!["`roman` was changed".to_owned()],
             ..Violation::default()
@@ -334,22 +339,27 @@ mod tests {
         gets_away(
             &workspace,
             &misdeed,
-            &seen(left),
+            &make_seen(left),
             "not all of it could be put back",
         );
         let forged = Violation {
             copies: vec!["01".to_owned()],
             ..Violation::default()
         };
-        gets_away(&workspace, &misdeed, &seen(forged), "there is no copy `01`");
-        let copies = kept(&workspace);
+        gets_away(
+            &workspace,
+            &misdeed,
+            &make_seen(forged),
+            "there is no copy `01`",
+        );
+        let copies = list_kept(&workspace);
         let on_head = Violation {
             copies: copies.clone(),
             refs: vec!["refs/heads/main".to_owned()],
             ..Violation::default()
         };
-        gets_away(&workspace, &misdeed, &seen(on_head), "is on HEAD");
-        let kept = seen(Violation {
+        gets_away(&workspace, &misdeed, &make_seen(on_head), "is on HEAD");
+        let kept = make_seen(Violation {
             copies,
             ..Violation::default()
         });
@@ -360,15 +370,15 @@ mod tests {
     #[test]
     fn two_misdeeds_need_two_entries() {
         let (_dir, workspace) = repository();
-        let misdeed = misdeed();
-        breached(&workspace);
-        let kept = seen(Violation {
-            copies: kept(&workspace),
+        let misdeed = make_misdeed();
+        record_breach(&workspace);
+        let kept = make_seen(Violation {
+            copies: list_kept(&workspace),
             ..Violation::default()
         });
         let both = [&misdeed, &misdeed];
         assert!(catches(&workspace, &both, &kept).is_err());
-        breached(&workspace);
+        record_breach(&workspace);
         assert_eq!(catches(&workspace, &both, &kept).unwrap().len(), 2);
     }
 }

@@ -20,7 +20,7 @@ use caught::Recorder;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::Head;
 use cook_core::model::{Policy, Snapshot};
-use place::failed;
+use place::make_failure;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use story::Story;
@@ -74,8 +74,8 @@ impl Demo {
         culprit: Option<Culprit>,
         author: Option<(&str, &str)>,
     ) -> Result<Self, Failure> {
-        let story =
-            Story::read().map_err(|error| failed("the story cannot be read").caused_by(&error))?;
+        let story = Story::read()
+            .map_err(|error| make_failure("the story cannot be read").with_cause(&error))?;
         place::look_for_programs()?;
         let root = place::directory(dir)?;
         place::set_up(&root, &story, author)?;
@@ -122,15 +122,17 @@ impl Demo {
         let took = started.elapsed();
         let workspace = Workspace::open(&self.root)?;
         let catches = match self.culprit {
-            Some(culprit) => {
-                caught::catches(&workspace, &self.story.misdeeds(culprit), recorder.seen())
-                    .map_err(|failure| failure.hint(self.look()))?
-            }
+            Some(culprit) => caught::catches(
+                &workspace,
+                &self.story.misdeeds(culprit),
+                recorder.make_seen(),
+            )
+            .map_err(|failure| failure.hint(self.look()))?,
             None => Vec::new(),
         };
         if outcome.ended != Ended::Policy(Policy::Done) {
             let why = format!("the work is not done: {}", outcome.next.reason);
-            return Err(failed(&why).hint(self.look()));
+            return Err(make_failure(&why).hint(self.look()));
         }
         let (_, snapshot) = workspace.require()?;
         Ok(DemoResult {

@@ -48,19 +48,19 @@ pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
     match std::fs::read_dir(dir) {
         Ok(mut entries) => {
             return match entries.next() {
-                Some(_) => Err(occupied(dir, "is not empty")),
+                Some(_) => Err(refuse_occupied(dir, "is not empty")),
                 None => Ok(dir.to_owned()),
             };
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(_) if dir.exists() && !dir.is_dir() => return Err(occupied(dir, "is a file")),
+        Err(_) if dir.exists() && !dir.is_dir() => return Err(refuse_occupied(dir, "is a file")),
         Err(error) => return Err(unwritable(dir, &error)),
     }
     std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
     Ok(dir.to_owned())
 }
 
-fn occupied(dir: &Path, how: &str) -> Failure {
+fn refuse_occupied(dir: &Path, how: &str) -> Failure {
     Failure::usage(format!("`{}` {how}", dir.display()))
         .replace_hints(["name a directory that is absent or empty, or none"])
 }
@@ -70,7 +70,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
         Code::NotWritable,
         format!("`{}` cannot be written", path.display()),
     )
-    .caused_by(error)
+    .with_cause(error)
 }
 
 /// The program with its tests, `cook init --commit`, `cook trust`.
@@ -107,7 +107,7 @@ fn begin(root: &Path, story: &Story) -> Result<(), Failure> {
     let contract = write_contract(workspace.repo.root(), Some(&story.mission))?;
     let profile = contract
         .profile
-        .ok_or_else(|| failed("the contract has no profile"))?;
+        .ok_or_else(|| make_failure("the contract has no profile"))?;
     let settings = workspace.repo.root().join(".agent/cook.toml");
     let head = disk::read_present(&settings, MAX_SETTINGS, Links::Refuse)
         .map_err(|error| unwritable(&settings, &error))?;
@@ -148,21 +148,21 @@ pub(super) fn write_scripts(
     culprit: Option<Culprit>,
 ) -> Result<(), Failure> {
     for role in PLAYED {
-        let script = story.script(role, culprit, &format!("{}.log", place_of(role)));
-        let path = root.join(format!("{}.json", place_of(role)));
+        let script = story.script(role, culprit, &format!("{}.log", describe_place(role)));
+        let path = root.join(format!("{}.json", describe_place(role)));
         write(&path, &format!("{script:#}\n"))?;
     }
     Ok(())
 }
 
-fn place_of(role: Role) -> String {
+fn describe_place(role: Role) -> String {
     format!("{SCRIPTS}/{}", role.short())
 }
 
 /// The scripted agent in every role.
 pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssignment, Failure> {
     let program = std::env::current_exe()
-        .map_err(|error| failed("cook does not find its own program").caused_by(&error))?;
+        .map_err(|error| make_failure("cook does not find its own program").with_cause(&error))?;
     let hangs = culprit.filter(|culprit| *culprit == Culprit::Hanger);
     let hanging: Vec<_> = hangs
         .map(|culprit| story.misdeeds(culprit))
@@ -170,14 +170,14 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssign
     let mut cast = RoleAssignment::new();
     for role in PLAYED {
         let mut table: AgentTable = toml::from_str(AGENT)
-            .map_err(|error| failed("the agents' table cannot be read").caused_by(&error))?;
+            .map_err(|error| make_failure("the agents' table cannot be read").with_cause(&error))?;
         table.bin = Some(program.display().to_string());
         table.start = Some(vec![
             "scripted-agent".to_owned(),
-            format!("{}.json", place_of(role)),
+            format!("{}.json", describe_place(role)),
         ]);
         let mut config = Config::default();
-        let name = AgentName::try_from(NAME.to_owned()).map_err(|why| failed(&why))?;
+        let name = AgentName::try_from(NAME.to_owned()).map_err(|why| make_failure(&why))?;
         config.agents.insert(name, table);
         let hangs = hanging.iter().any(|misdeed| misdeed.role() == Some(role));
         let agent = RoleAgent {
@@ -210,9 +210,10 @@ fn is_there(program: &str) -> Result<(), Failure> {
             Code::GitMissing,
             "`git` is not on PATH: nothing was begun",
         )),
-        Err(error) => {
-            Err(failed(&format!("the demonstration needs `{program}` on PATH")).caused_by(&error))
-        }
+        Err(error) => Err(
+            make_failure(&format!("the demonstration needs `{program}` on PATH"))
+                .with_cause(&error),
+        ),
     }
 }
 
@@ -222,7 +223,7 @@ fn git(dir: &Path, arguments: &[&str]) -> Result<(), Failure> {
             Code::GitFailed,
             format!("`git {}` did not work", arguments.join(" ")),
         )
-        .caused_by(&error)
+        .with_cause(&error)
     })
 }
 
@@ -260,6 +261,6 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| unwritable(path, &error))
 }
 
-pub(super) fn failed(why: &str) -> Failure {
+pub(super) fn make_failure(why: &str) -> Failure {
     Failure::new(FailureKind::Check, Code::DemoFailed, why)
 }

@@ -4,7 +4,7 @@
 
 use crate::drive::RunEvent;
 use crate::service::Applied;
-use cook_core::diagnostic::counted;
+use cook_core::diagnostic::count_noun;
 use cook_core::machine::Rule;
 use cook_core::model::{ActiveStatus, Role, SliceRecordType};
 
@@ -71,12 +71,12 @@ fn explain_reground(applied: &Applied) -> String {
         return format!(
             "a judge's rejection is answered by work: the plan has {} now, and another wave comes \
              after them",
-            counted(slices as u64, "slice")
+            count_noun(slices as u64, "slice")
         );
     }
     format!(
         "the plan is taken, with {}; from here on its criteria may grow and never weaken",
-        counted(slices as u64, "slice")
+        count_noun(slices as u64, "slice")
     )
 }
 

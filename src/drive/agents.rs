@@ -11,7 +11,7 @@ pub fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found
     let cache = workspace.repo.cook_dir()?.join("agents.json");
     let lacking = presets
         .iter()
-        .map(|preset| untrusted(workspace, preset))
+        .map(|preset| find_untrusted(workspace, preset))
         .collect::<Result<Vec<Option<String>>, Failure>>()?;
     let asked: Vec<&Preset> = presets
         .iter()
@@ -39,7 +39,7 @@ fn absent(why: &str) -> Found {
 }
 
 /// What must be trusted before an agent of `cook.toml` may be run, when it is not.
-fn untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<String>, Failure> {
+fn find_untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<String>, Failure> {
     match preset.trust_words() {
         Some(words) if !workspace.trust()?.is_trusted(&words) => Ok(Some(words)),
         _ => Ok(None),
@@ -47,7 +47,7 @@ fn untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<String>, F
 }
 
 /// The agent of that name, or the one that the settings name; it may be run here.
-pub fn chosen(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failure> {
+pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failure> {
     let config = workspace.config()?;
     let name = match name.or_else(|| default_agent(config)) {
         Some(name) => name,
@@ -57,7 +57,7 @@ pub fn chosen(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failu
         }
     };
     let preset = Preset::of(name, config)?;
-    if let Some(words) = untrusted(workspace, &preset)? {
+    if let Some(words) = find_untrusted(workspace, &preset)? {
         let what = format!(
             "agent `{name}` is defined by `.agent/cook.toml`, and not trusted on this machine: it runs `{}`",
             preset.bin()

@@ -18,16 +18,16 @@ const MOVED_DIR: &str = "cook-rescued";
 /// Ignored files that a session that only reads leaves as they are: all in `.agent/` that neither
 /// the tree holds nor cook shows or takes in, the brief's file where cook does not write it itself, and
 /// beside tracked files each `.gitignore` that may ignore itself.
-pub(super) fn ignored(workspace: &Workspace) -> Result<Ignored, Failure> {
+pub(super) fn list_ignored(workspace: &Workspace) -> Result<Ignored, Failure> {
     let contract = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
     let contract = contract.filter_map(|path| path.strip_prefix(".agent/"));
-    let own = contract.chain(Store::shown_files()).chain(SCRATCH);
+    let own = contract.chain(Store::list_shown_files()).chain(SCRATCH);
     let brief = workspace.config().ok().map(|config| &config.brief);
     let brief = brief.filter(|brief| {
         let mut parts = Path::new(&brief.path).components();
         brief.sync == BriefSync::Manual && parts.all(|part| matches!(part, Component::Normal(_)))
     });
-    let mut files = workspace.repo.untracked_gitignores()?;
+    let mut files = workspace.repo.list_untracked_gitignores()?;
     files.extend(brief.map(|brief| brief.path.clone()));
     Ok(Ignored {
         agent_dir_but: Some(own.map(str::to_owned).collect()),
@@ -90,7 +90,7 @@ pub(super) fn files(repo: &Repo, differences: &[Difference]) -> (Vec<Placed>, Ve
 pub(super) fn move_away(repo: &Repo, id: &str, files: &[Placed]) -> Result<Vec<PathBuf>, Failure> {
     let mut moved = Vec::new();
     for (_, at) in files {
-        let to = moved_to(repo, id, at);
+        let to = find_free_place(repo, id, at);
         rename(at, &to).map_err(|error| unwritable(&to, &error))?;
         moved.push(to);
     }
@@ -109,14 +109,14 @@ pub(super) fn move_repositories(repo: &Repo, id: &str, left: &[Difference]) -> V
     // A link to a git dir elsewhere is another worktree's, or a submodule's.
     let new = new.filter(|git| git.symlink_metadata().is_ok_and(|found| found.is_dir()));
     new.filter_map(|git| {
-        let to = moved_to(repo, id, &git);
+        let to = find_free_place(repo, id, &git);
         rename(&git, &to).ok().map(|()| to)
     })
     .collect()
 }
 
 /// A place in the git dir that is free.
-fn moved_to(repo: &Repo, id: &str, from: &Path) -> PathBuf {
+fn find_free_place(repo: &Repo, id: &str, from: &Path) -> PathBuf {
     let dir = repo.common_dir().join(MOVED_DIR).join(id);
     let name = from.file_name().unwrap_or_default();
     let mut places = (0..).map(|number: u64| dir.join(number.to_string()).join(name));
@@ -134,5 +134,5 @@ pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
         Code::WriteFailed,
         format!("cannot write `{}`", path.display()),
     )
-    .caused_by(error)
+    .with_cause(error)
 }

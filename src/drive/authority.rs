@@ -5,7 +5,7 @@
 //! left as it is.
 
 use super::aside::{
-    files, ignored, list_differences, move_away, move_repositories, rescue_name, unwritable,
+    files, list_differences, list_ignored, move_away, move_repositories, rescue_name, unwritable,
 };
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::Failure;
@@ -109,16 +109,16 @@ impl Watch {
             asked: false,
             apart,
             tip: tip(workspace)?,
-            settled: settled(workspace)?,
+            settled: find_settled(workspace)?,
             edits: outside_edits(workspace)?,
             locks: workspace.repo.locks()?,
         };
         // An implementer leaves what it likes there, and of a place of its own `.agent/` is the user's.
         let ignored = match apart || role == Role::Implementer {
             true => Ignored::default(),
-            false => ignored(workspace)?,
+            false => list_ignored(workspace)?,
         };
-        Self::noted(workspace, note, dir, ignored)
+        Self::begin_noted(workspace, note, dir, ignored)
     }
 
     /// Begins to watch a question of the user's: it may change as little as a reader's session.
@@ -131,14 +131,14 @@ impl Watch {
             asked: true,
             apart: false,
             tip: tip(workspace)?,
-            settled: settled(workspace)?,
+            settled: find_settled(workspace)?,
             edits: outside_edits(workspace)?,
             locks: workspace.repo.locks()?,
         };
-        Self::noted(workspace, note, dir, ignored(workspace)?)
+        Self::begin_noted(workspace, note, dir, list_ignored(workspace)?)
     }
 
-    fn noted(
+    fn begin_noted(
         workspace: &Workspace,
         note: Note,
         dir: &Path,
@@ -162,7 +162,7 @@ impl Watch {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn left_behind(dir: &Path, end: Option<SystemTime>) -> Result<Option<Self>, Failure> {
+    pub fn open_left_behind(dir: &Path, end: Option<SystemTime>) -> Result<Option<Self>, Failure> {
         let Some(baseline) = Baseline::open(dir)? else {
             return Ok(None);
         };
@@ -306,7 +306,7 @@ impl Watch {
             return Ok(());
         }
         // Whoever came after it may have used cook. A change of the brief leaves the work where it stands.
-        if !self.left && settled(workspace)? != self.note.settled {
+        if !self.left && find_settled(workspace)? != self.note.settled {
             breach.log_moved = true;
             breach.user_spoke = only_words(store, begun)?;
         }
@@ -347,14 +347,14 @@ impl Watch {
                 _ => None,
             })
             .collect();
-        let mut before = self.baseline.uncommitted_before(repo, &paths)?;
+        let mut before = self.baseline.restore_uncommitted(repo, &paths)?;
         before.extend(left.iter().filter_map(|one| match one {
             Difference::Steering { name, .. } => {
-                let at = self.baseline.steering_before(name)?;
+                let at = self.baseline.find_steering_before(name)?;
                 Some((rescue_name(name), at))
             }
             Difference::Operation { name, .. } => {
-                let at = self.baseline.operation_before(name)?;
+                let at = self.baseline.find_operation_before(name)?;
                 Some((rescue_name(name), at))
             }
             _ => None,
@@ -428,7 +428,7 @@ impl Watch {
         let mut own = Vec::new();
         for one in differences {
             let by_others = match &one {
-                Difference::Ref { name, .. } => self.baseline.moves_by_others(repo, name)?,
+                Difference::Ref { name, .. } => self.baseline.has_moves_by_others(repo, name)?,
                 _ => false,
             };
             if !by_others {
@@ -484,11 +484,11 @@ fn tip(workspace: &Workspace) -> Result<Option<String>, Failure> {
 }
 
 /// The newest transition that moved the work.
-fn settled(workspace: &Workspace) -> Result<Option<String>, Failure> {
+fn find_settled(workspace: &Workspace) -> Result<Option<String>, Failure> {
     let current = workspace.store.as_ref().map(Store::current).transpose()?;
     let settled = current
         .flatten()
-        .map(|(tip, snapshot)| workspace.settled(&tip, &snapshot));
+        .map(|(tip, snapshot)| workspace.find_settled(&tip, &snapshot));
     Ok(settled.transpose()?.map(|tip| tip.commit))
 }
 

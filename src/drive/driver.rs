@@ -78,7 +78,7 @@ impl<'a> Driver<'a> {
         let lease = workspace.store()?.lease("cook run")?;
         let sessions = GitStore::open(workspace.place())?;
         let patience = Patience::begin(observer.alarm()).map_err(|error| {
-            Failure::state(Code::Interrupted, "signals cannot be handled").caused_by(&error)
+            Failure::state(Code::Interrupted, "signals cannot be handled").with_cause(&error)
         })?;
         Ok(Self {
             dir: workspace.repo.root().to_owned(),

@@ -5,7 +5,7 @@ use super::driver::Driver;
 use super::mirror::open_whole;
 use super::operator::{Operator, Order};
 use super::outcome::{Ended, Outcome};
-use super::parking::{park, put_back, uncommitted};
+use super::parking::{count_uncommitted, park, put_back};
 use super::preflight::{before, cast};
 use super::sandbox::Keeping;
 use crate::service::{self, Workspace};
@@ -90,7 +90,7 @@ pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Hel
     if parks {
         park(operator, &workspace)?;
     }
-    let outcome = driver.run().map_err(begun_again);
+    let outcome = driver.run().map_err(with_report_lost);
     drop(observer);
     // Also after a failure: they are the user's.
     let parked = put_back(operator, &workspace);
@@ -107,7 +107,7 @@ impl Held {
             outcome,
             snapshot,
             head: workspace.repo.head()?,
-            uncommitted: uncommitted(workspace)?,
+            uncommitted: count_uncommitted(workspace)?,
             is_one_step: false,
             given: None,
         })
@@ -146,7 +146,7 @@ pub(super) fn settle_first(
 }
 
 /// A gate that is ended takes the report along whose commit it was for.
-fn begun_again(mut failure: Failure) -> Failure {
+fn with_report_lost(mut failure: Failure) -> Failure {
     if failure.code == Code::Interrupted {
         let hint = "the report of the last session was not taken: `cook run` begins its step again";
         failure.hints.push(hint.to_owned());

@@ -28,7 +28,7 @@ impl Driver<'_> {
         let wave = snapshot.state.current_stop_wave_id.0;
         let log = workspace.store()?.id();
         let label = format!("stop-wave-{wave}-{commit:.12}-{log:.12}");
-        let known = match self.sessions.labelled(&label)? {
+        let known = match self.sessions.find_labelled(&label)? {
             Some(name) if name.kind() == RefKind::Episode => {
                 self.sessions.entry(name)?.map(|_| name)
             }
@@ -67,7 +67,7 @@ impl Driver<'_> {
     /// How many judges the wave still needs.
     pub(super) fn missing_judges(&self, snapshot: &Snapshot, head: &Head) -> usize {
         let required = snapshot.profile.required_stop_judges.0 as usize;
-        required.saturating_sub(machine::votes_at(snapshot, head).count())
+        required.saturating_sub(machine::list_votes(snapshot, head).count())
     }
 
     /// Holds all missing judges' sessions at once. Who did what he may not cannot be told from

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// When the lease or what is left cannot be read.
-pub fn unfinished(workspace: &Workspace) -> Result<Vec<Role>, Failure> {
+pub fn list_unfinished(workspace: &Workspace) -> Result<Vec<Role>, Failure> {
     if workspace.store()?.lease_holder()?.is_some() {
         return Ok(Vec::new());
     }
     let mut roles = Vec::new();
-    for path in left_in(&watches(workspace)?)? {
-        roles.extend(Watch::left_behind(&path, None)?.map(|watch| watch.role()));
+    for path in list_directory(&watches(workspace)?)? {
+        roles.extend(Watch::open_left_behind(&path, None)?.map(|watch| watch.role()));
     }
     Ok(roles)
 }
@@ -25,8 +25,8 @@ pub fn unfinished(workspace: &Workspace) -> Result<Vec<Role>, Failure> {
 /// Names of the baselines of all worktrees.
 pub(super) fn all_watches(workspace: &Workspace) -> Result<BTreeSet<String>, Failure> {
     let mut names = BTreeSet::new();
-    for of_one in left_in(&workspace.repo.cook_dir()?.join("watch"))? {
-        let all = left_in(&of_one)?;
+    for of_one in list_directory(&workspace.repo.cook_dir()?.join("watch"))? {
+        let all = list_directory(&of_one)?;
         names.extend(
             all.iter()
                 .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())),
@@ -41,7 +41,7 @@ pub(super) fn watches(workspace: &Workspace) -> Result<PathBuf, Failure> {
 }
 
 /// What lies in a directory; nothing when it is not there.
-pub(super) fn left_in(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn list_directory(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let found = match std::fs::read_dir(dir) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -55,5 +55,5 @@ pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         Code::InputUnreadable,
         format!("cannot read `{}`", path.display()),
     )
-    .caused_by(error)
+    .with_cause(error)
 }

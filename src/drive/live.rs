@@ -71,10 +71,10 @@ pub(super) struct Board {
 }
 
 fn path(workspace: &Workspace) -> Result<PathBuf, Failure> {
-    path_of(&workspace.repo, workspace.store()?.id())
+    find_path(&workspace.repo, workspace.store()?.id())
 }
 
-fn path_of(repo: &Repo, id: &str) -> Result<PathBuf, Failure> {
+fn find_path(repo: &Repo, id: &str) -> Result<PathBuf, Failure> {
     let dir = repo.cook_dir()?.join("live");
     Ok(dir.join(format!("{id}.json")))
 }
@@ -93,7 +93,7 @@ pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
 ///
 /// # Errors
 /// When the lease cannot be looked at.
-pub fn killed(workspace: &Workspace) -> Result<Option<Live>, Failure> {
+pub fn find_killed(workspace: &Workspace) -> Result<Option<Live>, Failure> {
     let (live, is_driven) = last(workspace)?;
     Ok(live.filter(|live| live.at_work && !is_driven))
 }
@@ -120,7 +120,7 @@ pub(super) fn last_sign(workspace: &Workspace) -> Result<Option<SystemTime>, Fai
 
 /// Notes that something of that workflow's was at work until now, whoever began it.
 pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<(), Failure> {
-    let path = path_of(repo, id)?;
+    let path = find_path(repo, id)?;
     let dir = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     dir.and_then(|()| File::options().create(true).append(true).open(&path))
         .and_then(|file| file.set_modified(SystemTime::now()))

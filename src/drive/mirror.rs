@@ -7,9 +7,9 @@
 
 use super::aside::unwritable;
 use super::authority::Watch;
-use super::left::left_in;
+use super::left::list_directory;
 use super::live;
-use crate::service::{MIRROR_DIR, OF_PROCESS, Workspace, place_of};
+use crate::service::{MIRROR_DIR, OF_PROCESS, Workspace, find_place};
 use cook_agents::end_left;
 use cook_core::diagnostic::{Code, Failure};
 use cook_git::{Difference, Repo};
@@ -65,7 +65,7 @@ impl Mirror {
         let own = format!("{}{OF_PROCESS}", workspace.store_id());
         let left = match workspace.is_log_lost() {
             true => Vec::new(),
-            false => left_in(&mirrors(&workspace.repo))?,
+            false => list_directory(&mirrors(&workspace.repo))?,
         };
         for left in left {
             let name = left.file_name().and_then(|name| name.to_str());
@@ -99,7 +99,7 @@ impl Mirror {
         self.needed.set(true);
         mirror(&self.of, &self.at, Path::new(""), 0).map_err(|error| {
             let what = format!("cannot keep a copy of the log in `{}`", self.at.display());
-            Failure::state(Code::WriteFailed, what).caused_by(&error)
+            Failure::state(Code::WriteFailed, what).with_cause(&error)
         })
     }
 
@@ -176,10 +176,10 @@ impl Drop for Mirror {
 /// Those of [`Workspace::open`]; a copy that cannot be read or put back.
 pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
     let repo = Repo::discover(dir)?;
-    let place = place_of(&repo);
-    let id = Store::id_of(&place)?;
+    let place = find_place(&repo);
+    let id = Store::find_id(&place)?;
     let driver = match &id {
-        Some(id) => Store::driver_of(&place, id)?,
+        Some(id) => Store::find_driver(&place, id)?,
         None => None,
     };
     let ended = id
@@ -195,7 +195,7 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
     // The copy of a driver that was ended may hold what a session took away beside the log.
     let own = id.map(|id| mirrors(&repo).join(id));
     let mut back = false;
-    for mirror in left_in(&mirrors(&repo))? {
+    for mirror in list_directory(&mirrors(&repo))? {
         if is_lost || own.as_ref() == Some(&mirror) {
             back |= fill_in(&mirror, &place)?;
         }
@@ -219,7 +219,7 @@ fn fill_in(from: &Path, place: &Place) -> Result<bool, Failure> {
     let failed = |error: io::Error| {
         let (to, from) = (to.display(), from.display());
         let what = format!("cannot put `{to}` back from `{from}`");
-        Failure::state(Code::WriteFailed, what).caused_by(&error)
+        Failure::state(Code::WriteFailed, what).with_cause(&error)
     };
     let lacked = restore(from, &to, Path::new(""), 0).map_err(failed)?;
     let newest = disk::read_text(&from.join(RECORD), MAX_REF, Links::Refuse).map_err(failed)?;

@@ -28,14 +28,14 @@ mod wait;
 mod weigh;
 mod worker;
 
-pub(crate) use agents::{chosen, find_here, is_that_one, unfit};
+pub(crate) use agents::{choose, find_here, is_that_one, unfit};
 pub(crate) use assignment::{Limits, RoleAgent, RoleAssignment};
 pub(crate) use authority::Violation;
 pub(crate) use driver::Driver;
 pub(crate) use event::{Observer, RunEvent};
 pub(crate) use job::{Held, hold};
-pub(crate) use left::unfinished;
-pub(crate) use live::{Live, killed, live};
+pub(crate) use left::list_unfinished;
+pub(crate) use live::{Live, find_killed, live};
 pub(crate) use mirror::open_whole;
 pub(crate) use once::{Unseen, first_agent, hold_once};
 pub(crate) use operator::{Opening, Operator, Order};

@@ -5,14 +5,14 @@ use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_git::Unparked;
 
-pub(super) fn uncommitted(workspace: &Workspace) -> Result<u64, Failure> {
+pub(super) fn count_uncommitted(workspace: &Workspace) -> Result<u64, Failure> {
     let worktree = workspace.repo.status()?.worktree;
     Ok(worktree.dirty.len() as u64 + worktree.more)
 }
 
 /// Puts what is not committed aside.
 pub(super) fn park(operator: &dyn Operator, workspace: &Workspace) -> Result<(), Failure> {
-    let paths = uncommitted(workspace)?;
+    let paths = count_uncommitted(workspace)?;
     let name = workspace
         .repo
         .park(workspace.store_id(), &cook_store::store::fresh_id())?;
@@ -24,7 +24,7 @@ pub(super) fn park(operator: &dyn Operator, workspace: &Workspace) -> Result<(),
 pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result<(), Failure> {
     for name in workspace
         .repo
-        .parked_refs(workspace.store_id())?
+        .list_parked(workspace.store_id())?
         .into_iter()
         .rev()
     {

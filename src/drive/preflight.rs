@@ -1,14 +1,14 @@
 //! What is settled before a run: who plays what, how far it may go, and what stands in its way.
 
-use super::agents::{chosen, find_here, lacks};
+use super::agents::{choose, find_here, lacks};
 use super::assignment::{Limits, RoleAgent, RoleAssignment};
 use super::operator::{Operator, Order};
 use super::parking::paths_are;
 use super::sandbox::Keeping;
 use crate::service::{self, Workspace};
 use cook_agents::{Preset, Spent};
-use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, counted};
-use cook_core::machine::{Dispatch, Worktree, quoted};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, count_noun};
+use cook_core::machine::{Dispatch, Worktree, quote_word};
 use cook_core::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot, Span};
 use cook_os::process::Clocks;
 use cook_store::session::{CallRecord, GitStore};
@@ -57,7 +57,7 @@ pub(super) fn cast(
         for name in names {
             let model = config.model(role.short(), &name).map(str::to_owned);
             agents.push(RoleAgent {
-                preset: chosen(workspace, Some(&name))?,
+                preset: choose(workspace, Some(&name))?,
                 access: access(role, &own, &default),
                 clocks: clocks(config, &own, &default),
                 price: config.price(&name, model.as_deref()),
@@ -104,7 +104,7 @@ pub(super) fn before(
     service::check_commit_point(workspace)?;
     show_cast(operator, cast);
     operator.show(&format!("{:<22} {}", "sandbox", keeping.summary()));
-    if let Some(opened) = keeping.opened() {
+    if let Some(opened) = keeping.warn_of_open() {
         operator.warn(&opened.message);
     }
     require_agents(workspace, cast)?;
@@ -118,7 +118,7 @@ pub(super) fn before(
     let gates = gates(workspace, &snapshot)?;
     show_prospect(operator, workspace, limits, &gates, &snapshot, &dispatch)?;
     require_trust(workspace, &gates, &dispatch)?;
-    for name in workspace.repo.parked_refs(workspace.store_id())? {
+    for name in workspace.repo.list_parked(workspace.store_id())? {
         operator.note(&format!(
             "an earlier run left changes parked as `{name}`; they are put back when this one ends"
         ));
@@ -195,7 +195,7 @@ fn show_prospect(
     let budgets = workspace.config()?.limits();
     row("limits", limits_left(limits, &budgets, snapshot, &spent));
     let now = workspace.clock.now();
-    if let Some(text) = going_on(&lines, workspace.store_id(), dispatch, &now) {
+    if let Some(text) = describe_going_on(&lines, workspace.store_id(), dispatch, &now) {
         row("goes on", text);
     }
     Ok(())
@@ -211,7 +211,7 @@ fn require_trust(
     // Where the work is stopped none would run.
     if let Some(gate) = untrusted.filter(|gate| gate.configured || dispatch.role.is_some()) {
         let what = "a gate would stop the run:";
-        return Err(untrusted_command(
+        return Err(refuse_untrusted(
             what,
             &gate.run,
             " is not trusted on this machine",
@@ -221,14 +221,14 @@ fn require_trust(
         && !workspace.trust()?.is_trusted(run)
     {
         let what = "the command of `[notify]` is not trusted on this machine:";
-        return Err(untrusted_command(what, run, ""));
+        return Err(refuse_untrusted(what, run, ""));
     }
     Ok(())
 }
 
-fn untrusted_command(what: &str, run: &str, how: &str) -> Failure {
+fn refuse_untrusted(what: &str, run: &str, how: &str) -> Failure {
     Refusal::new(Code::TrustMissing, format!("{what} `{run}`{how}"))
-        .replace_hints([format!("run `cook trust {}`", quoted(run))])
+        .replace_hints([format!("run `cook trust {}`", quote_word(run))])
         .into()
 }
 
@@ -273,7 +273,7 @@ fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Gate>, Failur
 }
 
 fn gates_named(gates: &[Gate]) -> String {
-    let mut text = counted(gates.len() as u64, "gate");
+    let mut text = count_noun(gates.len() as u64, "gate");
     for (place, gate) in gates.iter().take(NAMED).enumerate() {
         text.push_str(if place == 0 { ": " } else { ", " });
         text.push_str(&format!(
@@ -344,7 +344,7 @@ fn limits_left(limits: &Limits, budgets: &Budgets, snapshot: &Snapshot, spent: &
 }
 
 /// What becomes of the step that the last run was at, and why; none where no session was held.
-fn going_on(
+fn describe_going_on(
     lines: &[CallRecord],
     workflow: &str,
     dispatch: &Dispatch,

@@ -1,6 +1,6 @@
 //! Has agents answer once.
 
-use super::agents::{chosen, find_here};
+use super::agents::{choose, find_here};
 use super::sandbox::Keeping;
 use crate::service::Workspace;
 use cook_agents::{AgentSupplier, Preset, Sandbox, presets, probe_version};
@@ -24,7 +24,7 @@ pub fn probe(
 ) -> Result<(Vec<String>, Vec<Finding>), Failure> {
     let config = workspace.config()?;
     let all: Vec<Preset> = match only {
-        Some(name) => vec![chosen(workspace, Some(name))?],
+        Some(name) => vec![choose(workspace, Some(name))?],
         None => presets(config)
             .into_values()
             .filter_map(Result::ok)

@@ -1,7 +1,7 @@
 //! A question of the user's own, held to reading as a reader's session is.
 
 use super::authority::{Violation, Watch};
-use super::left::left_in;
+use super::left::list_directory;
 use super::mirror::{Mirror, TAKEN};
 use crate::service::Workspace;
 use cook_agents::PutBack;
@@ -62,11 +62,11 @@ pub fn guard(workspace: &Workspace, action: Action) -> Result<PutBack<'_>, Failu
 
 /// Removes what a killed cook left of its questions.
 fn forget_old(workspace: &Workspace, dir: &Path) -> Result<(), Failure> {
-    for left in left_in(dir)? {
+    for left in list_directory(dir)? {
         let made = left.metadata().and_then(|found| found.modified());
         let age = made.ok().and_then(|made| made.elapsed().ok());
         if age.is_some_and(|age| age > LONGEST)
-            && let Some(watch) = Watch::left_behind(&left, None)?
+            && let Some(watch) = Watch::open_left_behind(&left, None)?
         {
             watch.end(&workspace.repo)?;
         }

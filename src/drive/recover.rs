@@ -3,7 +3,7 @@
 use super::authority::Watch;
 use super::driver::Driver;
 use super::event::RunEvent;
-use super::left::{all_watches, left_in, unreadable, watches};
+use super::left::{all_watches, list_directory, unreadable, watches};
 use super::live;
 use crate::service::Workspace;
 use cook_agents::{end_left, settle_left};
@@ -28,8 +28,8 @@ impl Driver<'_> {
         };
         settle_left(&self.sessions, &workspace.clock)?;
         workspace.repo.sweep_throwaways()?;
-        for path in left_in(&watches(&workspace)?)? {
-            if let Some(watch) = Watch::left_behind(&path, end)? {
+        for path in list_directory(&watches(&workspace)?)? {
+            if let Some(watch) = Watch::open_left_behind(&path, end)? {
                 let unlocked = watch.unlock(&workspace)?;
                 if !unlocked.is_empty() {
                     self.observer.observe(&RunEvent::Unlocked(&unlocked));

@@ -42,7 +42,7 @@ impl Driver<'_> {
             if self.tally.sessions >= self.limits.steps {
                 break Ended::Steps;
             }
-            if let Some(what) = self.spent(started)? {
+            if let Some(what) = self.find_spent_limit(started)? {
                 break Ended::Budget(what);
             }
             let before = self.standing()?;
@@ -87,7 +87,7 @@ impl Driver<'_> {
     }
 
     /// The limit that is used up: time is a run's, money and tokens are the workflow's.
-    fn spent(&self, started: Instant) -> Result<Option<String>, Failure> {
+    fn find_spent_limit(&self, started: Instant) -> Result<Option<String>, Failure> {
         if started.elapsed() >= self.limits.wall {
             return Ok(Some(format!(
                 "this run has taken {}",
@@ -96,7 +96,7 @@ impl Driver<'_> {
         }
         let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
-        let limit = self.allowed(&snapshot);
+        let limit = self.compute_allowance(&snapshot);
         let cost = self.tally.spent.micro_usd + self.before.micro_usd;
         if let Some(limit) = limit.filter(|limit| cost >= *limit) {
             return Ok(Some(format!(
@@ -115,20 +115,20 @@ impl Driver<'_> {
     }
 
     /// Millionths of a dollar that the workflow may cost; none = no limit.
-    fn allowed(&self, snapshot: &Snapshot) -> Option<u64> {
+    fn compute_allowance(&self, snapshot: &Snapshot) -> Option<u64> {
         let granted = snapshot.counters.granted.cost_micro_usd.unwrap_or(0);
         let limit = self.limits.cost_micro_usd;
         (limit > 0).then(|| limit.saturating_add(granted))
     }
 
     /// What one session more may take.
-    pub(super) fn left(&self, snapshot: &Snapshot) -> Bounds {
+    pub(super) fn compute_bounds(&self, snapshot: &Snapshot) -> Bounds {
         let (now, before) = (&self.tally.spent, &self.before);
         let cost = now.micro_usd + before.micro_usd;
         let tokens = now.unpriced_tokens + before.unpriced_tokens;
         Bounds {
             micro_usd: self
-                .allowed(snapshot)
+                .compute_allowance(snapshot)
                 .map(|limit| limit.saturating_sub(cost)),
             tokens: self.limits.tokens.map(|limit| limit.saturating_sub(tokens)),
             requests: self.limits.requests,
@@ -171,7 +171,7 @@ impl Standing {
                     )
                 })
                 .collect(),
-            votes: cook_core::machine::votes_at(snapshot, &head).count(),
+            votes: cook_core::machine::list_votes(snapshot, &head).count(),
             read: [
                 current_review(snapshot).map(|review| review.commit.clone()),
                 current_audit(snapshot).map(|audit| audit.commit.clone()),

@@ -101,18 +101,19 @@ impl Keeping {
     }
 
     /// What whoever calls an agent is warned of.
-    pub fn opened(&self) -> Option<Finding> {
+    pub fn warn_of_open(&self) -> Option<Finding> {
         let Self::Kernel { sockets, .. } = self else {
             return None;
         };
-        let opened = || Finding::new(Code::SandboxOpened, reached(sockets)).at("sandbox.sockets");
+        let opened =
+            || Finding::new(Code::SandboxOpened, describe_reached(sockets)).at("sandbox.sockets");
         (!sockets.is_empty()).then(opened)
     }
 
     /// What whoever looks at the settings is warned of.
     pub fn warning(&self) -> Option<Finding> {
         match self {
-            Self::Kernel { .. } => self.opened(),
+            Self::Kernel { .. } => self.warn_of_open(),
             Self::Measured { why } => {
                 let what = format!("agents run without a sandbox: {why}");
                 Some(Finding::new(Code::SandboxOff, what).at("sandbox.mode"))
@@ -121,7 +122,7 @@ impl Keeping {
     }
 }
 
-fn reached(sockets: &[SocketPath]) -> String {
+fn describe_reached(sockets: &[SocketPath]) -> String {
     let names: Vec<String> = sockets.iter().map(|path| format!("`{path}`")).collect();
     format!(
         "agents reach {} and all that answers there, outside of the sandbox",

@@ -58,7 +58,7 @@ impl Driver<'_> {
         if let Some(step) = self.reground(&workspace)? {
             return Ok(step);
         }
-        let head = service::head_of(&facts)?;
+        let head = service::find_head(&facts)?;
         let ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head, Some(role))?;
         let prompts = service::role_prompts(&workspace, Some(&snapshot), &dispatch, &facts)?;
         let mut beside = self.beside(&workspace, role)?;
@@ -69,7 +69,7 @@ impl Driver<'_> {
         let mut evidence = None;
         let mut missing = 1;
         if role == Role::StopJudge {
-            let votes = machine::votes_at(&snapshot, &head).count();
+            let votes = machine::list_votes(&snapshot, &head).count();
             agents = self.bench(&workspace, &agents, votes)?;
             evidence = self.evidence(&workspace, &snapshot, &head, &prompts)?;
             missing = self.missing_judges(&snapshot, &head);
@@ -177,7 +177,7 @@ impl Driver<'_> {
         let mark = workflow_mark(workspace.store_id(), &workspace.place().cook_dir());
         let sandbox = self.keeping.sandbox(&workspace.repo)?;
         let (_, snapshot) = workspace.require()?;
-        let bounds = self.left(&snapshot);
+        let bounds = self.compute_bounds(&snapshot);
         // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
         let identity = match role {
             Role::Implementer => workspace.repo.identity()?.unwrap_or_default(),
@@ -203,7 +203,7 @@ impl Driver<'_> {
         self.end(watch)?;
         self.board.ends();
         if breach.is_anothers() {
-            if let Some(step) = self.stopped_meanwhile(role)? {
+            if let Some(step) = self.find_stop_meanwhile(role)? {
                 return Ok(vec![RoleOutcome::Step(step)]);
             }
             if breach.user_spoke {

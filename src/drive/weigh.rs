@@ -33,7 +33,7 @@ pub(super) struct SessionStart {
 impl Driver<'_> {
     /// Somebody recorded something while a session was held. Where that stops the work, the run
     /// ends; else the report counts as far as it still fits.
-    pub(super) fn stopped_meanwhile(&mut self, role: Role) -> Result<Option<Step>, Failure> {
+    pub(super) fn find_stop_meanwhile(&mut self, role: Role) -> Result<Option<Step>, Failure> {
         let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
         let (dispatch, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
@@ -202,7 +202,7 @@ impl Driver<'_> {
                         return Ok(RoleOutcome::Step(self.wait(workspace, until, why)?));
                     }
                     if failed.passes() {
-                        self.tally.passing = Some(failed.again_after());
+                        self.tally.passing = Some(failed.read_retry_after());
                     }
                 }
                 Ok(RoleOutcome::Another(why))

@@ -10,9 +10,9 @@ use super::job::{Given, Held, hold_settled, settle_first};
 use super::mirror::open_whole;
 use super::operator::{Operator, Order};
 use super::outcome::{Ended, Outcome};
-use super::parking::{paths_are, uncommitted};
+use super::parking::{count_uncommitted, paths_are};
 use crate::service::{self, Workspace};
-use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal, counted};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal, count_noun};
 use cook_core::model::Policy;
 use cook_os::disk::{Durable, NewFile};
 use cook_remote::{Pulled, Remote, Side};
@@ -50,7 +50,7 @@ pub fn step_from(
     if next.role.is_none() {
         let outcome = Outcome::without_session(Ended::Policy(next.policy), next);
         worker.forget_begun(&workspace)?;
-        return Ok(worker.given(Held::of(outcome, &workspace)?, Vec::new()));
+        return Ok(worker.with_given(Held::of(outcome, &workspace)?, Vec::new()));
     }
     let held = hold_settled(order, operator);
     let workspace = worker.open()?;
@@ -62,7 +62,7 @@ pub fn step_from(
     };
     worker.forget_begun(&workspace)?;
     let held = held.map_err(|failure| worker.explain_trust(failure))?;
-    Ok(worker.given(held, refs))
+    Ok(worker.with_given(held, refs))
 }
 
 struct Worker<'a> {
@@ -103,7 +103,7 @@ impl Worker<'_> {
         let branch = service::branch(&workspace, snapshot.as_ref())?;
         let store = workspace.store.as_ref();
         let lease = store.map(|store| store.lease(OWNER)).transpose()?;
-        let was_begun = store.is_some() && self.begun(&workspace)?.exists();
+        let was_begun = store.is_some() && self.place_of_begun(&workspace)?.exists();
         if was_begun {
             workspace.repo.remove_dead_locks(&Default::default())?;
             self.keep_uncommitted(&workspace)?;
@@ -158,7 +158,7 @@ impl Worker<'_> {
     }
 
     fn require_clean(&self, workspace: &Workspace) -> Result<(), Failure> {
-        let paths = uncommitted(workspace)?;
+        let paths = count_uncommitted(workspace)?;
         if paths == 0 {
             return Ok(());
         }
@@ -194,7 +194,7 @@ impl Worker<'_> {
             let is_ahead = repo.is_ancestor(there, here)?;
             match commits {
                 Commits::Stay | Commits::Yield if is_ahead => return Ok(()),
-                Commits::Stay => return Err(self.diverged(branch)),
+                Commits::Stay => return Err(self.report_diverged(branch)),
                 Commits::Yield | Commits::Go => {
                     let kept = repo.keep_commit(&fresh_id(), branch, here)?;
                     self.operator.warn(&format!(
@@ -207,7 +207,7 @@ impl Worker<'_> {
         repo.move_branch(there)
     }
 
-    fn diverged(&self, branch: &str) -> Failure {
+    fn report_diverged(&self, branch: &str) -> Failure {
         let what = format!(
             "branch `{branch}` of `{}` and this one have commits that the other lacks",
             self.remote
@@ -255,7 +255,7 @@ impl Worker<'_> {
         if let Some(aside) = &pulled.set_aside {
             self.operator.warn(&format!(
                 "{} of this clone that `{}` lacks are kept as `{}` of the log",
-                counted(aside.transitions, "transition"),
+                count_noun(aside.transitions, "transition"),
                 self.remote,
                 aside.name
             ));
@@ -264,7 +264,7 @@ impl Worker<'_> {
 
     /// What a session left that nobody committed: the next one, wherever it is held, begins without.
     fn keep_uncommitted(&self, workspace: &Workspace) -> Result<(), Failure> {
-        let paths = uncommitted(workspace)?;
+        let paths = count_uncommitted(workspace)?;
         if paths > 0 {
             let kept = workspace.repo.keep_uncommitted(&fresh_id())?;
             self.operator.warn(&format!(
@@ -275,7 +275,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    fn given(&self, mut held: Held, refs: Vec<String>) -> Held {
+    fn with_given(&self, mut held: Held, refs: Vec<String>) -> Held {
         held.given = Some(Given {
             remote: self.remote.to_owned(),
             refs,
@@ -284,20 +284,20 @@ impl Worker<'_> {
     }
 
     /// The file that says of this worktree that a step was begun in it, and has not ended.
-    fn begun(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {
+    fn place_of_begun(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {
         let dir = workspace.repo.cook_dir()?.join("steps");
         Ok(dir.join(workspace.store()?.id()))
     }
 
     fn note_begun(&self, workspace: &Workspace) -> Result<(), Failure> {
-        let path = self.begun(workspace)?;
+        let path = self.place_of_begun(workspace)?;
         let dir = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         dir.and_then(|()| NewFile::at(&path, Durable::ContentAndName).write(b""))
             .map_err(|error| unwritable(&path, &error))
     }
 
     fn forget_begun(&self, workspace: &Workspace) -> Result<(), Failure> {
-        let path = self.begun(workspace)?;
+        let path = self.place_of_begun(workspace)?;
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(unwritable(&path, &error))

@@ -83,7 +83,7 @@ pub(crate) fn joint_misses(judges: &[Kept]) -> Option<Joint> {
 mod tests {
     use super::*;
 
-    fn known(caught: (u64, u64), alarms: (u64, u64)) -> Known {
+    fn make_known(caught: (u64, u64), alarms: (u64, u64)) -> Known {
         let share = |(hits, of)| Share { hits, of };
         Known {
             record: Record {
@@ -95,24 +95,24 @@ mod tests {
 
     #[test]
     fn a_judge_whose_answer_is_always_the_same_is_shown_as_one() {
-        let yes = known((0, 20), (0, 20));
+        let yes = make_known((0, 20), (0, 20));
         assert!(!yes.tells_apart());
         assert_eq!(
             yes.words(),
             "caught 0 of 20 planted faults (0 to 16 %), 0 of 20 false alarms (0 to 16 %); it catches nothing"
         );
-        let no = known((20, 20), (20, 20));
+        let no = make_known((20, 20), (20, 20));
         assert!(!no.tells_apart());
         assert!(
             no.words()
                 .ends_with("; that does not tell faults from clean work")
         );
-        let good = known((14, 20), (2, 20));
+        let good = make_known((14, 20), (2, 20));
         assert!(good.tells_apart());
         assert_eq!(
             good.words(),
             "caught 14 of 20 planted faults (48 to 85 %), 2 of 20 false alarms (3 to 30 %)"
         );
-        assert!(!known((0, 0), (0, 3)).tells_apart());
+        assert!(!make_known((0, 0), (0, 3)).tells_apart());
     }
 }

@@ -3,8 +3,8 @@
 use super::kept::{Identity, Kept};
 use super::known::Known;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Failure, counted};
-use cook_core::machine::{Head, votes_at};
+use cook_core::diagnostic::{Failure, count_noun};
+use cook_core::machine::{Head, list_votes};
 use cook_core::model::{Role, SliceStatus, Snapshot};
 use cook_store::session::{CallRecord, GitStore, Ref, SessionStore};
 
@@ -36,7 +36,7 @@ impl Judged {
         };
         // An audit says what is open, and most often something is.
         let gave = match self.role {
-            Role::Auditor => counted(self.of, "audit"),
+            Role::Auditor => count_noun(self.of, "audit"),
             _ => format!("{} of {} yes", self.yes, self.of),
         };
         format!("{}: {gave}{by}; {known}", self.role.short())
@@ -80,7 +80,7 @@ pub(crate) fn find_verdicts(
             verdicts.push((Role::Auditor, !audit.rejects, session));
         }
     }
-    for vote in votes_at(snapshot, at) {
+    for vote in list_votes(snapshot, at) {
         let session = vote.session.clone().filter(|_| !kept.is_empty());
         verdicts.push((Role::StopJudge, vote.can_stop, session));
     }

@@ -5,7 +5,7 @@
 
 use super::context::{HookContext, child};
 use super::error::HookError;
-use super::respond::{Call, Called, Response, called};
+use super::respond::{Call, Called, Response, read_call};
 use crate::check::{Ask, check};
 use crate::service::Workspace;
 use cook_hooks::{
@@ -14,7 +14,7 @@ use cook_hooks::{
 
 /// Handles one call; of any event but a stop nothing is heard.
 pub fn respond_to_stop(call: &Call) -> Response {
-    let mut called = match called(call, Row::is_stop_gate) {
+    let mut called = match read_call(call, Row::is_stop_gate) {
         Ok(called) => called,
         Err(response) => return response,
     };

@@ -2,7 +2,7 @@
 
 use super::context::{HookContext, child};
 use super::error::HookError;
-use super::issues::owed;
+use super::issues::list_owed;
 use super::measure;
 use super::tracker::Tracker;
 use crate::service::{self, Taker, Workspace};
@@ -127,7 +127,7 @@ pub(super) fn give(
         }
         length = Some(trail.len());
         let all = tracker
-            .catch_up(&owed(&trail, plan))
+            .catch_up(&list_owed(&trail, plan))
             .map_err(HookError::Tracker)?;
         if !all {
             return Ok(());

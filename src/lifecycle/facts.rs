@@ -100,14 +100,16 @@ impl HookContext<'_> {
                 || rest.iter().any(|word| {
                     word == "--claim" || word == "in_progress" || word == "--status=in_progress"
                 });
-            for issue in named(rest) {
+            for issue in list_named(rest) {
                 match word {
                     "update" | "claim" if claims && tracker.holds(issue) == Ok(true) => {
                         facts.claimed = Some(issue.to_owned());
                     }
                     // A close that was skipped can end with 0: it is verified, not believed.
                     "close" if !facts.closed.iter().any(|closed| closed.id == issue) => {
-                        facts.closed.extend(tracker.closed(issue).ok().flatten());
+                        facts
+                            .closed
+                            .extend(tracker.verify_close(issue).ok().flatten());
                     }
                     _ => {}
                 }
@@ -127,14 +129,14 @@ impl HookContext<'_> {
             facts.commits = self
                 .workspace
                 .repo
-                .made_since(seen.commit.as_deref(), &head)?;
+                .list_made_since(seen.commit.as_deref(), &head)?;
         }
         facts.head.clone_from(&head.commit);
         facts.workflow = snapshot.map(|snapshot| measure::workflow(snapshot, &head));
         if let Some(store) = &self.workspace.store {
             facts.trail = store.checkpoints_length()?;
             if let Some(seen) = state.trail.filter(|seen| *seen != facts.trail) {
-                facts.news = store.checkpoints_after(seen, NEWS)?;
+                facts.news = store.read_checkpoints_after(seen, NEWS)?;
             }
             if let Some(owner) = state_dir.owner().filter(|owner| owner.holds(facts.now_ms)) {
                 let agents = owner.agent == self.agent.name();
@@ -178,7 +180,7 @@ impl HookContext<'_> {
 }
 
 /// The first words that may name issues.
-fn named(words: &[String]) -> impl Iterator<Item = &str> {
+fn list_named(words: &[String]) -> impl Iterator<Item = &str> {
     const TAKE_A_WORD: [&str; 6] = ["--reason", "-r", "--status", "-s", "--actor", "--session"];
     let values = words.iter().skip(1).zip(words);
     let first = words.first().into_iter().map(String::as_str);

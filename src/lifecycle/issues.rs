@@ -9,7 +9,7 @@ use super::tracker::{Picture, Tracker, Wanted};
 use crate::service::Workspace;
 use crate::tracker::{
     self, Actor, Beads, Bounds, Brief, Comment, Entry, Found, Issue, IssueStatus, Link, Memory,
-    MemoryError, Outage, TrackerError, is_id, issues_of, split_mark, unblocked_by,
+    MemoryError, Outage, TrackerError, is_id, list_issues, list_unblocked_by, split_mark,
     with_parents_type,
 };
 use cook_core::digest::sha256;
@@ -24,7 +24,7 @@ const READY: usize = 3;
 
 /// The tracker of a worktree, if it has one. The time for everything that is asked
 /// of it begins now.
-pub fn tracker_of(workspace: &Workspace, kind: Kind) -> Option<Box<dyn Tracker + '_>> {
+pub fn find_tracker(workspace: &Workspace, kind: Kind) -> Option<Box<dyn Tracker + '_>> {
     let (call, all) = match kind {
         // These are waited for longer.
         Kind::BeforeCompact => (1_200, 2_500),
@@ -40,14 +40,14 @@ pub fn tracker_of(workspace: &Workspace, kind: Kind) -> Option<Box<dyn Tracker +
 
 /// The entries of a trail that belong to issues, as comments: those of a slice go to
 /// the issues that it carries.
-pub fn owed(trail: &[Checkpoint], plan: Option<&Plan>) -> Vec<Entry> {
+pub fn list_owed(trail: &[Checkpoint], plan: Option<&Plan>) -> Vec<Entry> {
     let mut owed = Vec::new();
     for entry in trail {
         let Some(item) = entry.item.as_deref() else {
             continue;
         };
         let issues: Vec<&str> = match plan.and_then(|plan| plan.slice(item)) {
-            Some(slice) => issues_of(slice).collect(),
+            Some(slice) => list_issues(slice).collect(),
             None => is_id(item).then_some(item).into_iter().collect(),
         };
         let key = key(&entry.id);
@@ -121,7 +121,7 @@ impl<'w> Issues<'w> {
     }
 
     /// The same; an outage is noted, so that no later event waits for it.
-    fn noted<T>(&self, answer: Result<T, TrackerError>) -> Result<T, String> {
+    fn note_outage<T>(&self, answer: Result<T, TrackerError>) -> Result<T, String> {
         answer.map_err(|error| {
             let why = error.to_string();
             if error.is_away() {
@@ -142,7 +142,7 @@ impl<'w> Issues<'w> {
 
     /// A list, or a note why it is not there.
     fn list<T>(&self, notes: &mut Vec<String>, answer: Result<Vec<T>, TrackerError>) -> Vec<T> {
-        self.noted(answer).unwrap_or_else(|why| {
+        self.note_outage(answer).unwrap_or_else(|why| {
             if !notes.contains(&why) {
                 notes.push(why);
             }
@@ -167,7 +167,7 @@ impl<'w> Issues<'w> {
             .iter()
             .filter(|issue| issue.status == IssueStatus::Open && is_mine_to_do(beads, issue))
             .take(READY)
-            .map(|issue| named(&issue.id, &issue.title))
+            .map(|issue| name_issue(&issue.id, &issue.title))
             .collect();
         issues
     }
@@ -253,19 +253,19 @@ impl Tracker for Issues<'_> {
 
     fn holds(&self, issue: &str) -> Result<bool, String> {
         let beads = self.reach()?;
-        let issue = self.noted(tracker::Tracker::show(beads, issue))?;
+        let issue = self.note_outage(tracker::Tracker::show(beads, issue))?;
         Ok(issue.status == IssueStatus::InProgress && is_mine_to_do(beads, &issue))
     }
 
-    fn closed(&self, issue: &str) -> Result<Option<ClosedIssue>, String> {
+    fn verify_close(&self, issue: &str) -> Result<Option<ClosedIssue>, String> {
         let beads = self.reach()?;
-        let issue = self.noted(tracker::Tracker::show(beads, issue))?;
+        let issue = self.note_outage(tracker::Tracker::show(beads, issue))?;
         if issue.status != IssueStatus::Closed {
             return Ok(None);
         }
         // The close counts whether or not its consequences could be asked for.
         let unblocked = self
-            .noted(unblocked_by(beads, &issue.id))
+            .note_outage(list_unblocked_by(beads, &issue.id))
             .unwrap_or_default();
         Ok(Some(ClosedIssue {
             id: issue.id,
@@ -294,7 +294,7 @@ impl Tracker for Issues<'_> {
             tracker::replay(beads, &mut memory, entries).map_err(|error| error.to_string())?;
         drop(memory);
         match report.stopped_by {
-            Some(error) => self.noted(Err(error)),
+            Some(error) => self.note_outage(Err(error)),
             None => Ok(true),
         }
     }
@@ -310,7 +310,7 @@ fn is_mine_to_do(beads: &Beads, issue: &Issue) -> bool {
     assignee.is_none_or(|name| tracker::Tracker::is_mine(beads, name))
 }
 
-fn named(id: &str, title: &str) -> String {
+fn name_issue(id: &str, title: &str) -> String {
     match title {
         "" => id.to_owned(),
         title => format!("{id} — {title}"),
@@ -319,13 +319,13 @@ fn named(id: &str, title: &str) -> String {
 
 fn parent(issue: &Brief) -> String {
     match &issue.kind {
-        Some(kind) => named(&format!("{} ({kind})", issue.id), &issue.title),
+        Some(kind) => name_issue(&format!("{} ({kind})", issue.id), &issue.title),
         None => brief(issue),
     }
 }
 
 fn brief(issue: &Brief) -> String {
-    named(&issue.id, &issue.title)
+    name_issue(&issue.id, &issue.title)
 }
 
 /// A comment as an entry of the trail; one of cook's own has the key of its entry.
@@ -374,7 +374,7 @@ mod tests {
             entry("commit:c4", None),
             entry("commit:c5", Some("--help")),
         ];
-        let told: Vec<(String, String)> = owed(&trail, Some(&plan))
+        let told: Vec<(String, String)> = list_owed(&trail, Some(&plan))
             .into_iter()
             .map(|entry| (entry.issue, entry.id))
             .collect();
@@ -388,7 +388,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            owed(&trail[..2], None).len(),
+            list_owed(&trail[..2], None).len(),
             2,
             "without a plan an item is an issue"
         );

@@ -4,7 +4,7 @@
 use super::issues::key;
 use super::tracker::{Tracker, Wanted};
 use crate::service::{self, Workspace};
-use crate::tracker::issues_of;
+use crate::tracker::list_issues;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{Dispatch, Head, Rule};
 use cook_core::model::{ActiveStatus, Checkpoint, Role, Snapshot};
@@ -21,7 +21,7 @@ const TRANSCRIPT: u64 = 64 << 10;
 pub(super) const LOOK_BACK: usize = 2_000;
 
 /// The slice in work.
-pub(super) fn slice_in_work(snapshot: &Snapshot) -> Option<&str> {
+pub(super) fn find_slice_in_work(snapshot: &Snapshot) -> Option<&str> {
     let in_work = matches!(
         snapshot.active.status,
         ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
@@ -43,7 +43,7 @@ pub(super) fn workflow(snapshot: &Snapshot, head: &Head) -> Workflow {
     Workflow {
         policy: state.continuation_policy,
         role,
-        slice: slice_in_work(snapshot).map(str::to_owned),
+        slice: find_slice_in_work(snapshot).map(str::to_owned),
         surfaces: handoff
             .and_then(|handoff| handoff.implementation_surfaces.clone())
             .unwrap_or_default(),
@@ -133,14 +133,14 @@ pub(super) fn recovery(
         None => kept,
     };
     if let Some(tracker) = tracker {
-        let carried = snapshot.and_then(carried);
+        let carried = snapshot.and_then(find_carried);
         ask_tracker(tracker, carried, claimed, &mut recovery, &mut entries);
     }
     let now = workspace.clock.now();
     recovery.checkpoints = recovery
         .item
         .as_ref()
-        .map(|item| trail_of(&entries, &item.id, &now))
+        .map(|item| read_trail(&entries, &item.id, &now))
         .unwrap_or_default();
     let status = workspace.repo.status()?.worktree;
     recovery.uncommitted = status.dirty;
@@ -149,9 +149,9 @@ pub(super) fn recovery(
 }
 
 /// The issue whose comments belong to the slice in work.
-fn carried(snapshot: &Snapshot) -> Option<&str> {
-    let slice = snapshot.plan.slice(slice_in_work(snapshot)?)?;
-    issues_of(slice).next()
+fn find_carried(snapshot: &Snapshot) -> Option<&str> {
+    let slice = snapshot.plan.slice(find_slice_in_work(snapshot)?)?;
+    list_issues(slice).next()
 }
 
 /// The tracker's issue comes before the slice when the session claimed it, and
@@ -188,19 +188,19 @@ fn ask_tracker(
 fn merge(entries: &mut Vec<Checkpoint>, more: Vec<Checkpoint>) {
     let known: BTreeSet<String> = entries.iter().map(|entry| key(&entry.id)).collect();
     entries.extend(more.into_iter().filter(|entry| !known.contains(&entry.id)));
-    entries.sort_by_key(|entry| Clock::seconds_of(&entry.at.display()));
+    entries.sort_by_key(|entry| Clock::parse_seconds(&entry.at.display()));
 }
 
 /// The newest entries of one item, oldest first, with how long ago they were.
-fn trail_of(entries: &[Checkpoint], item: &str, now: &str) -> Vec<(String, String)> {
-    let now = Clock::seconds_of(now).unwrap_or_default();
+fn read_trail(entries: &[Checkpoint], item: &str, now: &str) -> Vec<(String, String)> {
+    let now = Clock::parse_seconds(now).unwrap_or_default();
     let mut shown: Vec<(String, String)> = entries
         .iter()
         .rev()
         .filter(|entry| entry.item.as_deref() == Some(item))
         .take(CHECKPOINTS)
         .map(|entry| {
-            let at = Clock::seconds_of(&entry.at.display()).unwrap_or(now);
+            let at = Clock::parse_seconds(&entry.at.display()).unwrap_or(now);
             (ago(now - at), entry.text.clone())
         })
         .collect();
@@ -210,7 +210,7 @@ fn trail_of(entries: &[Checkpoint], item: &str, now: &str) -> Vec<(String, Strin
 
 /// The slice in work, as the message shows it.
 fn item(snapshot: &Snapshot) -> Option<Item> {
-    let id = slice_in_work(snapshot)?;
+    let id = find_slice_in_work(snapshot)?;
     let slice = snapshot.plan.slice(id)?;
     let waits = |other: &&cook_core::model::Slice| other.blocked_on.iter().any(|entry| entry == id);
     Some(Item {

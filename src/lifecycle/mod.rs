@@ -16,7 +16,9 @@ mod session;
 mod tracker;
 
 pub use at_stop::respond_to_stop;
-pub(crate) use issues::tracker_of;
+pub(crate) use issues::find_tracker;
 pub use respond::{Call, OpenTracker, Response, respond};
-pub(crate) use session::{attach, checkpoint, recover, session_to_attach, statusline, take_around};
+pub(crate) use session::{
+    attach, checkpoint, find_session_to_attach, recover, statusline, take_around,
+};
 pub use tracker::{Picture, Tracker, Wanted};

@@ -54,7 +54,7 @@ pub(super) struct Called {
 
 /// Reads a call of an event that `heeds` takes; none, with what there is to say of that, where hooks
 /// are silenced or there is no repository.
-pub(super) fn called(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, Response> {
+pub(super) fn read_call(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, Response> {
     let silent = Response::default;
     if std::env::var_os(SWITCH).is_some_and(|value| value == "off") {
         return Err(silent());
@@ -84,7 +84,7 @@ pub(super) fn called(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, Res
 
 /// Handles one call.
 pub fn respond(call: &Call) -> Response {
-    let called = match called(call, |_| true) {
+    let called = match read_call(call, |_| true) {
         Ok(called) => called,
         Err(response) => return response,
     };

@@ -3,8 +3,8 @@
 
 use super::effects::give;
 use super::error::HookError;
-use super::issues::tracker_of;
-use super::measure::{recovery, slice_in_work};
+use super::issues::find_tracker;
+use super::measure::{find_slice_in_work, recovery};
 use super::respond::SWITCH;
 use super::tracker::{Tracker, Wanted};
 use crate::service::Workspace;
@@ -16,7 +16,7 @@ use cook_os::process::{INVOCATION_VARIABLE, agent_around, session_around};
 use std::path::Path;
 
 fn unwritable(error: &std::io::Error) -> Failure {
-    Failure::state(Code::NotWritable, "`.agent/tmp` cannot be written").caused_by(error)
+    Failure::state(Code::NotWritable, "`.agent/tmp` cannot be written").with_cause(error)
 }
 
 /// Makes the agent session around this process the workflow's owner; one that its agent does not name
@@ -65,7 +65,7 @@ pub fn attach(workspace: &Workspace, agent: &str, session: &str) -> Result<Owner
 ///
 /// # Errors
 /// When no session can be told.
-pub fn session_to_attach(
+pub fn find_session_to_attach(
     workspace: &Workspace,
     named: Option<&str>,
 ) -> Result<(String, String), Failure> {
@@ -99,14 +99,14 @@ pub fn checkpoint(
     workspace: &Workspace,
     text: &str,
 ) -> Result<(Checkpoint, Vec<Finding>), Failure> {
-    let tracker = tracker_of(workspace, Kind::BeforeCompact);
+    let tracker = find_tracker(workspace, Kind::BeforeCompact);
     if workspace.store.is_none() && tracker.is_none() {
         workspace.store()?;
     }
     let (item, mut findings) = current_item(workspace, tracker.as_deref())?;
     let entry = Checkpoint {
         commit: workspace.repo.head()?.commit,
-        ..said(&workspace.clock.now(), item, text)?
+        ..make_checkpoint(&workspace.clock.now(), item, text)?
     };
     keep(workspace, &entry)?;
     if let Some(tracker) = &tracker {
@@ -132,7 +132,7 @@ fn keep(workspace: &Workspace, entry: &Checkpoint) -> Result<(), Failure> {
     write().map_err(|error| unwritable(&error))
 }
 
-fn said(now: &str, item: Option<String>, text: &str) -> Result<Checkpoint, Failure> {
+fn make_checkpoint(now: &str, item: Option<String>, text: &str) -> Result<Checkpoint, Failure> {
     let text = cook_core::diagnostic::clean(text, cook_core::diagnostic::Lines::Keep);
     let text = text.trim();
     if text.is_empty() {
@@ -171,7 +171,10 @@ fn current_item(
     let state = session_state(workspace);
     let claimed = state.filter(|state| state.claimed).and_then(|s| s.item);
     let (_, snapshot) = workspace.current()?;
-    let slice = snapshot.as_ref().and_then(slice_in_work).map(str::to_owned);
+    let slice = snapshot
+        .as_ref()
+        .and_then(find_slice_in_work)
+        .map(str::to_owned);
     if let (None, Some(tracker)) = (claimed.as_ref().or(slice.as_ref()), tracker) {
         let picture = tracker.picture(Wanted::Any);
         let behind = |why| Finding::new(Code::TrackerBehind, why);
@@ -186,7 +189,7 @@ fn current_item(
 /// # Errors
 /// Neither a workflow nor a tracker, a repository or a log that cannot be read.
 pub fn recover(workspace: &Workspace) -> Result<Recovery, Failure> {
-    let tracker = tracker_of(workspace, Kind::BeforeCompact);
+    let tracker = find_tracker(workspace, Kind::BeforeCompact);
     let snapshot = match &tracker {
         Some(tracker) => {
             // What does not answer is named by the message.
@@ -241,7 +244,7 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
         return String::new();
     };
     let session = value["session_id"].as_str();
-    let item = session.and_then(|session| item_of(&workspace, agent, session));
+    let item = session.and_then(|session| find_item(&workspace, agent, session));
     if snapshot.is_none() && item.is_none() {
         return String::new();
     }
@@ -254,14 +257,17 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
         Some(role) => role.short().to_owned(),
         None => state.continuation_policy.to_string(),
     });
-    let slice = snapshot.as_ref().and_then(slice_in_work).map(str::to_owned);
+    let slice = snapshot
+        .as_ref()
+        .and_then(find_slice_in_work)
+        .map(str::to_owned);
     let full = percent.map(|percent| format!("context {percent:.0} %"));
     let parts: Vec<String> = [who, item.or(slice), full].into_iter().flatten().collect();
     format!("cook: {}", parts.join(" · "))
 }
 
 /// The issue that a session works on.
-fn item_of(workspace: &Workspace, agent: Agent, session: &str) -> Option<String> {
+fn find_item(workspace: &Workspace, agent: Agent, session: &str) -> Option<String> {
     let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
     let state = state_dir.load(agent, session)?;
     state.item.filter(|_| state.claimed || state.found)

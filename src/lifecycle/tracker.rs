@@ -51,7 +51,7 @@ pub trait Tracker {
     ///
     /// # Errors
     /// As [`Tracker::wake`].
-    fn closed(&self, issue: &str) -> Result<Option<ClosedIssue>, String>;
+    fn verify_close(&self, issue: &str) -> Result<Option<ClosedIssue>, String>;
 
     /// Gives the issues those of the entries that they do not have yet, each once,
     /// now or when the tracker answers again. True when nothing waits any more.

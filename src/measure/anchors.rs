@@ -1,7 +1,7 @@
 //! What anchors of criteria and of the brief are worth now.
 
 use super::world::World;
-use crate::anchor::{Anchor, Sources, basis_of};
+use crate::anchor::{Anchor, Sources, find_basis};
 use cook_core::brief::{is_users, mentions, quotes};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{
@@ -24,7 +24,7 @@ impl World<'_> {
         for question in &wanted.anchors {
             match Anchor::parse(&question.anchor) {
                 Ok(Anchor::Test(_)) => {
-                    let gates = self.gates_of(&question.slice_id);
+                    let gates = self.list_gates(&question.slice_id);
                     resting.extend(gates.iter().filter_map(|gate| words(gate).ok()));
                 }
                 Ok(anchor @ (Anchor::Command { .. } | Anchor::Receipt(_))) => {
@@ -33,7 +33,7 @@ impl World<'_> {
                         Anchor::Receipt(id) => receipts.get(&id)?.map(|receipt| receipt.command),
                         _ => None,
                     };
-                    let gates = self.gates_of(&question.slice_id);
+                    let gates = self.list_gates(&question.slice_id);
                     let named = command.and_then(|command| words(&command).ok());
                     // What an anchor names is never run because the anchor names it.
                     let is_gate = |named: &Vec<String>| {
@@ -54,10 +54,10 @@ impl World<'_> {
             };
             self.complete(&head, &resting, caches)?;
             // What held at the basis already is no news.
-            let bases: BTreeSet<&str> = wanted.anchors.iter().filter_map(basis_of).collect();
+            let bases: BTreeSet<&str> = wanted.anchors.iter().filter_map(find_basis).collect();
             for basis in bases {
                 if let Some(commit) = self.repo.resolve(basis)? {
-                    let tree = Some(self.repo.tree_of(&commit)?);
+                    let tree = Some(self.repo.find_tree(&commit)?);
                     let then = Head {
                         tree,
                         commit: Some(commit),
@@ -69,7 +69,7 @@ impl World<'_> {
         }
         let sources = self.sources(&head)?;
         for question in &wanted.anchors {
-            let mut answer = sources.judge(question, &self.gates_of(&question.slice_id))?;
+            let mut answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
             let rests_on = match &answer.receipt {
                 Some(id) if ends => receipts.get(id)?,
                 _ => None,
@@ -94,7 +94,7 @@ impl World<'_> {
     pub(super) fn works(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
         if let Some(question) = &wanted.own {
             let head = self.repo.head()?;
-            let own = self.sources(&head)?.claimed_work(question, None)?;
+            let own = self.sources(&head)?.find_claimed_work(question, None)?;
             facts.own = (!own.head.is_empty()).then_some(own);
         }
         if let Some(question) = &wanted.committed {
@@ -142,12 +142,12 @@ impl World<'_> {
         if head.commit.as_ref() == Some(&question.head) {
             return Ok(None);
         }
-        let found = self.sources(head)?.claimed_survival(question)?;
+        let found = self.sources(head)?.find_claimed_survival(question)?;
         Ok(found.filter(|found| found.rest != Rest::Whole))
     }
 
     /// The same of a commit that is reported, with all that its report claims.
-    pub(super) fn lacking_of(
+    pub(super) fn measure_lacking(
         &self,
         asked: &CommitQuestion,
         commit: &CommitFacts,
@@ -188,7 +188,7 @@ impl World<'_> {
                 } => (evidence, basis),
                 other => {
                     if !is_users(&entry.by)
-                        && let Some(standing) = unsourced(&sources, other, &gates)?
+                        && let Some(standing) = judge_source(&sources, other, &gates)?
                     {
                         facts.standings.insert(entry.id.clone(), standing);
                     }
@@ -216,7 +216,7 @@ impl World<'_> {
                 } => (evidence, basis),
                 other => {
                     facts.stamps.push(None);
-                    if let Some(standing) = unsourced(&sources, other, &gates)? {
+                    if let Some(standing) = judge_source(&sources, other, &gates)? {
                         facts.unproved.insert(number, standing);
                     }
                     continue;
@@ -230,7 +230,7 @@ impl World<'_> {
         }
         let mut misquoted = BTreeSet::new();
         for (id, quote) in &question.messages {
-            let answer = sources.said_by_user(id, quote.as_deref())?;
+            let answer = sources.judge_message(id, quote.as_deref())?;
             // What a hook reported is nobody's word, and ends nothing.
             match answer.verdict {
                 Verdict::Verified => facts.messages.insert(id.clone()),
@@ -244,7 +244,7 @@ impl World<'_> {
 
 /// Why the source of a line is none: it has a message of the user's say what it does not, or it is a
 /// forbid's and none of the places that it names is there.
-fn unsourced(
+fn judge_source(
     sources: &Sources,
     line: &BriefLine,
     gates: &[String],
@@ -254,7 +254,7 @@ fn unsourced(
     };
     for quoted in quotes(source) {
         for words in std::iter::once(None).chain(quoted.words.iter().map(Some)) {
-            let answer = sources.said_by_user(&quoted.id, words.map(String::as_str))?;
+            let answer = sources.judge_message(&quoted.id, words.map(String::as_str))?;
             if answer.verdict == Verdict::Missing {
                 return Ok(Some(standing(answer)));
             }

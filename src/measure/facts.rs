@@ -43,11 +43,11 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
         let mut worktree = world.repo.status()?.worktree;
         // The end alone rests on it.
         if wanted.stop_verifier.is_some() {
-            worktree.unwatched = world.repo.unwatched()?;
+            worktree.unwatched = world.repo.list_unwatched()?;
         }
         facts.worktree = Some(worktree);
     }
-    facts.untrusted = Some(world.untrusted(wanted, &facts)?);
+    facts.untrusted = Some(world.list_untrusted(wanted, &facts)?);
     if wanted.config {
         facts.config = Some(ConfigFacts {
             limits: world.config.limits(),
@@ -57,7 +57,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
         });
     }
     facts.now = match world.not_before {
-        Some(previous) => world.clock.not_before(previous),
+        Some(previous) => world.clock.read_not_before(previous),
         None => world.clock.now(),
     };
     Ok(facts)
@@ -94,7 +94,7 @@ impl World<'_> {
             self.guard_settings(&mut commit)?;
             self.look_for_losses(question, &mut commit)?;
             let range = facts.ranges.get(&question.basis);
-            commit.lacking = self.lacking_of(question, &commit, &head, range)?;
+            commit.lacking = self.measure_lacking(question, &commit, &head, range)?;
             facts.commit = Some(commit);
         }
         if wanted.contract_committed {
@@ -112,7 +112,7 @@ impl World<'_> {
 
     /// The settings in force are the commit's.
     pub(crate) fn holds_settings(&self, commit: &str) -> Result<bool, Failure> {
-        Ok(settings_at(self.repo, commit)?.as_ref() == Some(self.config))
+        Ok(read_settings_at(self.repo, commit)?.as_ref() == Some(self.config))
     }
 
     /// Gates and limits are read from the worktree: an edit of them that no commit holds is
@@ -129,7 +129,7 @@ impl World<'_> {
 }
 
 /// The settings that a commit holds; none where they cannot be read.
-pub(crate) fn settings_at(repo: &Repo, commit: &str) -> Result<Option<Config>, Failure> {
+pub(crate) fn read_settings_at(repo: &Repo, commit: &str) -> Result<Option<Config>, Failure> {
     Ok(match repo.entry(commit, SETTINGS)? {
         Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
         Entry::Nothing => Some(Config::default()),

@@ -26,7 +26,10 @@ impl World<'_> {
         let (_, trust) = self.gates_here()?;
         let why = match (trust.is_trusted(STOP_VERIFIER), self.repo.head()?.commit) {
             (true, Some(commit)) => {
-                match self.other_script(&commit)?.or(self.untrusted_setup(trust)) {
+                match self
+                    .other_script(&commit)?
+                    .or(self.explain_untrusted_setup(trust))
+                {
                     None => {
                         let gates = self.config.gate_specs();
                         let runs =
@@ -57,7 +60,7 @@ impl World<'_> {
 
     /// Of the commands that are asked about, and of the gates that were to run, those
     /// that are not trusted.
-    pub(super) fn untrusted(
+    pub(super) fn list_untrusted(
         &self,
         wanted: &FactSet,
         facts: &Facts,
@@ -105,20 +108,20 @@ impl World<'_> {
         gates: Vec<GateSpec>,
     ) -> Result<Vec<GateRun>, Failure> {
         let (receipts, trust) = self.gates_here()?;
-        let tree = self.repo.tree_of(commit)?;
+        let tree = self.repo.find_tree(commit)?;
         let mut done: BTreeMap<usize, GateRun> = BTreeMap::new();
         let mut due = Vec::new();
         let runner = self.runner()?;
-        let untrusted_setup = self.untrusted_setup(trust);
+        let untrusted_setup = self.explain_untrusted_setup(trust);
         for (place, gate) in gates.into_iter().enumerate() {
             let kept = receipts.find(&gate.run, &tree)?;
             let known = kept.filter(|receipt| {
                 receipts.is_own(receipt)
-                    || receipt.passed()
+                    || receipt.has_passed()
                         && self.caches == Caches::Kept
                         && receipt.preparation_sha256 == runner.preparation()
             });
-            if let Some(why) = untrusted(trust, &gate.run).or(untrusted_setup.clone()) {
+            if let Some(why) = explain_untrusted(trust, &gate.run).or(untrusted_setup.clone()) {
                 done.insert(place, not_run(gate, &why));
             } else if let Some(receipt) = known.filter(|_| !gate.must_fail_at_basis) {
                 let mut run = not_run(gate, "");
@@ -167,14 +170,14 @@ impl World<'_> {
         let runs = self.run_trusted(&commit, None, gates)?;
         let mut red: Vec<String> = runs
             .iter()
-            .filter(|run| !run.passed())
+            .filter(|run| !run.has_passed())
             .map(|run| ending(&run.gate.name, run.receipt.as_ref(), run.problem.as_deref()))
             .collect();
         let mut remarks: Vec<String> = runs.into_iter().flat_map(|run| run.remarks).collect();
         if red.is_empty() && !generated {
             let run = self.stop_verifier(self.caches)?;
             remarks.extend(run.remarks.iter().cloned());
-            if !run.passed() {
+            if !run.has_passed() {
                 let name = STOP_VERIFIER_SCRIPTS[0];
                 red.push(ending(name, run.receipt.as_ref(), run.problem.as_deref()));
             }
@@ -193,7 +196,7 @@ impl World<'_> {
             return Ok(());
         };
         let (receipts, trust) = self.gates_here()?;
-        if self.untrusted_setup(trust).is_some() {
+        if self.explain_untrusted_setup(trust).is_some() {
             return Ok(());
         }
         let slices = self.slice_commands.values().flatten().cloned();
@@ -232,9 +235,9 @@ impl World<'_> {
     }
 
     /// Why setup may not run here, if it may not.
-    pub(super) fn untrusted_setup(&self, trust: &Trust) -> Option<String> {
+    pub(super) fn explain_untrusted_setup(&self, trust: &Trust) -> Option<String> {
         let commands = self.config.clean_room.setup();
-        let mut whys = commands.filter_map(|command| untrusted(trust, command));
+        let mut whys = commands.filter_map(|command| explain_untrusted(trust, command));
         whys.next()
     }
 }
@@ -249,7 +252,7 @@ pub(super) fn ending(name: &str, receipt: Option<&Receipt>, problem: Option<&str
 }
 
 /// Why a command may not run here, if it may not.
-pub(super) fn untrusted(trust: &Trust, command: &str) -> Option<String> {
+pub(super) fn explain_untrusted(trust: &Trust, command: &str) -> Option<String> {
     let hint = || format!("run `cook trust {}`", shell_words::quote(command));
     (!trust.is_trusted(command))
         .then(|| format!("`{command}` is not trusted on this machine: {}", hint()))

@@ -2,11 +2,11 @@
 
 use super::world::World;
 use crate::anchor::{TestOutcome, test_outcomes};
-use cook_core::change::{Loss, collected_losses, losses};
+use cook_core::change::{Loss, collect_losses, losses};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{CommitFacts, CommitQuestion, GateRun};
 use cook_git::Edit;
-use cook_strength::{Edited, class_of};
+use cook_strength::{Edited, classify};
 use std::collections::BTreeSet;
 
 impl World<'_> {
@@ -23,7 +23,7 @@ impl World<'_> {
             return Ok(());
         };
         let gates = self.every_gate();
-        facts.losses = lost_tests(&self.repo.edits(&basis, commit)?, &gates);
+        facts.losses = list_lost_tests(&self.repo.edits(&basis, commit)?, &gates);
         Ok(())
     }
 
@@ -33,10 +33,10 @@ impl World<'_> {
         let Some(basis) = self.repo.resolve(basis)? else {
             return Ok(());
         };
-        let tree = self.repo.tree_of(&basis)?;
+        let tree = self.repo.find_tree(&basis)?;
         let (receipts, _) = self.gates_here()?;
         for run in runs {
-            let Some(receipt) = run.receipt.as_ref().filter(|receipt| receipt.passed()) else {
+            let Some(receipt) = run.receipt.as_ref().filter(|receipt| receipt.has_passed()) else {
                 continue;
             };
             let Some(then) = receipts.find(&run.gate.run, &tree)? else {
@@ -48,7 +48,7 @@ impl World<'_> {
             }
             let (ran, _) = by_outcome(&then.text);
             let (still, aside) = by_outcome(&now.text);
-            run.losses = collected_losses(&run.gate.run, &ran, &still, &aside);
+            run.losses = collect_losses(&run.gate.run, &ran, &still, &aside);
         }
         Ok(())
     }
@@ -57,7 +57,7 @@ impl World<'_> {
     pub(crate) fn add_failed(&self, runs: &mut [GateRun]) -> Result<(), Failure> {
         let (receipts, _) = self.gates_here()?;
         for run in runs.iter_mut() {
-            let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.passed()) else {
+            let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.has_passed()) else {
                 continue;
             };
             let output = receipts.output(receipt)?;
@@ -73,14 +73,14 @@ impl World<'_> {
 }
 
 /// What edits take away from the tests.
-pub(crate) fn lost_tests(edits: &[Edit], gates: &[String]) -> Vec<Loss> {
+pub(crate) fn list_lost_tests(edits: &[Edit], gates: &[String]) -> Vec<Loss> {
     let edited: Vec<Edited> = edits
         .iter()
         .filter_map(|edit| {
             let (before, after) = edit.texts.as_ref()?;
             Some(Edited {
                 path: &edit.change.path,
-                class: class_of(&edit.change.path, gates),
+                class: classify(&edit.change.path, gates),
                 before: before.as_deref(),
                 after: after.as_deref(),
             })

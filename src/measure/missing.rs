@@ -67,7 +67,7 @@ const MAX_WORDS: usize = 500;
 pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<String>, Failure> {
     let mut output = red.problem.unwrap_or_default().to_owned();
     if let Some(receipt) = red.receipt {
-        if receipt.place != Place::CleanRoom || receipt.passed() && red.problem.is_none() {
+        if receipt.place != Place::CleanRoom || receipt.has_passed() && red.problem.is_none() {
             return Ok(Vec::new());
         }
         let kept = Receipts::of(repo)?.output(receipt)?;
@@ -94,7 +94,7 @@ pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<Stri
 }
 
 /// The same for a gate that did not start in the worktree, where no setup runs.
-pub(crate) fn missing_in_worktree(repo: &Repo, config: &Config, run: &GateRun) -> Vec<String> {
+pub(crate) fn list_missing_in_worktree(repo: &Repo, config: &Config, run: &GateRun) -> Vec<String> {
     let argv = words(&run.gate.run).unwrap_or_default();
     let program = argv.first().filter(|word| word.contains('/'));
     let setup: Vec<String> = config
@@ -115,7 +115,7 @@ pub(crate) fn missing_in_worktree(repo: &Repo, config: &Config, run: &GateRun) -
 }
 
 /// Variables that a command did not get, without those of the terminal itself.
-pub(crate) fn dropped_by_choice(receipt: &Receipt) -> Vec<String> {
+pub(crate) fn list_dropped(receipt: &Receipt) -> Vec<String> {
     let is_terminals = |name: &str| {
         TERMINAL.contains(&name)
             || TERMINAL_PREFIXES
@@ -140,10 +140,10 @@ impl Look<'_> {
     }
 
     fn says(&self, words: &[&str]) -> bool {
-        self.lines_with(words).next().is_some()
+        self.list_lines_with(words).next().is_some()
     }
 
-    fn lines_with<'l>(&'l self, words: &'l [&str]) -> impl Iterator<Item = &'l str> {
+    fn list_lines_with<'l>(&'l self, words: &'l [&str]) -> impl Iterator<Item = &'l str> {
         self.output.lines().filter(|line| {
             let line = line.to_lowercase();
             words.iter().any(|word| line.contains(word))
@@ -222,7 +222,7 @@ fn variables(look: &Look) -> Result<Vec<String>, Failure> {
     let Some(receipt) = look.red.receipt else {
         return Ok(Vec::new());
     };
-    let dropped = dropped_by_choice(receipt);
+    let dropped = list_dropped(receipt);
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let names = |text: &str, name: &str| text.split(|c| !is_word(c)).any(|word| word == name);
     let in_files = look.repo.mentions(&dropped)?;
@@ -270,8 +270,8 @@ fn files(look: &Look) -> Result<Vec<String>, Failure> {
     };
     let named = look.paths(
         &mut look
-            .lines_with(&NO_FILE)
-            .chain(look.lines_with(&NO_PACKAGE)),
+            .list_lines_with(&NO_FILE)
+            .chain(look.list_lines_with(&NO_PACKAGE)),
     );
     let mut hints = Vec::new();
     for word in named {
@@ -293,7 +293,7 @@ fn files(look: &Look) -> Result<Vec<String>, Failure> {
             continue;
         }
         let place = look.gate_setting();
-        hints.push(match look.repo.ignored(&[&path])?.is_empty() {
+        hints.push(match look.repo.list_ignored(&[&path])?.is_empty() {
             true => format!("`{path}`, which no commit has: commit it"),
             false => format!(
                 "`{path}`, which git ignores, so no clone has it: make it in `[clean_room] setup`, or set `place = \"worktree\"` in {place}, which then proves nothing"
@@ -352,7 +352,7 @@ fn network(look: &Look) -> Result<Vec<String>, Failure> {
             .iter()
             .any(|part| name.contains(part))
     };
-    let mut names = dropped_by_choice(receipt);
+    let mut names = list_dropped(receipt);
     names.retain(by_name);
     Ok(match names.is_empty() {
         true => vec!["the network, which this machine does not reach now".to_owned()],

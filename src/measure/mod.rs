@@ -14,9 +14,9 @@ mod rerun;
 mod world;
 
 pub use facts::measure;
-pub(crate) use facts::settings_at;
-pub(crate) use losses::lost_tests;
-pub(crate) use missing::{Red, dropped_by_choice, missing, missing_in_worktree};
+pub(crate) use facts::read_settings_at;
+pub(crate) use losses::list_lost_tests;
+pub(crate) use missing::{Red, list_dropped, list_missing_in_worktree, missing};
 pub(crate) use rerun::{Claim, Needs, Reran};
 pub use world::World;
 pub(crate) use world::{gate_commands, wants_gates};

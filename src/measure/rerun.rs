@@ -1,6 +1,6 @@
 //! What criteria rest on, run again at one commit, and what they are worth by that alone.
 
-use super::gates::{ending, untrusted};
+use super::gates::{ending, explain_untrusted};
 use super::world::World;
 use crate::anchor::{Anchor, Sources};
 use cook_core::diagnostic::{Code, Failure};
@@ -55,9 +55,10 @@ impl World<'_> {
         let mut due: Vec<GateSpec> = Vec::new();
         let mut of_claims = Vec::new();
         for claim in claims {
-            let gates = self.gates_for(claim);
+            let gates = self.list_gates_for(claim);
             for gate in &gates {
-                let no = untrusted(trust, &gate.run).or_else(|| self.untrusted_setup(trust));
+                let no = explain_untrusted(trust, &gate.run)
+                    .or_else(|| self.explain_untrusted_setup(trust));
                 if let Some(why) = no {
                     refused.insert(gate.run.clone(), why);
                 } else if !due.iter().any(|known| known.run == gate.run) {
@@ -75,7 +76,7 @@ impl World<'_> {
         };
         let head = Head {
             commit: Some(commit.to_owned()),
-            tree: Some(self.repo.tree_of(commit)?),
+            tree: Some(self.repo.find_tree(commit)?),
             branch: None,
         };
         let sources = self.sources(&head)?;
@@ -113,14 +114,14 @@ impl World<'_> {
             }
         }
         let answers = wanted.into_iter().map(|question| {
-            let answer = sources.judge(question, &self.gates_of(&question.slice_id))?;
+            let answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
             Ok((question.key(), answer))
         });
         answers.collect()
     }
 
     /// The gates that may prove a claim, as the settings have them now.
-    fn gates_for(&self, claim: &Claim) -> Vec<GateSpec> {
+    fn list_gates_for(&self, claim: &Claim) -> Vec<GateSpec> {
         let own = self.slice_commands.get(&claim.slice);
         let own: Vec<String> = own.into_iter().flatten().cloned().collect();
         let mut gates = merge_gates(self.config.gate_specs(), &own);
@@ -161,7 +162,7 @@ fn answer(
             Some((run, Some(problem))) => {
                 not_run.push(ending(&gate.name, run.receipt.as_ref(), Some(problem)));
             }
-            Some((run, None)) if !run.passed() && claim.command.is_some() => {
+            Some((run, None)) if !run.has_passed() && claim.command.is_some() => {
                 let why = ending(&gate.name, run.receipt.as_ref(), None);
                 return Ok(Reran::Differs(why));
             }

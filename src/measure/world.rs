@@ -80,7 +80,7 @@ impl World<'_> {
         gate_commands(self.config, self.slice_commands.values().flatten())
     }
 
-    pub(super) fn gates_of(&self, slice: &str) -> Vec<String> {
+    pub(super) fn list_gates(&self, slice: &str) -> Vec<String> {
         gate_commands(
             self.config,
             self.slice_commands.get(slice).into_iter().flatten(),

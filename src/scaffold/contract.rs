@@ -298,7 +298,7 @@ fn config_text(proposed: &Proposed) -> String {
 ///
 /// # Errors
 /// When a file that is there cannot be read.
-pub(crate) fn proposed_settings(root: &Path) -> Result<Config, Error> {
+pub(crate) fn propose_settings(root: &Path) -> Result<Config, Error> {
     Ok(Config::parse(&config_text(&detect(root)?)).unwrap_or_default())
 }
 

@@ -56,7 +56,7 @@ impl From<Error> for Failure {
         };
         let failure = Failure::state(code, error.to_string());
         match std::error::Error::source(&error) {
-            Some(source) => failure.caused_by(source),
+            Some(source) => failure.with_cause(source),
             None => failure,
         }
     }

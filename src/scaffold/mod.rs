@@ -17,7 +17,7 @@ pub mod plans;
 mod scripts;
 mod text_file;
 
-pub(crate) use contract::{Contract, SETTINGS, proposed_settings, setup_settings};
+pub(crate) use contract::{Contract, SETTINGS, propose_settings, setup_settings};
 pub use contract::{FileOutcome, write_contract, write_mission, write_profile};
 pub use detect::detect;
 pub use error::Error;

@@ -16,13 +16,13 @@ const FORMAT: u32 = 2;
 
 /// `verify_completion_control_plane.sh`.
 pub fn control_plane_script() -> String {
-    sealed(CONTROL_PLANE, &digest_of(&[]))
+    seal(CONTROL_PLANE, &compute_digest(&[]))
 }
 
 /// `verify_completion_stop.sh` for these gates.
 pub fn stop_script(gates: &[GateSpec]) -> String {
     let mut lines = String::new();
-    for gate in required(gates) {
+    for gate in list_required(gates) {
         // A gate is words, not a script: what bash would read into them stays as it is written.
         let words = shell_words::split(&gate.run).unwrap_or_default();
         let run = shell_words::join(words);
@@ -30,12 +30,12 @@ pub fn stop_script(gates: &[GateSpec]) -> String {
         lines.push_str(&format!("\nheading {heading}\n{run}\n"));
     }
     let body = STOP.replace("@CHECKS@\n", &lines);
-    sealed(&body, &digest_of(gates))
+    seal(&body, &compute_digest(gates))
 }
 
 /// Whether the script is cook's own, unedited, and made from other gates than these.
 pub fn stop_verifier_is_stale(gates: &[GateSpec], script: &str) -> bool {
-    Seal::of(script).is_some_and(|seal| seal.gates != digest_of(gates))
+    Seal::of(script).is_some_and(|seal| seal.gates != compute_digest(gates))
 }
 
 /// What becomes of a script that is there, given the one that would be made now.
@@ -52,7 +52,7 @@ pub(super) fn is_generated(script: &str) -> bool {
 }
 
 /// The gates that a stop rests on: one that needs the worktree proves nothing.
-fn required(gates: &[GateSpec]) -> impl Iterator<Item = &GateSpec> {
+fn list_required(gates: &[GateSpec]) -> impl Iterator<Item = &GateSpec> {
     gates
         .iter()
         .filter(|gate| gate.required && gate.place == Place::CleanRoom)
@@ -77,14 +77,14 @@ impl Seal {
     }
 }
 
-fn sealed(body: &str, gates: &str) -> String {
+fn seal(body: &str, gates: &str) -> String {
     let marker = format!("{MARKER} gates={gates} text={}", short_digest(body));
     body.replacen("@MARKER@", &marker, 1)
 }
 
-fn digest_of(gates: &[GateSpec]) -> String {
+fn compute_digest(gates: &[GateSpec]) -> String {
     let mut text = format!("{FORMAT}\n");
-    for gate in required(gates) {
+    for gate in list_required(gates) {
         text.push_str(&format!("{}\t{}\n", gate.name, gate.run));
     }
     short_digest(&text)

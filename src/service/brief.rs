@@ -237,7 +237,7 @@ fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Fail
         let records = slice.evidence.iter().filter_map(Evidence::record);
         for record in records.filter(|record| slice.acceptance_criteria.contains(&record.criterion))
         {
-            let question = AnchorQuestion::stored(snapshot, slice, record);
+            let question = AnchorQuestion::ask_stored(snapshot, slice, record);
             asked.push((question, record.recorded_at.display()));
         }
     }
@@ -326,7 +326,8 @@ impl Past {
                 continue;
             }
             let record: SliceRecord = serde_json::from_str(&line).map_err(|error| {
-                Failure::state(Code::LogUnreadable, "a line of the slice history").caused_by(&error)
+                Failure::state(Code::LogUnreadable, "a line of the slice history")
+                    .with_cause(&error)
             })?;
             let seq = record.seq.map_or(0, |seq| seq.0);
             if record.kind == SliceRecordType::Reopened && seq >= since && !undone.contains(&seq) {
@@ -351,7 +352,7 @@ fn attempts(event: &Event, facts: &Facts, seq: u64) -> Vec<Attempt> {
             .iter()
             .flatten()
             .rev()
-            .filter(|run| run.gate.required && !run.passed())
+            .filter(|run| run.gate.required && !run.has_passed())
             .map(|run| {
                 let said = match (&run.receipt, &run.problem) {
                     (Some(receipt), None) => brief::last_line(&receipt.tail),
@@ -404,7 +405,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
     let head = workspace.repo.head()?;
     let receipts = Receipts::of(&workspace.repo)?;
     let messages = || workspace.messages();
-    let works = || workspace.accepted_works();
+    let works = || workspace.read_accepted_works();
     let sources = Sources::new(&workspace.repo, &receipts, &head, &messages, &works);
     let gates = gates(workspace, &snapshot)?;
     for entry in &stored.entries {

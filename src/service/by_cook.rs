@@ -1,7 +1,7 @@
 //! Re-grounds that cook makes itself, where the profile lets it (`docs/assurance.md`).
 
 use super::applied::Applied;
-use super::dispatch::{dispatch_now, head_of};
+use super::dispatch::{dispatch_now, find_head};
 use super::transition::{transition, transition_holding};
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, FailureKind};
@@ -33,7 +33,7 @@ pub fn reground_by_cook(
     if due.role != Some(Role::Regrounder) || snapshot.assurance().is_strict() {
         return Ok(ByCookOutcome::NotDue);
     }
-    let head = head_of(&facts)?;
+    let head = find_head(&facts)?;
     let followed = machine::follow(&snapshot, facts.rebound.as_ref());
     let (kind, block) = match machine::derive(&followed, &due, &head) {
         Ok(derived) => derived,

@@ -4,10 +4,10 @@
 
 use super::workspace::Workspace;
 use crate::anchor::{TestOutcome, of_line, test_outcomes};
-use cook_core::diagnostic::{Failure, counted, without_escapes};
+use cook_core::diagnostic::{Failure, count_noun, without_escapes};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts};
 use cook_core::model::{Anchor, Receipt, Snapshot, Verdict};
-use cook_git::{Edit, hunks, lines_of};
+use cook_git::{Edit, hunks, split_lines};
 use cook_store::receipt::{Output, Receipts};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -42,14 +42,14 @@ impl Candidate {
     fn new(kind: Kind, anchor: String, about: &str, is_old: bool) -> Self {
         Self {
             kind,
-            words: words_of(about),
+            words: list_words(about),
             anchor,
             is_old,
         }
     }
 
     /// The anchor, and whether it shows anything of the work.
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let anchor = &self.anchor;
         match self.is_old {
             true => format!("{anchor} [not new]"),
@@ -68,7 +68,7 @@ pub(super) fn list_candidates(
     gates: &[String],
 ) -> Result<(), Failure> {
     let Some(slice) = snapshot
-        .slice_in_work()
+        .find_slice_in_work()
         .and_then(|id| snapshot.plan.slice(id))
     else {
         return Ok(());
@@ -78,10 +78,10 @@ pub(super) fn list_candidates(
     let criteria: BTreeSet<String> = slice
         .acceptance_criteria
         .iter()
-        .flat_map(|criterion| words_of(criterion))
+        .flat_map(|criterion| list_words(criterion))
         .collect();
     let mut held = Vec::new();
-    for kind in [tests(&runs), own_lines(edits)?, printed(&runs)] {
+    for kind in [tests(&runs), own_lines(edits)?, list_printed(&runs)] {
         held.extend(best(kind, &criteria));
     }
     let held = keep_verified(workspace, snapshot, &slice.slice_id, held)?;
@@ -99,12 +99,12 @@ pub(super) fn list_candidates(
         text,
         "what can prove the criteria (it holds at HEAD and is of the work; one anchor serves one criterion, and one of them at least must be new since the basis):"
     );
-    let mut criteria = slice.acceptance_criteria.iter().map(|one| words_of(one));
+    let mut criteria = slice.acceptance_criteria.iter().map(|one| list_words(one));
     let first = criteria.next().unwrap_or_default();
     let everywhere = criteria.fold(first, |all, words| &all & &words);
     let mut shown = BTreeSet::new();
     for (number, criterion) in slice.acceptance_criteria.iter().enumerate() {
-        let mut wanted = words_of(criterion);
+        let mut wanted = list_words(criterion);
         // What each of them says tells none apart.
         if wanted.iter().any(|word| !everywhere.contains(word)) {
             wanted.retain(|word| !everywhere.contains(word));
@@ -122,7 +122,7 @@ pub(super) fn list_candidates(
         let kinds = [Kind::Test, Kind::Lines, Kind::Printed];
         let fitting: Vec<&Candidate> = kinds.into_iter().filter_map(best).collect();
         shown.extend(fitting.iter().map(|one| one.anchor.clone()));
-        let fitting: Vec<String> = fitting.into_iter().map(Candidate::told).collect();
+        let fitting: Vec<String> = fitting.into_iter().map(Candidate::describe).collect();
         let fitting = match fitting.is_empty() {
             true => "none shares a word with it: see the others".to_owned(),
             false => fitting.join(" | "),
@@ -131,9 +131,9 @@ pub(super) fn list_candidates(
     }
     let (mut bytes, mut left) = (0, 0);
     for one in held.iter().filter(|one| !shown.contains(&one.anchor)) {
-        bytes += one.told().len() + 3;
+        bytes += one.describe().len() + 3;
         match bytes <= OTHERS {
-            true => drop(writeln!(text, "  {}", one.told())),
+            true => drop(writeln!(text, "  {}", one.describe())),
             false => left += 1,
         }
     }
@@ -141,7 +141,7 @@ pub(super) fn list_candidates(
         let _ = writeln!(
             text,
             "  and {}: `cook record regrounder FILE --check` says whether one holds",
-            counted(left, "more anchor")
+            count_noun(left, "more anchor")
         );
     }
     Ok(())
@@ -163,21 +163,21 @@ fn read_runs(
     basis: &str,
 ) -> Result<Vec<Run>, Failure> {
     let receipts = Receipts::of(&workspace.repo)?;
-    let old_tree = workspace.repo.tree_of(basis)?;
+    let old_tree = workspace.repo.find_tree(basis)?;
     let mut runs = Vec::new();
     for command in gates {
-        let Some(receipt) = receipts.find(command, tree)?.filter(Receipt::passed) else {
+        let Some(receipt) = receipts.find(command, tree)?.filter(Receipt::has_passed) else {
             continue;
         };
         let output = receipts.output(&receipt)?;
         let mut before = BTreeSet::new();
         if let Some(then) = receipts.find(command, &old_tree)? {
             let then = receipts.output(&then)?;
-            before.extend(passed(&then.text));
+            before.extend(list_passed(&then.text));
             before.extend(lines(&then.text));
         }
         runs.push(Run {
-            passed: passed(&output.text),
+            passed: list_passed(&output.text),
             receipt,
             output,
             before,
@@ -186,7 +186,7 @@ fn read_runs(
     Ok(runs)
 }
 
-fn passed(output: &str) -> Vec<String> {
+fn list_passed(output: &str) -> Vec<String> {
     let outcomes = test_outcomes(output).into_iter();
     let passed = outcomes.filter(|(_, outcome)| *outcome == TestOutcome::Passed);
     passed.map(|(name, _)| name).collect()
@@ -211,7 +211,7 @@ fn tests(runs: &[Run]) -> Vec<Candidate> {
 
 /// Lines that gates printed, but for times and the like, which are others the next time. Those that
 /// name a test say the same as it does, in the runner's words.
-fn printed(runs: &[Run]) -> Vec<Candidate> {
+fn list_printed(runs: &[Run]) -> Vec<Candidate> {
     let mut found = Vec::new();
     for run in runs {
         let command = &run.receipt.command;
@@ -271,7 +271,7 @@ const ROUTINE: [&str; 34] = [
 
 /// A line that says what holds: not a rule between others, nor that a run went well.
 fn says_what(line: &str) -> bool {
-    let words = words_of(line);
+    let words = list_words(line);
     let says = |word: &String| {
         let is_number = word.chars().all(|c| c.is_ascii_digit());
         !is_number && !ROUTINE.contains(&word.as_str())
@@ -287,7 +287,7 @@ fn own_lines(edits: &[Edit]) -> Result<Vec<Candidate>, Failure> {
             continue;
         };
         let old = old.as_deref().unwrap_or_default();
-        let text = lines_of(new.as_bytes());
+        let text = split_lines(new.as_bytes());
         for hunk in hunks(old.as_bytes(), new.as_bytes())? {
             let Some(last) = hunk.new.end.checked_sub(1).filter(|_| !hunk.new.is_empty()) else {
                 continue;
@@ -323,7 +323,7 @@ fn keep_verified(
 ) -> Result<Vec<Candidate>, Failure> {
     let question = |one: &Candidate| {
         let basis = Anchor::parse(&one.anchor).ok()?.basis();
-        AnchorQuestion::claimed(snapshot, slice_id, &one.anchor, basis)
+        AnchorQuestion::ask_claimed(snapshot, slice_id, &one.anchor, basis)
     };
     let wanted = FactSet {
         head: true,
@@ -343,7 +343,7 @@ fn keep_verified(
     Ok(hold.collect())
 }
 
-fn words_of(text: &str) -> BTreeSet<String> {
+fn list_words(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let words = words.filter(|word| word.chars().count() >= WORD);
     words.map(str::to_lowercase).collect()

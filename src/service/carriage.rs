@@ -81,7 +81,7 @@ pub(crate) fn push_known(
     if plan.is_first() {
         let what = format!(
             "`{}` has no log of this workflow yet, and a first push asks",
-            remote.shown()
+            remote.show()
         );
         return Err(Refusal::new(Code::PushUnconfirmed, what).into());
     }
@@ -130,7 +130,7 @@ pub(super) fn check_new(workspace: &Workspace, known: &str, to: &str) -> Result<
 
 fn look_between(store: &Store, known: Option<&str>, to: &str) -> Result<Public, Failure> {
     let mut public = Public::default();
-    public.contents = store.contents_after(known, to, |meta, file, bytes| {
+    public.contents = store.look_into_contents_after(known, to, |meta, file, bytes| {
         for secret in find_secrets(&String::from_utf8_lossy(bytes)) {
             let digest = hex(&Sha256::digest(secret.as_bytes()));
             let id = digest.get(..ID).unwrap_or(&digest).to_owned();
@@ -186,7 +186,7 @@ pub(crate) fn has_remotes(workspace: &Workspace) -> Result<bool, Failure> {
 }
 
 /// The remote whose log git itself has brought, where logs stand among the branches.
-fn tracked<'r>(
+fn find_tracked<'r>(
     workspace: &Workspace,
     remotes: &'r [String],
 ) -> Result<Option<&'r String>, Failure> {
@@ -206,7 +206,7 @@ fn tracked<'r>(
 /// `remote_ahead`, with the command that takes it in.
 pub(crate) fn check_unseen(workspace: &Workspace) -> Result<(), Failure> {
     let found = elsewhere(&workspace.repo, &workspace.place())?;
-    let tracked = tracked(workspace, &found.configured)?;
+    let tracked = find_tracked(workspace, &found.configured)?;
     match found.seen.first().or(tracked) {
         None => Ok(()),
         Some(remote) => Err(Refusal::new(

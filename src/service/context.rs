@@ -3,22 +3,22 @@
 //! that shows it.
 
 use super::candidates::list_candidates;
-use super::dispatch::head_of;
+use super::dispatch::find_head;
 use super::foreign::{Foreign, find_foreign, list_foreign, list_others};
 use super::gate_runs::add_runs;
 use super::offers::list_offers;
 use super::past::Past;
-use super::scripted::{list_scripted_commands, scripted_line};
+use super::scripted::{describe_scripted, list_scripted_commands};
 use super::slice_rows::{add_slice_rows, list_untrusted};
 use super::told::list_told;
 use super::unclaimed::{list_lost_work, list_unclaimed};
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
-use cook_core::diagnostic::{Failure, counted};
+use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts, short};
 use cook_core::model::{ActiveStatus, Evidence, Role, SliceStatus, Snapshot, Verdict};
-use cook_git::{ChangeKind, Edit, unified_diff};
-use cook_strength::{Class, class_of};
+use cook_git::{ChangeKind, Edit, make_unified_diff};
+use cook_strength::{Class, classify};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ pub(super) fn context_text(
     role: Role,
 ) -> Result<String, Failure> {
     let mut text = String::new();
-    let head = head_of(facts)?;
+    let head = find_head(facts)?;
     let commit = head.commit.as_deref();
     let commit = commit.unwrap_or("the repository has no commit yet");
     let _ = writeln!(text, "HEAD: {commit}");
@@ -78,7 +78,7 @@ pub(super) fn context_text(
         }
         list_told(&mut text, logged, &past, role);
     }
-    if judges_the_whole || snapshot.slice_in_work().is_none() {
+    if judges_the_whole || snapshot.find_slice_in_work().is_none() {
         list_lost_work(&mut text, workspace, snapshot)?;
     }
     add_slice_rows(&mut text, workspace, snapshot, facts, role)?;
@@ -99,7 +99,7 @@ pub(super) fn context_text(
         let _ = writeln!(
             text,
             "user-only commands by a script: {}",
-            scripted_line(opened, &commands)
+            describe_scripted(opened, &commands)
         );
     }
     if let (Some((basis, upto)), true) = (&span, role != Role::Implementer) {
@@ -132,7 +132,7 @@ fn list_paths(
     let mut by_class: BTreeMap<Class, u64> = BTreeMap::new();
     for edit in edits {
         *by_class
-            .entry(class_of(&edit.change.path, gates))
+            .entry(classify(&edit.change.path, gates))
             .or_default() += 1;
     }
     let classes: Vec<String> = by_class
@@ -150,7 +150,7 @@ fn list_paths(
             ChangeKind::Modified => "modified",
             ChangeKind::Deleted => "deleted",
         };
-        let class = class_of(&edit.change.path, gates);
+        let class = classify(&edit.change.path, gates);
         let path = &edit.change.path;
         let _ = writeln!(text, "  {kind:<8} {class:<6} {path}{}", foreign.mark(path));
     }
@@ -187,7 +187,7 @@ fn list_criteria(
             let records = slice.evidence.iter().filter_map(Evidence::record);
             let questions: Vec<AnchorQuestion> = records
                 .filter(|record| record.criterion == *criterion)
-                .map(|record| AnchorQuestion::stored(snapshot, slice, record))
+                .map(|record| AnchorQuestion::ask_stored(snapshot, slice, record))
                 .collect();
             wanted.anchors.extend(questions.iter().cloned());
             rows.push((slice, criterion, questions));
@@ -267,19 +267,19 @@ fn add_diff(
             left.push(format!("{path} (no text, or too much of it)"));
             continue;
         };
-        let one = unified_diff(
+        let one = make_unified_diff(
             path,
             before.as_deref().unwrap_or(""),
             after.as_deref().unwrap_or(""),
         )?;
         if diff.len() + one.len().min(FILE_DIFF) > WHOLE_DIFF {
-            left.push(format!("{path} ({})", lines_of(&one)));
+            left.push(format!("{path} ({})", trim_lines(&one)));
             continue;
         }
         let shown = cut_at_line(&one, FILE_DIFF);
         diff.push_str(shown);
         if shown.len() < one.len() {
-            let _ = writeln!(diff, "[{path}: {} more]", lines_of(&one[shown.len()..]));
+            let _ = writeln!(diff, "[{path}: {} more]", trim_lines(&one[shown.len()..]));
             left.push(format!("the rest of {path}"));
         }
     }
@@ -300,8 +300,8 @@ fn add_diff(
     Ok(())
 }
 
-fn lines_of(text: &str) -> String {
-    counted(text.lines().count() as u64, "line")
+fn trim_lines(text: &str) -> String {
+    count_noun(text.lines().count() as u64, "line")
 }
 
 /// The first whole lines that fit.

@@ -144,7 +144,7 @@ pub fn check_room(workspace: &Workspace) -> Result<Option<RoomCheck>, Failure> {
 ///
 /// # Errors
 /// When nobody measured it.
-pub fn head_of(facts: &Facts) -> Result<Head, Failure> {
+pub fn find_head(facts: &Facts) -> Result<Head, Failure> {
     facts
         .head
         .clone()

@@ -2,7 +2,7 @@
 //! what calls have cost before.
 
 use super::context::context_text;
-use super::dispatch::{dispatch_now, head_of};
+use super::dispatch::{dispatch_now, find_head};
 use super::workspace::Workspace;
 use cook_agents::prompt_tokens;
 use cook_core::diagnostic::Failure;
@@ -49,7 +49,7 @@ pub struct RunEstimate {
 pub fn estimate_run(workspace: &Workspace, calls: &[CallRecord]) -> Result<RunEstimate, Failure> {
     let (_, snapshot) = workspace.require()?;
     let (due, facts) = dispatch_now(workspace, Some(&snapshot))?;
-    let head = head_of(&facts)?;
+    let head = find_head(&facts)?;
     let estimate = machine::estimate(&snapshot, &due, &head, facts.config.as_ref());
     let mut rows = Vec::new();
     for (role, sessions) in estimate.sessions {

@@ -3,7 +3,7 @@
 
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, Lines, clean};
-use cook_core::machine::{CommitSeen, Facts, Head, others_since, short};
+use cook_core::machine::{CommitSeen, Facts, Head, list_others_since, short};
 use cook_core::model::Snapshot;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -74,12 +74,14 @@ pub(super) fn find_foreign(
     let range = workspace.repo.range(&end, basis, false)?;
     let (own, others): (Vec<&CommitSeen>, Vec<_>) = range.commits.iter().partition(|it| is_own(it));
     for commit in own {
-        found.own.extend(workspace.repo.written_paths(&commit.id)?);
+        found
+            .own
+            .extend(workspace.repo.list_written_paths(&commit.id)?);
     }
     for commit in others.iter().rev().take(LOOKED_AT) {
         found
             .theirs
-            .extend(workspace.repo.written_paths(&commit.id)?);
+            .extend(workspace.repo.list_written_paths(&commit.id)?);
     }
     found.commits = others.into_iter().map(|commit| commit.id.clone()).collect();
     Ok(found)
@@ -110,7 +112,7 @@ pub(super) fn list_others(
     facts: &Facts,
     in_range: &Foreign,
 ) -> Result<(), Failure> {
-    let others = others_since(logged, facts).into_iter();
+    let others = list_others_since(logged, facts).into_iter();
     let others = others.map(|commit| commit.id.clone());
     let others: Vec<String> = others.filter(|id| !in_range.commits.contains(id)).collect();
     let title = "commits of nobody's slice since the last re-ground (`git show ID` shows one):";

@@ -44,7 +44,7 @@ pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Fores
             assumed.push("the stop verifier".to_owned());
             Vec::new()
         }
-        Err(refusal) => findings_of(refusal.into()),
+        Err(refusal) => list_findings(refusal.into()),
     };
     let head = facts.head.as_ref().and_then(|head| head.commit.as_deref());
     let head = head.map_or("no commit", |commit| commit.get(..12).unwrap_or(commit));
@@ -110,7 +110,7 @@ fn measure_without_running(
 }
 
 /// The single things that a refusal lists, or the refusal itself.
-fn findings_of(failure: Failure) -> Vec<Finding> {
+fn list_findings(failure: Failure) -> Vec<Finding> {
     match failure.findings.is_empty() {
         true => vec![Finding::new(failure.code, failure.message)],
         false => failure.findings,

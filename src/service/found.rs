@@ -16,7 +16,7 @@ pub(super) fn find_state(
     due: &Dispatch,
     facts: &Facts,
 ) -> Result<Found, Failure> {
-    let measured = workspace.measure(&machine::found_needs(snapshot), Some(snapshot))?;
+    let measured = workspace.measure(&machine::list_needs(snapshot), Some(snapshot))?;
     let facts = Facts {
         anchors: measured.anchors,
         survivals: measured.survivals,
@@ -29,15 +29,15 @@ pub(super) fn find_state(
 ///
 /// # Errors
 /// Unreadable state, or git that does not answer.
-pub fn found_plan(workspace: &Workspace, snapshot: &Snapshot) -> Result<Plan, Failure> {
-    Ok(found(workspace, snapshot)?.snapshot.plan)
+pub fn find_plan(workspace: &Workspace, snapshot: &Snapshot) -> Result<Plan, Failure> {
+    Ok(find(workspace, snapshot)?.snapshot.plan)
 }
 
 /// The same with what stands against a selection beside the plan.
 ///
 /// # Errors
-/// As [`found_plan`].
-pub fn found(workspace: &Workspace, snapshot: &Snapshot) -> Result<Found, Failure> {
+/// As [`find_plan`].
+pub fn find(workspace: &Workspace, snapshot: &Snapshot) -> Result<Found, Failure> {
     let (due, facts) = dispatch_now(workspace, Some(snapshot))?;
     let snapshot = &*machine::follow(snapshot, facts.rebound.as_ref());
     find_state(workspace, snapshot, &due, &facts)
@@ -46,8 +46,8 @@ pub fn found(workspace: &Workspace, snapshot: &Snapshot) -> Result<Found, Failur
 /// The plan that a report finds, where HEAD moved since somebody looked at it.
 ///
 /// # Errors
-/// As [`found_plan`].
-pub fn found_where_moved(
+/// As [`find_plan`].
+pub fn find_where_moved(
     workspace: &Workspace,
     snapshot: &Snapshot,
     due: &Dispatch,

@@ -21,10 +21,10 @@ pub(super) fn add_runs(
     head: &Head,
     role: Role,
 ) -> Result<(), Failure> {
-    let shown = match snapshot.slice_in_work() {
+    let shown = match snapshot.find_slice_in_work() {
         // It is decided at its own commit.
         Some(_) => snapshot.evidence.runs.clone(),
-        None => newest_at_head(workspace, snapshot, head, role)?,
+        None => list_newest_at_head(workspace, snapshot, head, role)?,
     };
     for run in &shown {
         add_run(text, run, head);
@@ -39,7 +39,7 @@ pub(super) fn add_runs(
 
 /// Of each gate of the slice that was last in work, and for a judge of each required one, the newest run at
 /// HEAD's tree; where it has none, the one at that slice's commit.
-fn newest_at_head(
+fn list_newest_at_head(
     workspace: &Workspace,
     snapshot: &Snapshot,
     head: &Head,
@@ -73,7 +73,7 @@ fn newest_at_head(
 
 /// How a gate ended, and where; of a red one with the last lines that it printed.
 fn add_run(text: &mut String, run: &Receipt, head: &Head) {
-    let how = if run.passed() { "passed" } else { "failed" };
+    let how = if run.has_passed() { "passed" } else { "failed" };
     let at = match (
         &run.head_sha,
         run.tree_oid.is_some() && run.tree_oid == head.tree,
@@ -89,7 +89,7 @@ fn add_run(text: &mut String, run: &Receipt, head: &Head) {
         "gate `{}` {how} {at} (receipt:{})",
         run.command, run.id
     );
-    if !run.passed() {
+    if !run.has_passed() {
         let tail = without_escapes(&run.tail);
         let lines: Vec<&str> = tail.lines().collect();
         for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
@@ -120,7 +120,7 @@ fn add_red_at_head(
             let mut runs = shown.iter();
             runs.any(|run| run.command == found.command && run.tree_oid == found.tree_oid)
         };
-        if let Some(red) = found.filter(|found| !found.passed() && !is_shown(found)) {
+        if let Some(red) = found.filter(|found| !found.has_passed() && !is_shown(found)) {
             add_run(text, &red, head);
         }
     }
@@ -128,7 +128,7 @@ fn add_red_at_head(
         Role::Regrounder => receipts.find_stop_verifier(tree)?,
         _ => None,
     };
-    if let Some(red) = verifier.filter(|found| !found.passed()) {
+    if let Some(red) = verifier.filter(|found| !found.has_passed()) {
         add_run(text, &red, head);
     }
     Ok(())

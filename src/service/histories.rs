@@ -26,7 +26,7 @@ impl Workspace {
         for line in store.history_lines(History::Brief)? {
             let record: BriefRecord = serde_json::from_str(&line?).map_err(|error| {
                 Failure::state(Code::LogUnreadable, "a line of the brief's history")
-                    .caused_by(&error)
+                    .with_cause(&error)
             })?;
             if record.kind == Cause::Said && !undone.contains(&record.seq.0) {
                 messages.insert(record.id, record.text);
@@ -83,7 +83,7 @@ impl Workspace {
             if is_wanted(&line) {
                 records.push(serde_json::from_str(&line).map_err(|error| {
                     Failure::state(Code::LogUnreadable, "a line of the slices' history")
-                        .caused_by(&error)
+                        .with_cause(&error)
                 })?);
             }
         }
@@ -94,7 +94,7 @@ impl Workspace {
     ///
     /// # Errors
     /// A log that cannot be read.
-    pub fn accepted_works(&self) -> Result<BTreeMap<u64, Own>, Failure> {
+    pub fn read_accepted_works(&self) -> Result<BTreeMap<u64, Own>, Failure> {
         let mut works = BTreeMap::new();
         for record in self.slice_records(|line| line.contains("\"own\""))? {
             if let (SliceRecordType::Accepted, Some(seq), Some(own)) =

@@ -7,10 +7,10 @@
 //! the order of its id, or set aside under another name and said.
 
 use super::prompting::fits;
-use super::transition::{transition, transition_without_gates};
+use super::transition::{apply_without_gates, transition};
 use super::workspace::Workspace;
 use cook_core::brief::not_user;
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redacted};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redact};
 use cook_core::machine;
 use cook_core::model::{
     Actor, BriefChange, Checkpoint, CheckpointKind, Event, MAX_CHECKPOINT_TEXT, Role,
@@ -161,7 +161,7 @@ fn inbox(root: &Path) -> PathBuf {
 }
 
 fn unreadable(error: &io::Error) -> Failure {
-    Failure::state(Code::NotWritable, "`.agent/inbox` cannot be emptied").caused_by(error)
+    Failure::state(Code::NotWritable, "`.agent/inbox` cannot be emptied").with_cause(error)
 }
 
 /// Another time may bring what is missing now: the lock, the lease, room on the disk.
@@ -228,16 +228,16 @@ fn take(workspace: &Workspace, path: &Path, taker: Taker) -> Result<Option<Strin
     }
 }
 
-fn refused(what: impl Into<String>) -> Failure {
+fn refuse_input(what: impl Into<String>) -> Failure {
     Failure::new(FailureKind::Refused, Code::InputUnreadable, what)
 }
 
 fn read(path: &Path) -> Result<Request, Failure> {
     let bytes = disk::read(path, MAX_FILE, Links::Refuse)
-        .map_err(|error| refused(format!("it cannot be read: {error}")))?
+        .map_err(|error| refuse_input(format!("it cannot be read: {error}")))?
         .unwrap_or_default();
     serde_json::from_slice(&bytes)
-        .map_err(|error| refused(format!("it is not a request of cook's: {error}")))
+        .map_err(|error| refuse_input(format!("it is not a request of cook's: {error}")))
 }
 
 fn record(
@@ -247,21 +247,27 @@ fn record(
     provenance: Provenance,
     taker: Taker,
 ) -> Result<Option<String>, Failure> {
-    let role = Role::parse(role).ok_or_else(|| refused("it names no role"))?;
+    let role = Role::parse(role).ok_or_else(|| refuse_input("it names no role"))?;
     let parsed = report::parse(role, text.as_bytes());
     let given = provenance.ticket.clone();
     let event = match parsed.report {
         Some(report) if parsed.findings.is_empty() => match report::event(&report, provenance) {
             Reported::Event(event) => *event,
-            Reported::Nothing => return Err(refused("it asks for nothing")),
+            Reported::Nothing => return Err(refuse_input("it asks for nothing")),
         },
-        _ => return Err(refused(format!("the {role} report breaks its grammar"))),
+        _ => {
+            return Err(refuse_input(format!(
+                "the {role} report breaks its grammar"
+            )));
+        }
     };
     let (tip, snapshot) = workspace.require()?;
     if let Some(given) = given {
         let head = workspace.repo.head()?;
         if !fits(workspace, role, &given, Some((&tip, &snapshot)), &head)? {
-            return Err(refused("the log or HEAD moved since its ticket was given"));
+            return Err(refuse_input(
+                "the log or HEAD moved since its ticket was given",
+            ));
         }
     }
     let needs = machine::needs(Some(&snapshot), &event);
@@ -273,7 +279,7 @@ fn record(
         return Ok(None);
     }
     let applied = match taker {
-        Taker::Hook => transition_without_gates(workspace, &event, Actor::Role)?,
+        Taker::Hook => apply_without_gates(workspace, &event, Actor::Role)?,
         _ => transition(workspace, &event, Actor::Role)?,
     };
     Ok(Some(format!(
@@ -290,10 +296,10 @@ fn checkpoint(
     text: &str,
     item: Option<String>,
 ) -> Result<Option<String>, Failure> {
-    let text = redacted(&clean(text, Lines::Keep));
+    let text = redact(&clean(text, Lines::Keep));
     let text = text.trim();
     if text.is_empty() || text.len() > MAX_CHECKPOINT_TEXT {
-        return Err(refused(format!(
+        return Err(refuse_input(format!(
             "a checkpoint has 1 to {MAX_CHECKPOINT_TEXT} bytes"
         )));
     }
@@ -301,7 +307,7 @@ fn checkpoint(
         .as_deref()
         .is_some_and(|item| !machine::id_is_valid(item))
     {
-        return Err(refused("it names no slice and no issue"));
+        return Err(refuse_input("it names no slice and no issue"));
     }
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let entry = Checkpoint {
@@ -316,7 +322,7 @@ fn checkpoint(
         commit: workspace.repo.head()?.commit,
     };
     if entry.id.len() > 90 {
-        return Err(refused("its name is too long"));
+        return Err(refuse_input("its name is too long"));
     }
     workspace.store()?.append_checkpoint(&entry)?;
     Ok(Some(
@@ -331,7 +337,7 @@ fn note(
     session: Option<String>,
 ) -> Result<Option<String>, Failure> {
     if change.whole || change.guide.is_some() {
-        return Err(refused("a note adds entries and nothing else"));
+        return Err(refuse_input("a note adds entries and nothing else"));
     }
     let by: String = clean(by, Lines::Fold).chars().take(100).collect();
     let by = not_user(by)?;

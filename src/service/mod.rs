@@ -46,23 +46,23 @@ pub(crate) use carriage::{
 pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use derived::{find_made_up, follows, run_again};
 pub(crate) use dispatch::{
-    check_room, dispatch_facts, dispatch_now, dispatch_told, head_of, require_turn,
+    check_room, dispatch_facts, dispatch_now, dispatch_told, find_head, require_turn,
     run_stop_verifier,
 };
 pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};
-pub(crate) use found::{found, found_plan, found_where_moved};
+pub(crate) use found::{find, find_plan, find_where_moved};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub use judging::Judging;
 pub(crate) use prompting::{
     Prompts, fits, leaves_the_tree_alone, report_format, role_prompts, ticket,
 };
-pub(crate) use pulled::{pulled, tracked_base};
+pub(crate) use pulled::{find_tracked_base, list_pulled};
 pub use refusal::last_refusal;
-pub(crate) use scripted::{list_scripted_commands, scripted_line};
+pub(crate) use scripted::{describe_scripted, list_scripted_commands};
 pub(crate) use sync::check_commit_point;
 pub use transition::transition;
 pub(crate) use transition::{dry_run, leave_workflow, show_tip, sign, transition_holding};
 pub(crate) use uncommitted::{find_uncommitted, needs_ticket, tell_uncommitted};
 pub use workspace::{LogSource, Workspace};
-pub(crate) use workspace::{MIRROR_DIR, OF_PROCESS, place_of};
+pub(crate) use workspace::{MIRROR_DIR, OF_PROCESS, find_place};

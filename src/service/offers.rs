@@ -13,7 +13,7 @@ pub(super) fn list_offers(
     workspace: &Workspace,
     snapshot: &Snapshot,
 ) -> Result<(), Failure> {
-    let id = snapshot.slice_in_work().unwrap_or_default();
+    let id = snapshot.find_slice_in_work().unwrap_or_default();
     let ledger = snapshot.ledger.slices.get(id);
     let offered = ledger.map_or(&[][..], |ledger| ledger.offered.as_slice());
     let slice = snapshot.plan.slice(id);
@@ -22,7 +22,7 @@ pub(super) fn list_offers(
     };
     let question = |offer: &Offer| {
         let claim = EvidenceClaim::of_offer(id, offer);
-        AnchorQuestion::claimed(snapshot, id, &claim.anchor, claim.basis)
+        AnchorQuestion::ask_claimed(snapshot, id, &claim.anchor, claim.basis)
     };
     let wanted = FactSet {
         head: true,

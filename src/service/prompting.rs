@@ -27,7 +27,7 @@ pub fn ticket(
     let Some((tip, snapshot)) = current else {
         return Ok(None);
     };
-    let settled = workspace.settled(tip, snapshot)?;
+    let settled = workspace.find_settled(tip, snapshot)?;
     let status = match role.is_some_and(leaves_the_tree_alone) {
         true => Some(workspace.repo.status()?.worktree.digest),
         false => None,
@@ -57,7 +57,7 @@ pub fn fits(
     let Some((tip, snapshot)) = current else {
         return Ok(false);
     };
-    let settled = workspace.settled(tip, snapshot)?;
+    let settled = workspace.find_settled(tip, snapshot)?;
     let state = given.split('-').next();
     let was_for = |head: &Head| Some(&*machine::ticket(&settled.commit, head, None)) == state;
     if was_for(head) {
@@ -130,7 +130,7 @@ fn not_told(found: &Found, dispatch: &Dispatch) -> Vec<Finding> {
 
 /// Why the re-ground is due; where cook makes one of its kind itself under this profile, also why not
 /// this one.
-fn reason_for_model(snapshot: &Snapshot, dispatch: &Dispatch, facts: &Facts) -> String {
+fn describe_reason_for_model(snapshot: &Snapshot, dispatch: &Dispatch, facts: &Facts) -> String {
     let is_of_kind = matches!(
         dispatch.rule,
         Rule::Select | Rule::Reconcile | Rule::Conclude
@@ -200,7 +200,7 @@ pub fn role_prompts(
     let findings = dispatch.findings.iter().chain(&lost).chain(&uncommitted);
     let findings: Vec<Finding> = findings.cloned().collect();
     let reason = match role {
-        Role::Regrounder => reason_for_model(logged, dispatch, facts),
+        Role::Regrounder => describe_reason_for_model(logged, dispatch, facts),
         _ => dispatch.reason.clone(),
     };
     let input = PromptInput {

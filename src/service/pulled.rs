@@ -8,7 +8,7 @@ use cook_remote::{Elsewhere, Remote};
 ///
 /// # Errors
 /// When the log or the repository cannot be read.
-pub(crate) fn pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failure> {
+pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failure> {
     let Some((tip, snapshot)) = workspace.store()?.current()? else {
         return Ok(Vec::new());
     };
@@ -21,7 +21,7 @@ pub(crate) fn pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failure> {
         if commit == tip.commit || workspace.store()?.leads_over(&tip.commit, &commit)? {
             sources.push(LogSource {
                 shown: remote.clone(),
-                base: tracked_base(workspace, &remote)?,
+                base: find_tracked_base(workspace, &remote)?,
                 remote,
                 reference: names.log(&branch),
                 tip: commit,
@@ -36,7 +36,10 @@ pub(crate) fn pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failure> {
 ///
 /// # Errors
 /// When the repository cannot be read.
-pub(crate) fn tracked_base(workspace: &Workspace, remote: &str) -> Result<Option<String>, Failure> {
+pub(crate) fn find_tracked_base(
+    workspace: &Workspace,
+    remote: &str,
+) -> Result<Option<String>, Failure> {
     let refs = workspace.repo.refs()?;
     let of = |remote: &str| {
         let names = ["HEAD", "main", "master"];

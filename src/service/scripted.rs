@@ -1,7 +1,7 @@
 //! Commands of the user's that a script gave in their place.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Failure, counted};
+use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::model::{Snapshot, USER_COMMANDS};
 
 /// How many transitions are looked through for those that a script made.
@@ -35,7 +35,7 @@ pub fn list_scripted_commands(
 }
 
 /// Who reads this decides how much a user's word is worth that a script spoke.
-pub fn scripted_line(opened: u64, commands: &[(u64, String)]) -> String {
+pub fn describe_scripted(opened: u64, commands: &[(u64, String)]) -> String {
     const SHOWN: usize = 10;
     let mut named: Vec<String> = commands
         .iter()
@@ -47,7 +47,7 @@ pub fn scripted_line(opened: u64, commands: &[(u64, String)]) -> String {
     }
     format!(
         "{} run with --as-user: {}",
-        counted(opened, "user-only command"),
+        count_noun(opened, "user-only command"),
         named.join(", ")
     )
 }

@@ -20,12 +20,12 @@ pub(super) fn add_slice_rows(
     facts: &Facts,
     role: Role,
 ) -> Result<(), Failure> {
-    let Some(id) = snapshot.slice_in_work() else {
+    let Some(id) = snapshot.find_slice_in_work() else {
         return Ok(());
     };
     if matches!(role, Role::Implementer | Role::Regrounder) {
         let limits = &workspace.config()?.limits();
-        let allowed = limits.attempts_with(&snapshot.counters.granted);
+        let allowed = limits.add_attempts(&snapshot.counters.granted);
         let spent = snapshot.counters.attempts.get(id);
         let spent = spent.map_or(0, |spent| spent.0);
         let left = allowed.saturating_sub(spent);

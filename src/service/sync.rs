@@ -62,7 +62,7 @@ impl<'w> CommitPoint<'w> {
             carriage::check_new(self.workspace, &before.commit, &tip.commit)?;
             match self.remote.offer(&self.offer(before, tip, after)) {
                 Ok(true) => Ok(()),
-                Ok(false) => Err(self.beaten()),
+                Ok(false) => Err(self.report_beaten()),
                 Err(failure) => Err(failure),
             }
         })?;
@@ -86,8 +86,8 @@ impl<'w> CommitPoint<'w> {
         }
     }
 
-    fn beaten(&self) -> Failure {
-        let what = format!("`{}` holds what is not here", self.remote.shown());
+    fn report_beaten(&self) -> Failure {
+        let what = format!("`{}` holds what is not here", self.remote.show());
         Refusal::new(Code::RemoteAhead, what).into()
     }
 
@@ -142,7 +142,7 @@ pub(super) fn until_taken(
             Code::StaleFacts,
             format!(
                 "others were first at `{}` {TRIES} times; nothing was recorded",
-                point.remote.shown()
+                point.remote.show()
             ),
         )
         .into(),

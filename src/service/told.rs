@@ -5,7 +5,7 @@ use super::past::{Passed, Past};
 use cook_core::diagnostic::{Lines, clean, without_attribution};
 use cook_core::model::{Event, Role, Snapshot};
 use cook_core::prompt::cut;
-use cook_core::report::{items_of, return_reason};
+use cook_core::report::{list_items, return_reason};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -68,7 +68,7 @@ fn list_remarks(snapshot: &Snapshot, past: &Past) -> Vec<String> {
         };
         let id = report.fields.get("slice_id").cloned().unwrap_or_default();
         let is_earlier = past.is_of_earlier_mission(passed.seq);
-        let is_in_work = snapshot.slice_in_work() == Some(id.as_str()) && !is_earlier;
+        let is_in_work = snapshot.find_slice_in_work() == Some(id.as_str()) && !is_earlier;
         let key = (id, said);
         if is_in_work || seen.contains(&key) {
             continue;
@@ -84,7 +84,7 @@ fn list_remarks(snapshot: &Snapshot, past: &Past) -> Vec<String> {
             "slice {} ({status}), in {}{}: {}",
             clean(id, Lines::Fold),
             passed.seq,
-            taken_back(past, passed.seq),
+            mark_undone(past, passed.seq),
             words(said, passed.seq)
         ));
         seen.push(key);
@@ -92,7 +92,7 @@ fn list_remarks(snapshot: &Snapshot, past: &Past) -> Vec<String> {
     lines
 }
 
-fn taken_back(past: &Past, seq: u64) -> &'static str {
+fn mark_undone(past: &Past, seq: u64) -> &'static str {
     match past.is_undone(seq) {
         true => " (taken back with `cook undo`)",
         false => "",
@@ -115,7 +115,7 @@ fn list_deviations(past: &Past, role: Role) -> Vec<String> {
         let Event::Regrounded { submission, .. } = &passed.event else {
             continue;
         };
-        for item in items_of(&submission.report, DEVIATIONS) {
+        for item in list_items(&submission.report, DEVIATIONS) {
             if seen.contains(&item) {
                 continue;
             }
@@ -124,7 +124,7 @@ fn list_deviations(past: &Past, role: Role) -> Vec<String> {
                 lines.push(format!(
                     "in {}{}: {}",
                     passed.seq,
-                    taken_back(past, passed.seq),
+                    mark_undone(past, passed.seq),
                     words(&item, passed.seq)
                 ));
             }
@@ -148,7 +148,7 @@ fn list_cleared(snapshot: &Snapshot, past: &Past) -> Vec<String> {
             Event::Regrounded { block, submission } => {
                 take(&mut named, BLOCKER, block.release_blocker_ids.as_ref(), seq);
                 take(&mut named, GAP, block.high_value_gaps.as_ref(), seq);
-                let why = items_of(&submission.report, HANDOFF).join("; ");
+                let why = list_items(&submission.report, HANDOFF).join("; ");
                 match why.is_empty() {
                     true => format!("the re-ground {seq}, which says nothing of why"),
                     false => format!("the re-ground {seq}, which says: {}", words(&why, seq)),

@@ -5,7 +5,7 @@
 //! the walk is repeated once (receipts of the same tree are found again).
 
 use super::applied::Applied;
-use super::dispatch::{find_rebound, head_of};
+use super::dispatch::{find_head, find_rebound};
 use super::sync::{CommitPoint, push_after, until_taken};
 use super::workspace::Workspace;
 use super::{cited, notify};
@@ -36,7 +36,7 @@ pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<
 ///
 /// # Errors
 /// As [`transition`].
-pub fn transition_without_gates(
+pub fn apply_without_gates(
     workspace: &Workspace,
     event: &Event,
     actor: Actor,
@@ -122,11 +122,11 @@ pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<App
         findings: decided.step.findings.clone(),
         step: decided.step,
         head: decided.head,
-        before: slices_of(snapshot.as_ref()),
+        before: list_slices(snapshot.as_ref()),
     })
 }
 
-fn slices_of(snapshot: Option<&Snapshot>) -> Vec<Slice> {
+fn list_slices(snapshot: Option<&Snapshot>) -> Vec<Slice> {
     snapshot.map_or_else(Vec::new, |snapshot| snapshot.plan.candidate_slices.clone())
 }
 
@@ -167,7 +167,7 @@ fn decide(
         facts.room = workspace.measure(&room, snapshot)?.room;
         step = machine::apply(snapshot, &facts, event, actor)?;
     }
-    let head = head_of(&facts)?;
+    let head = find_head(&facts)?;
     Ok(Decided { step, facts, head })
 }
 
@@ -223,7 +223,7 @@ fn attempt(
         step: decided.step,
         head: decided.head,
         findings,
-        before: slices_of(snapshot.as_ref()),
+        before: list_slices(snapshot.as_ref()),
     };
     // The lock went with the commit.
     notify::notify(workspace, snapshot.as_ref(), &mut applied);

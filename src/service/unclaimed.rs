@@ -6,7 +6,7 @@ use super::foreign::{Foreign, NAMED, add_lines, name_commit};
 use super::past::{Past, Whose};
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, Lines, clean, without_attribution};
-use cook_core::machine::{CommitSeen, FactSet, Head, rated_besides};
+use cook_core::machine::{CommitSeen, FactSet, Head, list_other_ratings};
 use cook_core::model::{Slice, SliceStatus, Snapshot, Verdicts};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -40,7 +40,7 @@ pub(super) fn list_unclaimed(
         let claimant = find_claimant(snapshot, &commit.id);
         let counts = claimant.is_some_and(|slice| {
             slice.status == SliceStatus::Done
-                || Some(slice.slice_id.as_str()) == snapshot.slice_in_work()
+                || Some(slice.slice_id.as_str()) == snapshot.find_slice_in_work()
         });
         if counts || in_range.commits.contains(&commit.id) {
             continue;
@@ -55,7 +55,7 @@ pub(super) fn list_unclaimed(
             others += 1;
             continue;
         }
-        let paths = workspace.repo.written_paths(&commit.id)?;
+        let paths = workspace.repo.list_written_paths(&commit.id)?;
         if whose.is_none() && is_contract(&paths) {
             continue;
         }
@@ -141,7 +141,7 @@ fn tell_look(how: &str, says: [&str; 2], seq: u64, verdicts: &Verdicts) -> Strin
     if is_yes {
         return format!("{how} {yes}");
     }
-    let rated = rated_besides(&verdicts.findings, &verdicts.concerns);
+    let rated = list_other_ratings(&verdicts.findings, &verdicts.concerns);
     let named = [&verdicts.findings[..], &rated].concat().join("; ");
     let named = without_attribution(&clean(&named, Lines::Fold));
     let short: String = named.chars().take(SAID).collect();

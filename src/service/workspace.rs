@@ -3,7 +3,7 @@
 use super::elsewhere::pull_hints;
 use super::judging::Judging;
 use crate::measure::{Claim, Needs, Reran, World, measure, wants_gates};
-use crate::scaffold::{proposed_settings, stop_verifier_is_stale};
+use crate::scaffold::{propose_settings, stop_verifier_is_stale};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use cook_core::machine::{
     AnchorAnswer, AnchorQuestion, FactSet, Facts, GateRun, Head, OutsideEdit,
@@ -74,7 +74,7 @@ const PUTS_BACK: &str =
 const MAX_CONFIG: u64 = 1 << 20;
 
 /// Where the log of a worktree is.
-pub fn place_of(repo: &Repo) -> Place {
+pub fn find_place(repo: &Repo) -> Place {
     Place {
         common_dir: repo.common_dir().to_owned(),
         git_dir: repo.git_dir().to_owned(),
@@ -126,7 +126,7 @@ impl Workspace {
 
     /// Where the log of this worktree is.
     pub fn place(&self) -> Place {
-        place_of(&self.repo)
+        find_place(&self.repo)
     }
 
     /// The settings.
@@ -165,7 +165,7 @@ impl Workspace {
         if !self.config()?.gates.is_empty() {
             return Ok(false);
         }
-        let proposed = proposed_settings(self.repo.root())?;
+        let proposed = propose_settings(self.repo.root())?;
         if let Ok(config) = &mut self.config {
             if config.clean_room == CleanRoom::default() {
                 config.clean_room = proposed.clean_room;
@@ -212,7 +212,7 @@ impl Workspace {
 
     /// A driver of this worktree left its copy of the log, or a question did.
     fn has_copy(&self) -> bool {
-        let Some(id) = Store::id_of(&self.place()).ok().flatten() else {
+        let Some(id) = Store::find_id(&self.place()).ok().flatten() else {
             return false;
         };
         let mirrors = std::fs::read_dir(self.repo.common_dir().join(MIRROR_DIR));
@@ -283,7 +283,7 @@ impl Workspace {
     ///
     /// # Errors
     /// An unreadable log.
-    pub fn settled(&self, tip: &Tip, snapshot: &Snapshot) -> Result<Tip, Failure> {
+    pub fn find_settled(&self, tip: &Tip, snapshot: &Snapshot) -> Result<Tip, Failure> {
         match snapshot.ledger.aside.0 {
             0 => Ok(tip.clone()),
             aside => {
@@ -457,14 +457,14 @@ impl Workspace {
     ) -> Result<T, Failure> {
         let outside_edits = || self.outside_edits();
         let messages = || self.messages();
-        let works = || self.accepted_works();
+        let works = || self.read_accepted_works();
         let contract_differs = || self.contract_differs(snapshot);
         let stop_verifier_stale = || self.is_stop_verifier_stale();
         let gates = match with_gates {
             true => Some((Receipts::of(&self.repo)?, self.trust()?)),
             false => None,
         };
-        let slice_commands = snapshot.map(commands_of).unwrap_or_default();
+        let slice_commands = snapshot.map(list_commands).unwrap_or_default();
         act(&World {
             repo: &self.repo,
             config,
@@ -497,7 +497,7 @@ impl Workspace {
 }
 
 /// The commands of each slice that anchors may rest on.
-fn commands_of(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
+fn list_commands(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
     snapshot
         .plan
         .candidate_slices

@@ -25,7 +25,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// The armored form, which `ssh-keygen` reads.
-pub(crate) fn armored(blob: &[u8]) -> String {
+pub(crate) fn to_armor(blob: &[u8]) -> String {
     let mut text = format!("{BEGIN}\n");
     for (at, sign) in encode(blob).chars().enumerate() {
         if at > 0 && at % WIDTH == 0 {
@@ -107,7 +107,7 @@ mod tests {
         let bytes = blob("cook");
         let read = Blob::read(&bytes).unwrap();
         assert_eq!(read.namespace, "cook");
-        assert_eq!(Blob::read(armored(&bytes).as_bytes()), Some(read));
+        assert_eq!(Blob::read(to_armor(&bytes).as_bytes()), Some(read));
         for end in 0..bytes.len() {
             assert_eq!(Blob::read(&bytes[..end]), None, "cut at {end}");
         }

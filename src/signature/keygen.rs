@@ -136,5 +136,5 @@ fn run(
 }
 
 fn unwritable(error: &std::io::Error) -> Failure {
-    Failure::state(Code::NotWritable, "a directory for a signature").caused_by(error)
+    Failure::state(Code::NotWritable, "a directory for a signature").with_cause(error)
 }

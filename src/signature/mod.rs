@@ -4,7 +4,7 @@ mod blob;
 mod key;
 mod keygen;
 
-pub(crate) use blob::{Blob, armored, decode, encode};
+pub(crate) use blob::{Blob, decode, encode, to_armor};
 pub(crate) use key::signing_key;
 pub(crate) use keygen::{Key, Signer, find_signer, sign};
 

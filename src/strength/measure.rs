@@ -3,13 +3,13 @@
 use super::found::{Ask, Measured, Reverted, Survivor};
 use super::span::{self, Span};
 use super::tried::{Tried, try_files};
-use crate::check::{Green, Tell, deciding, files_before, require_green, sources};
+use crate::check::{Green, Tell, deciding, read_files_before, require_green, sources};
 use crate::service::Workspace;
-use cook_core::diagnostic::{Failure, counted};
+use cook_core::diagnostic::{Failure, count_noun};
 use cook_git::{Edit, MAX_EDITS};
 use cook_store::receipt::TakenBack;
 use cook_strength::{
-    Class, Edited, Language, Mutant, Outcome, Planting, Subject, Tally, class_of, plant, subject,
+    Class, Edited, Language, Mutant, Outcome, Planting, Subject, Tally, classify, plant, subject,
 };
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,7 @@ pub(crate) fn measure(
     if edits.len() > MAX_EDITS {
         measured.checked.push(format!(
             "{} differ, of which the first {MAX_EDITS} were read",
-            counted(edits.len() as u64, "file")
+            count_noun(edits.len() as u64, "file")
         ));
     }
     if !workspace.repo.status()?.worktree.is_clean() {
@@ -87,7 +87,7 @@ pub(crate) fn texts<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<Edited<'e
             let (before, after) = edit.texts.as_ref()?;
             Some(Edited {
                 path: &edit.change.path,
-                class: class_of(&edit.change.path, commands),
+                class: classify(&edit.change.path, commands),
                 before: before.as_deref(),
                 after: after.as_deref(),
             })
@@ -138,7 +138,7 @@ struct Trial<'a> {
 impl Trial<'_> {
     fn take_back(&self, sources: &[&Edit], measured: &mut Measured) -> Result<(), Failure> {
         let span = (measured.base.commit.as_str(), measured.head.as_str());
-        let files = match files_before(self.workspace, sources, span)? {
+        let files = match read_files_before(self.workspace, sources, span)? {
             Ok(files) => files,
             Err(why) => {
                 measured.checked.push(format!(
@@ -193,14 +193,14 @@ impl Trial<'_> {
         if outcomes.len() < all {
             let what = format!(
                 "{} not tried: the time was over",
-                counted((all - outcomes.len()) as u64, "defect")
+                count_noun((all - outcomes.len()) as u64, "defect")
             );
             measured.checked.push(what);
         }
         if planting.possible > all {
             let what = format!(
                 "{} sampled of {} that could be planted, by the commit's id",
-                counted(all as u64, "defect"),
+                count_noun(all as u64, "defect"),
                 planting.possible
             );
             measured.checked.push(what);

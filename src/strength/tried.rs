@@ -48,9 +48,9 @@ pub(super) fn try_files(
             if receipt.timed_out && given < limit {
                 return Ok(Tried::OutOfTime);
             }
-            if !receipt.passed() {
+            if !receipt.has_passed() {
                 return Ok(Tried::Told {
-                    outcome: outcome_of(files, green, &receipt.tail),
+                    outcome: find_outcome(files, green, &receipt.tail),
                     timed_out: receipt.timed_out,
                 });
             }
@@ -68,7 +68,7 @@ fn limit(green: &Green) -> Duration {
     usual.min(Duration::from_millis(green.gate.timeout_ms))
 }
 
-fn outcome_of(files: &[TakenBack], green: &Green, red: &str) -> Outcome {
+fn find_outcome(files: &[TakenBack], green: &Green, red: &str) -> Outcome {
     let broken = files.iter().any(|file| {
         let text = String::from_utf8_lossy(file.bytes.as_deref().unwrap_or_default());
         does_not_build(&file.path, &text, &green.tail, red)

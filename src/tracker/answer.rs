@@ -39,20 +39,20 @@ pub(super) fn complaint(stderr: &str) -> Option<Complaint> {
         (line.trim_end_matches(['\r', '\n']) == "{").then_some(here)
     })?;
     let mut values = serde_json::Deserializer::from_str(&stderr[start..]).into_iter::<Value>();
-    complaint_of(&values.next()?.ok()?)
+    find_complaint(&values.next()?.ok()?)
 }
 
 /// The error that a JSON answer holds instead of data.
-pub(super) fn complaint_of(value: &Value) -> Option<Complaint> {
+pub(super) fn find_complaint(value: &Value) -> Option<Complaint> {
     let whole = value.as_object()?;
     let of = |object: &Map<String, Value>, message: &str| Complaint {
-        code: text_of(object, &["code"]).unwrap_or_default(),
+        code: find_text(object, &["code"]).unwrap_or_default(),
         message: line(message),
     };
     match whole.get("error")? {
         Value::Object(error) => Some(of(
             error,
-            &text_of(error, &["message", "error"]).unwrap_or_default(),
+            &find_text(error, &["message", "error"]).unwrap_or_default(),
         )),
         Value::String(message) => Some(of(whole, message)),
         _ => None,
@@ -117,20 +117,21 @@ fn names<'a>(keys: impl Iterator<Item = &'a str>) -> String {
 /// An issue of a row.
 pub(super) fn issue(row: &Map<String, Value>) -> Result<Issue, String> {
     Ok(Issue {
-        id: id_of(row, &["id"])?,
-        title: line(&text_of(row, &["title"]).unwrap_or_default()),
-        status: text_of(row, &["status"])
+        id: find_id(row, &["id"])?,
+        title: line(&find_text(row, &["title"]).unwrap_or_default()),
+        status: find_text(row, &["status"])
             .map(|word| IssueStatus::read(&word))
             .ok_or("an issue has no `status`")?,
-        kind: text_of(row, &["issue_type", "type"]).map_or_else(|| "task".to_owned(), |k| line(&k)),
+        kind: find_text(row, &["issue_type", "type"])
+            .map_or_else(|| "task".to_owned(), |k| line(&k)),
         priority: row
             .get("priority")
             .and_then(|value| serde_json::Number::deserialize(value).ok()),
-        assignee: text_of(row, &["assignee"])
+        assignee: find_text(row, &["assignee"])
             .map(|name| line(&name))
             .filter(|name| !name.is_empty()),
-        updated_at: text_of(row, &["updated_at"]).map(|moment| line(&moment)),
-        description: text(&text_of(row, &["description"]).unwrap_or_default()),
+        updated_at: find_text(row, &["updated_at"]).map(|moment| line(&moment)),
+        description: text(&find_text(row, &["description"]).unwrap_or_default()),
     })
 }
 
@@ -138,37 +139,37 @@ pub(super) fn issue(row: &Map<String, Value>) -> Result<Issue, String> {
 /// those of another are the issue at the other end.
 pub(super) fn link(row: &Map<String, Value>, of: &str) -> Result<Link, String> {
     let id = if row.contains_key("id") {
-        id_of(row, &["id"])?
+        find_id(row, &["id"])?
     } else {
-        let from = id_of(row, &["issue_id"])?;
-        let to = id_of(row, &["depends_on_id"])?;
+        let from = find_id(row, &["issue_id"])?;
+        let to = find_id(row, &["depends_on_id"])?;
         if from == of { to } else { from }
     };
-    let kind = text_of(row, &["dependency_type", "dep_type", "type"])
+    let kind = find_text(row, &["dependency_type", "dep_type", "type"])
         .ok_or("a dependency has no `type`")?;
     Ok(Link {
         kind: line(&kind),
         issue: Brief {
             id,
-            title: line(&text_of(row, &["title"]).unwrap_or_default()),
-            status: text_of(row, &["status"]).map(|word| IssueStatus::read(&word)),
-            kind: text_of(row, &["issue_type"]).map(|kind| line(&kind)),
+            title: line(&find_text(row, &["title"]).unwrap_or_default()),
+            status: find_text(row, &["status"]).map(|word| IssueStatus::read(&word)),
+            kind: find_text(row, &["issue_type"]).map(|kind| line(&kind)),
         },
     })
 }
 
 /// A comment of a row.
 pub(super) fn comment(row: &Map<String, Value>) -> Result<Comment, String> {
-    let said = text_of(row, &["text", "body", "content"]).ok_or("a comment has no `text`")?;
+    let said = find_text(row, &["text", "body", "content"]).ok_or("a comment has no `text`")?;
     Ok(Comment {
-        author: line(&text_of(row, &["author", "created_by"]).unwrap_or_default()),
-        created_at: text_of(row, &["created_at"]).map(|moment| line(&moment)),
+        author: line(&find_text(row, &["author", "created_by"]).unwrap_or_default()),
+        created_at: find_text(row, &["created_at"]).map(|moment| line(&moment)),
         text: text(&said),
     })
 }
 
-fn id_of(row: &Map<String, Value>, names: &[&str]) -> Result<String, String> {
-    let id = text_of(row, names).ok_or_else(|| format!("a row has no `{}`", names[0]))?;
+fn find_id(row: &Map<String, Value>, names: &[&str]) -> Result<String, String> {
+    let id = find_text(row, names).ok_or_else(|| format!("a row has no `{}`", names[0]))?;
     if is_id(&id) {
         Ok(id)
     } else {
@@ -176,7 +177,7 @@ fn id_of(row: &Map<String, Value>, names: &[&str]) -> Result<String, String> {
     }
 }
 
-fn text_of(row: &Map<String, Value>, names: &[&str]) -> Option<String> {
+fn find_text(row: &Map<String, Value>, names: &[&str]) -> Option<String> {
     names
         .iter()
         .find_map(|name| row.get(*name)?.as_str().map(str::to_owned))

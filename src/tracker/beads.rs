@@ -57,7 +57,7 @@ impl Beads {
         let call = Call {
             words: &["dep", "list"],
             options: vec![format!("--direction={direction}")],
-            free: &[checked(id)?],
+            free: &[check_id(id)?],
             writes: false,
         };
         self.about(id, self.program.read(&call, |row| answer::link(row, id)))
@@ -166,7 +166,7 @@ impl Tracker for Beads {
     fn show(&self, id: &str) -> Result<Issue, TrackerError> {
         let call = Call {
             words: &["show"],
-            free: &[checked(id)?],
+            free: &[check_id(id)?],
             ..Call::default()
         };
         let issues = self.about(id, self.issues(&call))?;
@@ -183,7 +183,7 @@ impl Tracker for Beads {
     fn comments(&self, id: &str) -> Result<Vec<Comment>, TrackerError> {
         let call = Call {
             words: self.comment_words,
-            free: &[checked(id)?],
+            free: &[check_id(id)?],
             ..Call::default()
         };
         self.about(id, self.program.read(&call, answer::comment))
@@ -227,7 +227,7 @@ impl Tracker for Beads {
         text: &str,
         attempt: Attempt,
     ) -> Result<Commented, TrackerError> {
-        let id = checked(id)?;
+        let id = check_id(id)?;
         if !is_id(key) {
             return Err(TrackerError::BadText("has a key that is not a single word"));
         }
@@ -317,7 +317,7 @@ impl Tracker for Beads {
 }
 
 /// A word that may stand where an id is wanted.
-fn checked(id: &str) -> Result<&str, TrackerError> {
+fn check_id(id: &str) -> Result<&str, TrackerError> {
     if is_id(id) {
         Ok(id)
     } else {

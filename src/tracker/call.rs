@@ -1,6 +1,6 @@
 //! One call of a tracker's program.
 
-use super::answer::{Complaint, complaint, complaint_of, rows};
+use super::answer::{Complaint, complaint, find_complaint, rows};
 use super::error::TrackerError;
 use super::issue::line;
 use cook_os::process::{Captured, ProcessError, Short, capture};
@@ -151,9 +151,9 @@ impl Program {
         })?;
         let complaint = complaint(&said.stderr).or_else(|| in_answer(&said.stdout));
         match complaint {
-            Some(complaint) => Err(self.error_of(&complaint)),
+            Some(complaint) => Err(self.make_error(&complaint)),
             None if said.success() => Ok(said),
-            None => Err(self.error_of(&Complaint {
+            None => Err(self.make_error(&Complaint {
                 code: said.code.map_or("ended by a signal".to_owned(), |code| {
                     format!("exit {code}")
                 }),
@@ -198,7 +198,7 @@ impl Program {
     }
 
     /// What a complaint means: by its code, and by its words only where it has none.
-    fn error_of(&self, complaint: &Complaint) -> TrackerError {
+    fn make_error(&self, complaint: &Complaint) -> TrackerError {
         let tracker = self.name;
         let why = match complaint.message.as_str() {
             "" => complaint.code.clone(),
@@ -265,7 +265,7 @@ fn in_answer(stdout: &[u8]) -> Option<Complaint> {
     if stdout.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
         return None;
     }
-    complaint_of(&serde_json::from_slice(stdout).ok()?)
+    find_complaint(&serde_json::from_slice(stdout).ok()?)
 }
 
 /// The first line that complains, or else the last one.

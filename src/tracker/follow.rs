@@ -53,7 +53,7 @@ pub struct FollowReport {
 }
 
 /// The issues a slice carries.
-pub fn issues_of(slice: &Slice) -> impl Iterator<Item = &str> {
+pub fn list_issues(slice: &Slice) -> impl Iterator<Item = &str> {
     let ids = slice.contract_ids.iter();
     ids.filter_map(|id| id.strip_prefix(PREFIX).filter(|id| is_id(id)))
 }
@@ -68,7 +68,7 @@ fn is_selected(slice: &Slice) -> bool {
 /// Slices that carry an issue and are neither done nor cancelled.
 fn open_carriers<'a>(plan: &'a Plan, issue: &'a str) -> impl Iterator<Item = &'a Slice> {
     plan.open_slices()
-        .filter(move |slice| issues_of(slice).any(|carried| carried == issue))
+        .filter(move |slice| list_issues(slice).any(|carried| carried == issue))
 }
 
 /// The slice for whose selection a claim has to wait, if there is one.
@@ -89,10 +89,10 @@ pub fn may_close<'a>(plan: &'a Plan, issue: &'a str) -> Result<(), &'a str> {
 }
 
 /// What the plan owes the tracker, whether it has had it already or not.
-pub fn owed(plan: &Plan) -> BTreeSet<TrackerAction> {
+pub fn list_owed(plan: &Plan) -> BTreeSet<TrackerAction> {
     let mut actions = BTreeSet::new();
     for slice in &plan.candidate_slices {
-        for issue in issues_of(slice) {
+        for issue in list_issues(slice) {
             let (issue, name) = (issue.to_owned(), slice.slice_id.clone());
             if is_selected(slice) {
                 actions.insert(TrackerAction::Claim { issue, slice: name });
@@ -169,7 +169,7 @@ mod tests {
             ("in_progress", "claim x-1 a"),
             ("done", "close x-1 a"),
         ] {
-            let keys: Vec<String> = owed(&plan(&[("a", status, all)]))
+            let keys: Vec<String> = list_owed(&plan(&[("a", status, all)]))
                 .iter()
                 .map(TrackerAction::key)
                 .collect();
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn an_issue_of_two_slices_stays_open_until_both_are_accepted() {
         let one = plan(&[("a", "done", &["issue:x"]), ("b", "planned", &["issue:x"])]);
-        assert!(owed(&one).is_empty());
+        assert!(list_owed(&one).is_empty());
         assert_eq!(may_close(&one, "x"), Err("b"));
         assert_eq!(may_claim(&one, "x"), Err("b"));
         let next = plan(&[("a", "done", &["issue:x"]), ("b", "selected", &["issue:x"])]);
@@ -191,7 +191,7 @@ mod tests {
             ("b", "cancelled", &["issue:x"]),
         ]);
         assert_eq!(may_close(&both, "x"), Ok(()));
-        assert_eq!(owed(&both).len(), 1);
+        assert_eq!(list_owed(&both).len(), 1);
         assert_eq!(may_claim(&both, "y"), Ok(()));
     }
 }

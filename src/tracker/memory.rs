@@ -94,7 +94,7 @@ impl Memory {
         if !disk::take_lock(&lock, Duration::ZERO).map_err(unwritable)? {
             return Err(MemoryError::Busy);
         }
-        let file = file_of(git_dir);
+        let file = find_file(git_dir);
         let now = read(&file)?;
         Ok(Self { file, lock, now })
     }
@@ -104,7 +104,7 @@ impl Memory {
     /// # Errors
     /// It is a newer cook's, or cannot be read.
     pub fn outage(git_dir: &Path) -> Result<Option<Outage>, MemoryError> {
-        Ok(read(&file_of(git_dir))?.outage)
+        Ok(read(&find_file(git_dir))?.outage)
     }
 
     /// Forgets which claims and closes are settled.
@@ -112,7 +112,7 @@ impl Memory {
     /// # Errors
     /// As [`Memory::hold`]; the file cannot be written.
     pub fn forget_settled(git_dir: &Path) -> Result<(), MemoryError> {
-        if read(&file_of(git_dir))?.settled.is_empty() {
+        if read(&find_file(git_dir))?.settled.is_empty() {
             return Ok(());
         }
         let mut memory = Self::hold(git_dir)?;
@@ -169,7 +169,7 @@ impl Drop for Memory {
     }
 }
 
-fn file_of(git_dir: &Path) -> PathBuf {
+fn find_file(git_dir: &Path) -> PathBuf {
     git_dir.join("cook-tracker.json")
 }
 
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_torn_file_is_lost_and_a_newer_one_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
-        let file = file_of(dir.path());
+        let file = find_file(dir.path());
         for torn in ["", "{\"format\":1,\"done\":\"on", "[]", "\0\0\0"] {
             std::fs::write(&file, torn).unwrap();
             assert_eq!(Memory::hold(dir.path()).unwrap().now, Remembered::default());

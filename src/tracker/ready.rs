@@ -41,7 +41,7 @@ pub(super) fn explore(
     let tracker = &*tracker.until(end);
     let mut seen = Seen::default();
     let first: Vec<String> = issues.iter().take(ENRICHED).map(|i| i.id.clone()).collect();
-    let parents = side_by_side(&first, |id| {
+    let parents = ask_side_by_side(&first, |id| {
         let links = tracker.dependencies(id)?;
         Ok(with_parents_type(tracker, links))
     });
@@ -84,8 +84,8 @@ pub(crate) fn with_parents_type(tracker: &dyn Tracker, mut links: Vec<Link>) -> 
 ///
 /// # Errors
 /// When the tracker does not say.
-pub fn unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>, TrackerError> {
-    let waiting: Vec<Brief> = waiting_for(&tracker.dependents(id)?);
+pub fn list_unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>, TrackerError> {
+    let waiting: Vec<Brief> = list_waiting(&tracker.dependents(id)?);
     let ids: Vec<String> = waiting
         .iter()
         .map(|brief| brief.id.clone())
@@ -94,7 +94,7 @@ pub fn unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>, Track
     let mut free = Vec::new();
     for (brief, needs) in waiting
         .into_iter()
-        .zip(side_by_side(&ids, |id| tracker.dependencies(id)))
+        .zip(ask_side_by_side(&ids, |id| tracker.dependencies(id)))
     {
         let still = |link: &Link| link.blocks() && link.issue.id != id && !link.issue.is_closed();
         if !needs?.iter().any(still) {
@@ -105,7 +105,7 @@ pub fn unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>, Track
 }
 
 /// The open issues at the other end of links that block.
-fn waiting_for(links: &[Link]) -> Vec<Brief> {
+fn list_waiting(links: &[Link]) -> Vec<Brief> {
     let mut waiting: Vec<Brief> = links
         .iter()
         .filter(|link| link.blocks() && !link.issue.is_closed())
@@ -148,14 +148,14 @@ impl Seen {
                 ));
                 self.unasked.extend(due.drain(room..));
             }
-            let answers = side_by_side(&due, |id| tracker.dependents(id));
+            let answers = ask_side_by_side(&due, |id| tracker.dependents(id));
             let mut next = BTreeSet::new();
             for (id, answer) in due.drain(..).zip(answers) {
                 let Some(links) = self.note(answer) else {
                     self.unasked.insert(id);
                     continue;
                 };
-                let waiting = waiting_for(&links);
+                let waiting = list_waiting(&links);
                 next.extend(waiting.iter().map(|brief| brief.id.clone()));
                 self.edges.insert(id, waiting);
             }
@@ -167,7 +167,7 @@ impl Seen {
     /// None when not even the issue's own dependents are known.
     fn reach(&self, graph: &Graph, id: &str, down: Option<&Vec<Link>>) -> Option<Reach> {
         let unblocks = self.edges.get(id)?.clone();
-        let reached = graph.reached(id);
+        let reached = graph.list_reached(id);
         Some(Reach {
             parent: down
                 .and_then(|links| links.iter().find(|link| link.is_parent()))
@@ -206,7 +206,7 @@ impl Graph {
     }
 
     /// What can be reached from an issue, without itself.
-    fn reached(&self, id: &str) -> BTreeSet<String> {
+    fn list_reached(&self, id: &str) -> BTreeSet<String> {
         let Some(&start) = self.nodes.get(id) else {
             return BTreeSet::new();
         };
@@ -254,7 +254,7 @@ impl Graph {
 }
 
 /// Asks the same of each id, a few at once, and gives the answers in the same order.
-fn side_by_side<T: Send>(ids: &[String], ask: impl Fn(&str) -> T + Sync) -> Vec<T> {
+fn ask_side_by_side<T: Send>(ids: &[String], ask: impl Fn(&str) -> T + Sync) -> Vec<T> {
     let mut answers = Vec::with_capacity(ids.len());
     for some in ids.chunks(AT_ONCE) {
         let asked = thread::on_each(some, |id| ask(id)).into_iter();

@@ -8,7 +8,7 @@ use super::proven::{CommitStanding, Proven};
 use super::{base, proven, stop, ticks, word};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, counted};
+use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::machine::{Head, short};
 use cook_core::model::{Phase, Snapshot};
 
@@ -21,7 +21,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     let mut outcome = state(workspace)?;
     let asks = "is this commit proven done?";
     let Some(snapshot) = sound(workspace, &outcome)? else {
-        if !outcome.found(Code::LogDamaged) {
+        if !outcome.has_found(Code::LogDamaged) {
             outcome.findings.push(stop::log_missing(workspace));
             run_gates(workspace, &mut outcome)?;
         }
@@ -56,11 +56,11 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
                 tree: None,
                 branch: None,
             };
-            stop::votes_of(&snapshot, &at, "the done commit", required, &mut outcome);
+            stop::list_votes_at(&snapshot, &at, "the done commit", required, &mut outcome);
             stop::tell_judges(workspace, &snapshot, &at, &mut outcome)?;
         }
         None if snapshot.state.current_phase == Phase::StopWave => {
-            stop::votes_of(
+            stop::list_votes_at(
                 &snapshot,
                 &standing.head,
                 "this HEAD",
@@ -87,7 +87,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     outcome.findings.extend(wrong);
     let mut answer = standing.words();
     if workspace.judging.is_none() {
-        answer.push_str(&gates_of(workspace, &standing, &mut outcome)?);
+        answer.push_str(&describe_gates(workspace, &standing, &mut outcome)?);
     }
     if let Some(assurance) = snapshot.describe_assurance() {
         answer.push_str(&format!("; assurance {assurance}"));
@@ -99,13 +99,13 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
         commit: Some(standing),
         criteria,
         base: None,
-        outcome: outcome.sorted(),
+        outcome: outcome.sort(),
     })
 }
 
 /// Whose gates speak for HEAD, where no base decides: what was merged into may ask for less than what was
 /// judged.
-fn gates_of(
+fn describe_gates(
     workspace: &Workspace,
     standing: &CommitStanding,
     outcome: &mut Outcome,
@@ -149,7 +149,7 @@ fn not_done(snapshot: &Snapshot) -> Finding {
         snapshot.state.continuation_reason
     );
     if !open.is_empty() {
-        let count = counted(open.len() as u64, "slice");
+        let count = count_noun(open.len() as u64, "slice");
         what = format!("{what}; {count} open: {}", open.join(", "));
     }
     Finding::new(Code::NotDone, what)
@@ -158,7 +158,7 @@ fn not_done(snapshot: &Snapshot) -> Finding {
 impl Answered {
     /// Nothing of the question could be looked at.
     pub(super) fn without_log(asks: &str, outcome: Outcome) -> Self {
-        let answer = match outcome.found(Code::LogDamaged) {
+        let answer = match outcome.has_found(Code::LogDamaged) {
             true => "not answered: the log is damaged",
             false => "not answered: there is no log here",
         };
@@ -168,7 +168,7 @@ impl Answered {
             commit: None,
             criteria: Vec::new(),
             base: None,
-            outcome: outcome.sorted(),
+            outcome: outcome.sort(),
         }
     }
 }

@@ -38,7 +38,7 @@ impl Answered {
                 .chain(of_rest.findings)
                 .collect(),
         }
-        .sorted();
+        .sort();
         self.base = Some(compared);
         self
     }
@@ -54,7 +54,7 @@ impl Answered {
                 how: None,
             }),
             criteria: Vec::new(),
-            outcome: std::mem::take(&mut compared.outcome).sorted(),
+            outcome: std::mem::take(&mut compared.outcome).sort(),
             base: Some(compared),
         }
     }

@@ -16,7 +16,7 @@ impl Asked {
     pub fn question(&self, snapshot: &Snapshot) -> AnchorQuestion {
         let slice = snapshot.plan.slice(&self.slice_id);
         match (slice, &self.record) {
-            (Some(slice), Some(record)) => AnchorQuestion::stored(snapshot, slice, record),
+            (Some(slice), Some(record)) => AnchorQuestion::ask_stored(snapshot, slice, record),
             _ => AnchorQuestion {
                 slice_id: self.slice_id.clone(),
                 criterion: self.criterion.clone(),
@@ -30,15 +30,15 @@ impl Asked {
 }
 
 /// The criteria of done slices, or of one of them, each with its proof.
-pub(super) fn asked(snapshot: &Snapshot, slice: Option<&str>) -> Vec<Asked> {
+pub(super) fn list_asked(snapshot: &Snapshot, slice: Option<&str>) -> Vec<Asked> {
     let slices = snapshot.plan.candidate_slices.iter().filter(|known| {
         known.status == SliceStatus::Done && slice.is_none_or(|slice| known.slice_id == slice)
     });
-    slices.flat_map(asked_of).collect()
+    slices.flat_map(list_criteria).collect()
 }
 
 /// The criteria of a slice, those that it was rid of with proof among them.
-pub(super) fn asked_of(slice: &Slice) -> Vec<Asked> {
+pub(super) fn list_criteria(slice: &Slice) -> Vec<Asked> {
     let records: Vec<&EvidenceRecord> =
         slice.evidence.iter().filter_map(Evidence::record).collect();
     let asked = |criterion: &String, record: Option<&EvidenceRecord>| Asked {

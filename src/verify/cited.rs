@@ -2,7 +2,7 @@
 
 use super::outcome::Outcome;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, counted};
+use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::model::{CitedExchange, Event};
 use cook_core::prompt;
 use cook_core::report::{self, Provenance, Reported};
@@ -31,7 +31,7 @@ pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), 
     if made > 0 {
         outcome.add_checked(format!(
             "{} made again from the session it came out of",
-            counted(made, "report")
+            count_noun(made, "report")
         ));
     }
     outcome.findings.extend(findings);

@@ -1,6 +1,6 @@
 //! What a transition says of a reported commit and of its gates, asked of git again.
 
-use crate::measure::{gate_commands, lost_tests, settings_at};
+use crate::measure::{gate_commands, list_lost_tests, read_settings_at};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
@@ -26,7 +26,7 @@ pub(super) fn contradiction(
         return Ok(None);
     }
     // Those that were in force: a report of a commit that holds others is refused.
-    let Some(config) = settings_at(&workspace.repo, id)? else {
+    let Some(config) = read_settings_at(&workspace.repo, id)? else {
         return Ok(None);
     };
     let mut commands = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn contradiction(
         && let Some(basis) = workspace.repo.resolve(&question.basis)?
     {
         let gates = gate_commands(&config, commands.iter());
-        found.losses = lost_tests(&workspace.repo.edits(&basis, id)?, &gates);
+        found.losses = list_lost_tests(&workspace.repo.edits(&basis, id)?, &gates);
     }
     Ok(difference(said, &found).map(|what| format!("{what} {}", short(id))))
 }

@@ -5,7 +5,7 @@ use super::independence::Independence;
 use super::outcome::Outcome;
 use super::{cited, contract, documents, proof};
 use crate::service::{self, Workspace};
-use cook_core::diagnostic::{Code, Failure, Finding, counted};
+use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::model::Snapshot;
 use cook_store::store::Store;
 
@@ -18,12 +18,12 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
     if let Some(snapshot) = sound(workspace, &outcome)? {
         proof::check(workspace, &snapshot, &mut outcome)?;
     }
-    Ok(outcome.sorted())
+    Ok(outcome.sort())
 }
 
 /// What the log says, where it can be believed: votes and proofs of a damaged one are nobody's word.
 pub(super) fn sound(workspace: &Workspace, outcome: &Outcome) -> Result<Option<Snapshot>, Failure> {
-    match outcome.found(Code::LogDamaged) {
+    match outcome.has_found(Code::LogDamaged) {
         true => Ok(None),
         false => Ok(workspace.current()?.1),
     }
@@ -44,7 +44,7 @@ pub(super) fn state(workspace: &Workspace) -> Result<Outcome, Failure> {
     if let Some(reach) = own.map(Store::reach).transpose()? {
         outcome.add_checked(format!(
             "{} that the log leads to",
-            counted(reach.objects, "object")
+            count_noun(reach.objects, "object")
         ));
         outcome.findings.extend(reach.findings);
         if !reach.is_whole {
@@ -54,14 +54,14 @@ pub(super) fn state(workspace: &Workspace) -> Result<Outcome, Failure> {
                 false => None,
             };
             contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
-            return Ok(outcome.sorted());
+            return Ok(outcome.sort());
         }
     }
     let (_, snapshot) = workspace.current()?;
     contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
     let Some(snapshot) = snapshot else {
         documents::check_without_log(workspace, &mut outcome)?;
-        return Ok(outcome.sorted());
+        return Ok(outcome.sort());
     };
     if workspace.log_from.is_none() {
         documents::check(workspace, &snapshot, &mut outcome)?;
@@ -69,7 +69,7 @@ pub(super) fn state(workspace: &Workspace) -> Result<Outcome, Failure> {
     log(workspace, &mut outcome)?;
     cited::check(workspace, &mut outcome)?;
     standing(workspace, &snapshot, &mut outcome)?;
-    Ok(outcome.sorted())
+    Ok(outcome.sort())
 }
 
 /// What is verified is a commit: a worktree that differs from it is another thing.
@@ -81,7 +81,7 @@ pub(super) fn worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<(
             format!("the worktree is not clean: {}", status.name_dirty(NAMED)),
         ));
     }
-    let unwatched = workspace.repo.unwatched()?;
+    let unwatched = workspace.repo.list_unwatched()?;
     if let Some(first) = unwatched.first() {
         let more = match unwatched.len() - 1 {
             0 => String::new(),
@@ -127,8 +127,8 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     }
     outcome.add_checked(format!(
         "{} run again, {} compared; git asked again about {}",
-        counted(report.transitions, "transition"),
-        counted(report.records, "record"),
+        count_noun(report.transitions, "transition"),
+        count_noun(report.records, "record"),
         again.compared
     ));
     outcome.findings.extend(report.findings);

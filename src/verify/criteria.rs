@@ -1,6 +1,6 @@
 //! Each criterion of a done slice: its proof looked up again, and with `--rerun` run again.
 
-use super::asked::{Asked, asked};
+use super::asked::{Asked, list_asked};
 use super::criterion::{Criterion, ProofVerdict};
 use crate::anchor::Anchor;
 use crate::measure::{Claim, Needs, Reran};
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Word,
 }
 
-pub(super) fn kind_of(anchor: &Anchor) -> Kind {
+pub(super) fn find_kind(anchor: &Anchor) -> Kind {
     match anchor {
         Anchor::Test(_) | Anchor::Command { .. } | Anchor::Receipt(_) => Kind::Command,
         Anchor::User { .. } => Kind::Word,
@@ -85,7 +85,7 @@ impl<'a> Judge<'a> {
 
     /// The verdicts, in the order of the plan.
     pub fn criteria(&self, slice: Option<&str>) -> Result<Vec<Criterion>, Failure> {
-        self.judge(asked(self.snapshot, slice))
+        self.judge(list_asked(self.snapshot, slice))
     }
 
     /// The verdicts of these.
@@ -150,7 +150,7 @@ impl<'a> Judge<'a> {
                 return Ok(case);
             }
         };
-        case.kind = kind_of(&anchor);
+        case.kind = find_kind(&anchor);
         let receipt = match &anchor {
             Anchor::Receipt(id) => Some(id),
             _ => record.receipt.as_ref(),
@@ -231,7 +231,7 @@ impl<'a> Judge<'a> {
         };
         let here = "not run here: `--rerun` does";
         Ok(match receipt {
-            Some(receipt) if receipt.passed() => {
+            Some(receipt) if receipt.has_passed() => {
                 let of = receipt.head_sha.as_deref().unwrap_or_default();
                 let why = format!(
                     "a receipt of the log says that `{}` passed at {}; {here}",
@@ -261,7 +261,7 @@ impl<'a> Judge<'a> {
             .filter(|at| cases[*at].claim.is_some() && cases[*at].found.is_none())
             .collect();
         for (at, reran) in self.run_at(head, cases, &due)? {
-            cases[at].found = self.found(reran, head);
+            cases[at].found = self.find_verdict(reran, head);
         }
         self.look_for_renamed(cases, &due, head)
     }
@@ -274,7 +274,7 @@ impl<'a> Judge<'a> {
             if case.claim.is_none() || case.found.is_some() {
                 continue;
             }
-            let of = self.head_of(&case.asked);
+            let of = self.find_head(&case.asked);
             match self.workspace.repo.resolve(&of)? {
                 Some(commit) => {
                     by_commit.entry(commit).or_default().push(at);
@@ -299,23 +299,23 @@ impl<'a> Judge<'a> {
                 };
                 match stamped.filter(|stamped| stamped != commit) {
                     Some(stamped) => elsewhere.entry(stamped).or_default().push(at),
-                    None => cases[at].found = self.found(reran, commit),
+                    None => cases[at].found = self.find_verdict(reran, commit),
                 }
             }
         }
         for (commit, those) in &elsewhere {
             for (at, reran) in self.run_at(commit, cases, those)? {
-                cases[at].found = self.found(reran, commit);
+                cases[at].found = self.find_verdict(reran, commit);
             }
         }
         let Some(head) = &self.at.commit else {
             return Ok(());
         };
-        let tree = self.workspace.repo.tree_of(head)?;
+        let tree = self.workspace.repo.find_tree(head)?;
         let mut now = Vec::new();
         for at in due {
             if let Some((ProofVerdict::Reproduced, _, Some(of))) = &cases[at].found
-                && self.workspace.repo.tree_of(of)? != tree
+                && self.workspace.repo.find_tree(of)? != tree
             {
                 now.push(at);
             }
@@ -387,7 +387,11 @@ impl<'a> Judge<'a> {
         Ok(those.iter().copied().zip(reran).collect())
     }
 
-    fn found(&self, reran: Reran, commit: &str) -> Option<(ProofVerdict, String, Option<String>)> {
+    fn find_verdict(
+        &self,
+        reran: Reran,
+        commit: &str,
+    ) -> Option<(ProofVerdict, String, Option<String>)> {
         let (verdict, why) = match reran {
             Reran::Same => {
                 let why = "it came out the same in a new clean room".to_owned();
@@ -400,7 +404,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The commit that a slice was accepted at.
-    fn head_of(&self, asked: &Asked) -> String {
+    fn find_head(&self, asked: &Asked) -> String {
         let ledger = self.snapshot.ledger.slices.get(&asked.slice_id);
         let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
         let stamped = asked.record.as_ref().map(|record| record.head_sha.clone());

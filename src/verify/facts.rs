@@ -4,7 +4,7 @@
 //! committed) cannot be asked again; neither can one about a commit that this clone does not hold.
 
 use super::commit;
-use super::criteria::{Kind, kind_of};
+use super::criteria::{Kind, find_kind};
 use crate::anchor::Anchor;
 use crate::measure::Needs;
 use crate::service::Workspace;
@@ -49,7 +49,7 @@ impl<'a> Again<'a> {
         let Some(commit) = &head.commit else {
             return Ok(None);
         };
-        let Some(tree) = self.tree_of(commit)? else {
+        let Some(tree) = self.find_tree(commit)? else {
             return Ok(None);
         };
         self.compared += 1;
@@ -78,13 +78,13 @@ impl<'a> Again<'a> {
         self.anchors(before, head, facts, &set.anchors)
     }
 
-    fn tree_of(&mut self, commit: &str) -> Result<Option<String>, Failure> {
+    fn find_tree(&mut self, commit: &str) -> Result<Option<String>, Failure> {
         if let Some(tree) = self.trees.get(commit) {
             return Ok(tree.clone());
         }
         let repo = &self.workspace.repo;
         let tree = match repo.resolve(commit)?.as_deref() == Some(commit) {
-            true => Some(repo.tree_of(commit)?),
+            true => Some(repo.find_tree(commit)?),
             false => None,
         };
         self.trees.insert(commit.to_owned(), tree.clone());
@@ -125,7 +125,7 @@ impl<'a> Again<'a> {
     ) -> Result<Option<String>, Failure> {
         let in_files = |question: &&AnchorQuestion| {
             let anchor = Anchor::parse(&question.anchor);
-            anchor.is_ok_and(|anchor| kind_of(&anchor) == Kind::Code)
+            anchor.is_ok_and(|anchor| find_kind(&anchor) == Kind::Code)
         };
         let asked: BTreeSet<AnchorQuestion> = asked.iter().filter(in_files).cloned().collect();
         if asked.is_empty() {

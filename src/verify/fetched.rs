@@ -1,6 +1,6 @@
 //! The log of a remote, fetched to be read: nothing of it is kept here, and no file here shows it.
 
-use super::proven::{done_commit, recognise};
+use super::proven::{find_done_commit, recognise};
 use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::{Evidence, Snapshot};
@@ -34,14 +34,14 @@ fn find(
     let base = remote.bring_default()?;
     let source = |of: &RemoteRef| LogSource {
         remote: named.to_owned(),
-        shown: remote.shown(),
+        shown: remote.show(),
         reference: of.name.clone(),
         tip: of.commit.clone(),
         base: base.clone(),
     };
     let nowhere = LogSource {
         remote: named.to_owned(),
-        shown: remote.shown(),
+        shown: remote.show(),
         reference: branch.to_owned(),
         tip: String::new(),
         base: base.clone(),
@@ -51,13 +51,13 @@ fn find(
     };
     // What a shallow clone was cut off from: what was merged, and into what.
     if workspace.repo.is_shallow() {
-        remote.bring(&workspace.repo.written_parents(&head)?)?;
+        remote.bring(&workspace.repo.read_written_parents(&head)?)?;
     }
     let mut fallback = None;
     if let Some(log) = &listing.log {
         let store = read(&remote, log)?;
         let snapshot = store.snapshot()?;
-        if let Some(done) = done_commit(&snapshot)
+        if let Some(done) = find_done_commit(&snapshot)
             && is_proven(workspace, &remote, &head, &done)?
         {
             bring_heads(&remote, &snapshot)?;
@@ -76,7 +76,7 @@ fn find(
             let store = read(&remote, &log)?;
             let snapshot = store.snapshot()?;
             // Whoever made the ref named it; the log says what it is about.
-            if done_commit(&snapshot).as_deref() == Some(done.as_str()) {
+            if find_done_commit(&snapshot).as_deref() == Some(done.as_str()) {
                 bring_heads(&remote, &snapshot)?;
                 return Ok((Some(store), source(&log)));
             }
@@ -89,7 +89,7 @@ fn find(
         }
         None if remote.has_seen(branch)? => Err(Failure::state(
             Code::LogGone,
-            format!("`{}` held a log for branch `{branch}`", remote.shown()),
+            format!("`{}` held a log for branch `{branch}`", remote.show()),
         )),
         None => Ok((None, nowhere)),
     }
@@ -132,7 +132,7 @@ fn candidates(
     listing: &Listing,
 ) -> Result<Vec<(String, RemoteRef)>, Failure> {
     let repo = &workspace.repo;
-    let parents = repo.written_parents(head)?;
+    let parents = repo.read_written_parents(head)?;
     let mut ranked = Vec::new();
     for done in &listing.done {
         let is_named = done.commit == head || parents.contains(&done.commit);

@@ -21,12 +21,12 @@ impl Outcome {
     }
 
     /// Whether a finding of this code is among them.
-    pub fn found(&self, code: Code) -> bool {
+    pub fn has_found(&self, code: Code) -> bool {
         self.findings.iter().any(|finding| finding.code == code)
     }
 
     /// Worst first, without doubles.
-    pub fn sorted(mut self) -> Self {
+    pub fn sort(mut self) -> Self {
         self.findings
             .sort_by(|a, b| b.severity().cmp(&a.severity()).then_with(|| a.cmp(b)));
         self.findings.dedup();

@@ -1,6 +1,6 @@
 //! The proof of done slices, checked again: which criterion lost it, and how.
 
-use super::asked::asked;
+use super::asked::list_asked;
 use super::criteria::{Judge, Rerun};
 use super::outcome::Outcome;
 use crate::service::Workspace;
@@ -19,7 +19,7 @@ pub(super) fn check(
         ..FactSet::default()
     };
     let mut with_record = Vec::new();
-    for asked in asked(snapshot, None) {
+    for asked in list_asked(snapshot, None) {
         if asked.record.is_some() {
             set.anchors.insert(asked.question(snapshot));
             with_record.push(asked);

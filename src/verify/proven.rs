@@ -75,7 +75,7 @@ pub(super) fn find(
     outcome: &mut Outcome,
 ) -> Result<CommitStanding, Failure> {
     let head = workspace.repo.head()?;
-    let done = done_commit(snapshot);
+    let done = find_done_commit(snapshot);
     let how = match (&head.commit, &done) {
         (Some(head), Some(done)) => how(workspace, head, done, outcome)?,
         _ => None,
@@ -84,7 +84,7 @@ pub(super) fn find(
 }
 
 /// The commit that the last conclusion was about.
-pub(super) fn done_commit(snapshot: &Snapshot) -> Option<String> {
+pub(super) fn find_done_commit(snapshot: &Snapshot) -> Option<String> {
     let evidence = &snapshot.evidence;
     let is_done = snapshot.state.continuation_policy == Policy::Done
         && evidence.subject_type == Subject::CurrentHead;
@@ -143,7 +143,7 @@ pub(super) fn recognise(repo: &Repo, head: &str, done: &str) -> Result<Option<Pr
     if head == done {
         return Ok(Some(Proven::Itself));
     }
-    if repo.tree_of(head)? == repo.tree_of(done)? {
+    if repo.find_tree(head)? == repo.find_tree(done)? {
         return Ok(Some(Proven::SameTree));
     }
     Ok(repo.find_merge(head, done)?.map(Proven::Merged))

@@ -19,7 +19,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, 
     let asks = format!("is slice `{id}` proven?");
     let mut outcome = state(workspace)?;
     let Some(snapshot) = sound(workspace, &outcome)? else {
-        if !outcome.found(Code::LogDamaged) {
+        if !outcome.has_found(Code::LogDamaged) {
             outcome.findings.push(stop::log_missing(workspace));
         }
         return Ok(Answered::without_log(&asks, outcome));
@@ -42,7 +42,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, 
         Some(accepted) => {
             answered.answer = format!("at its head `{}`", short(&accepted.head));
             acceptance(workspace, slice, accepted, &mut outcome)?;
-            let at = head_of(&workspace.repo, &accepted.head)?;
+            let at = find_head(&workspace.repo, &accepted.head)?;
             if let Some(at) = &at {
                 let judge = Judge::new(workspace, &snapshot, at, rerun);
                 answered.criteria = judge.criteria(Some(id))?;
@@ -65,7 +65,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, 
     let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));
     outcome.findings.extend(wrong);
     word::say(workspace, &mut answered.answer, &mut outcome)?;
-    answered.outcome = outcome.sorted();
+    answered.outcome = outcome.sort();
     Ok(answered)
 }
 
@@ -76,12 +76,12 @@ fn why_not(slice: &Slice) -> String {
     }
 }
 
-fn head_of(repo: &Repo, head: &str) -> Result<Option<Head>, Failure> {
+fn find_head(repo: &Repo, head: &str) -> Result<Option<Head>, Failure> {
     let Some(commit) = repo.resolve(head)? else {
         return Ok(None);
     };
     Ok(Some(Head {
-        tree: Some(repo.tree_of(&commit)?),
+        tree: Some(repo.find_tree(&commit)?),
         commit: Some(commit),
         branch: None,
     }))
@@ -116,8 +116,8 @@ fn acceptance(
     let kept = store.receipts()?;
     for id in ids {
         match kept.get(id) {
-            Some(receipt) if receipt.passed() && receipt.tree_oid.as_deref() == tree => {}
-            Some(receipt) if receipt.passed() => {
+            Some(receipt) if receipt.has_passed() && receipt.tree_oid.as_deref() == tree => {}
+            Some(receipt) if receipt.has_passed() => {
                 lacking(format!("the receipt {} is of another tree", short(id)));
             }
             Some(receipt) => lacking(format!("`{}` {}", receipt.command, receipt.ending())),
@@ -135,7 +135,7 @@ fn acceptance(
             Some(_) => "the review, the audit",
             None => "the review",
         },
-        cook_core::diagnostic::counted(ids.len() as u64, "receipt")
+        cook_core::diagnostic::count_noun(ids.len() as u64, "receipt")
     ));
     Ok(())
 }

@@ -5,8 +5,8 @@ use super::outcome::Outcome;
 use crate::judges::find_verdicts;
 use crate::measure::{self, Red};
 use crate::service::{self, Workspace};
-use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean, counted};
-use cook_core::machine::{Head, votes_at};
+use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
+use cook_core::machine::{Head, list_votes};
 use cook_core::model::{Caches, Phase, STOP_VERIFIER, Snapshot};
 
 /// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
@@ -18,7 +18,7 @@ pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
     control_plane::worktree(workspace, &mut outcome)?;
     run(workspace, &mut outcome)?;
     votes(workspace, &mut outcome)?;
-    Ok(outcome.sorted())
+    Ok(outcome.sort())
 }
 
 pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -36,7 +36,7 @@ pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Fa
     let run = service::run_stop_verifier(workspace)?;
     outcome.add_checked("bash .agent/verify_completion_stop.sh, at HEAD in a new clean room");
     note(&run.remarks, outcome);
-    if run.passed() {
+    if run.has_passed() {
         return Ok(());
     }
     let why = match (&run.problem, &run.receipt) {
@@ -113,7 +113,7 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         return Ok(());
     }
     let required = snapshot.profile.required_stop_judges.0;
-    votes_of(&snapshot, &head, "this HEAD", required, outcome);
+    list_votes_at(&snapshot, &head, "this HEAD", required, outcome);
     tell_judges(workspace, &snapshot, &head, outcome)
 }
 
@@ -131,7 +131,7 @@ pub(super) fn tell_judges(
 }
 
 /// The votes of the wave at that commit.
-pub(super) fn votes_of(
+pub(super) fn list_votes_at(
     snapshot: &Snapshot,
     at: &Head,
     named: &str,
@@ -139,7 +139,7 @@ pub(super) fn votes_of(
     outcome: &mut Outcome,
 ) {
     let count = |yes: bool| {
-        votes_at(snapshot, at)
+        list_votes(snapshot, at)
             .filter(|vote| vote.can_stop == yes)
             .count()
     };
@@ -151,7 +151,7 @@ pub(super) fn votes_of(
     if no > 0 {
         outcome.findings.push(Finding::new(
             Code::VotesMissing,
-            format!("{} of this wave said no", counted(no, "judge")),
+            format!("{} of this wave said no", count_noun(no, "judge")),
         ));
     } else if yes < required {
         outcome.findings.push(Finding::new(

@@ -1,12 +1,12 @@
 //! What the ticks of a plan that was taken in are worth.
 
-use super::asked::asked_of;
+use super::asked::list_criteria;
 use super::criteria::{Judge, Rerun};
 use super::criterion::{Criterion, ProofVerdict};
 use super::outcome::Outcome;
 use crate::scaffold::plans::Worth;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Failure, counted};
+use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::machine::FactSet;
 use cook_core::model::{Rest, Slice, SliceStatus, Snapshot};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub fn measure_worths(
     let facts = workspace.measure(&set, Some(snapshot))?;
     let mut worths = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
-        let of_slice = criteria_of(&judge, slice, &criteria)?;
+        let of_slice = find_criteria(&judge, slice, &criteria)?;
         let known = snapshot.ledger.slices.get(&slice.slice_id);
         let survival = facts.survivals.get(&slice.slice_id);
         let was_accepted = known.is_some_and(|known| known.earlier.is_some());
@@ -71,13 +71,13 @@ fn is_lost(verdict: ProofVerdict) -> bool {
 }
 
 /// The criteria of what was built here or shown to be there; none of what is open.
-fn criteria_of(
+fn find_criteria(
     judge: &Judge,
     slice: &Slice,
     done: &[Criterion],
 ) -> Result<Option<Vec<Criterion>>, Failure> {
     Ok(match slice.is_satisfied() {
-        true => Some(judge.judge(asked_of(slice))?),
+        true => Some(judge.judge(list_criteria(slice))?),
         false if slice.status == SliceStatus::Done => {
             let own = done.iter().filter(|one| one.slice == slice.slice_id);
             Some(own.cloned().collect())
@@ -116,13 +116,13 @@ pub(super) fn count(
     let mut held = 0;
     let mut bare = Vec::new();
     for slice in &ticked {
-        let of_slice = criteria_of(judge, slice, criteria)?.unwrap_or_default();
+        let of_slice = find_criteria(judge, slice, criteria)?.unwrap_or_default();
         match !of_slice.is_empty() && !of_slice.iter().any(|one| is_lost(one.verdict)) {
             true => held += 1,
             false => bare.push(format!("`{}`", slice.slice_id)),
         }
     }
-    let count = counted(ticked.len() as u64, "tick");
+    let count = count_noun(ticked.len() as u64, "tick");
     let rest = match bare.is_empty() {
         true => String::new(),
         false => format!("; nothing shows {}", bare.join(", ")),

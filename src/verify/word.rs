@@ -88,7 +88,7 @@ pub(super) fn say(
         answer.push_str(&word.words(&own));
         return Ok(());
     }
-    for source in service::pulled(workspace)? {
+    for source in service::list_pulled(workspace)? {
         let word = find(workspace, &source)?;
         if word != Word::Pushers {
             outcome.findings.extend(word.finding());
@@ -109,10 +109,10 @@ fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
     let list = match read_list(workspace, judging.or_else(known))? {
         List::Nothing => return Ok(Word::Pushers),
         List::Of(bytes) => bytes,
-        List::Unreadable(why) => return Ok(unsigned(&why)),
+        List::Unreadable(why) => return Ok(from_unsigned(&why)),
     };
-    let Some(signed) = workspace.store()?.signed(&source.tip)? else {
-        return Ok(unsigned("the log's tip bears no signature"));
+    let Some(signed) = workspace.store()?.read_signed(&source.tip)? else {
+        return Ok(from_unsigned("the log's tip bears no signature"));
     };
     judge(&list, &signed)
 }
@@ -147,11 +147,11 @@ pub(crate) fn check_signature(
     remote: &str,
     signed: &Signed,
 ) -> Result<(), Failure> {
-    let base = service::tracked_base(workspace, remote)?;
+    let base = service::find_tracked_base(workspace, remote)?;
     let word = match read_list(workspace, base.as_ref())? {
         List::Nothing => return Ok(()),
         List::Of(bytes) => judge(&bytes, signed)?,
-        List::Unreadable(why) => unsigned(&why),
+        List::Unreadable(why) => from_unsigned(&why),
     };
     let Word::Nobody(code, why) = word else {
         return Ok(());
@@ -187,7 +187,7 @@ pub(crate) fn tell_signer(
         shown: String::new(),
         reference: String::new(),
         tip: tip.commit,
-        base: service::tracked_base(workspace, remote)?,
+        base: service::find_tracked_base(workspace, remote)?,
     };
     Ok(match find(workspace, &source)? {
         Word::Pushers => (None, None),
@@ -196,14 +196,14 @@ pub(crate) fn tell_signer(
     })
 }
 
-fn unsigned(why: &str) -> Word {
+fn from_unsigned(why: &str) -> Word {
     Word::Nobody(Code::WordUnsigned, why.to_owned())
 }
 
 /// Whose signature it is by the list, or why it counts for nothing.
 fn judge(list: &[u8], signed: &Signed) -> Result<Word, Failure> {
     let Some(blob) = Blob::read(signed.signature.as_bytes()) else {
-        return Ok(unsigned(
+        return Ok(from_unsigned(
             "the signature of the log's tip is not an SSH signature",
         ));
     };
@@ -217,7 +217,7 @@ fn judge(list: &[u8], signed: &Signed) -> Result<Word, Failure> {
     let found = match signature::find_signer(list, &signed.signature, &signed.payload) {
         Ok(found) => found,
         // What cannot be checked is signed by nobody.
-        Err(failure) => return Ok(unsigned(&failure.message)),
+        Err(failure) => return Ok(from_unsigned(&failure.message)),
     };
     let (code, what) = match found {
         Signer::Listed(who) => return Ok(Word::Signer(who)),
@@ -232,7 +232,7 @@ fn judge(list: &[u8], signed: &Signed) -> Result<Word, Failure> {
             format!("the base lists the key that signed the log's tip, and not for `{NAMESPACE}`"),
         ),
         Signer::OfSomethingElse => {
-            return Ok(unsigned(
+            return Ok(from_unsigned(
                 "the signature of the log's tip is not one of that transition",
             ));
         }

@@ -42,8 +42,8 @@ impl Show for AgentsAnswer {
                 (None, Some(_), false) => (Tone::Warn, "another"),
                 (None, Some(_), true) => (Tone::Good, "here"),
             };
-            page.toned(Tone::Strong, &format!("{:<10}", row.name));
-            page.toned(tone, &format!(" {state:<8}"));
+            page.add_toned(Tone::Strong, &format!("{:<10}", row.name));
+            page.add_toned(tone, &format!(" {state:<8}"));
             let version = row.version.as_deref().unwrap_or("-");
             let verified = if row.verified { "" } else { "  unverified" };
             page.line(&format!(

@@ -52,7 +52,7 @@ impl Show for AttestAnswer {
             page.verbatim(&self.text());
             return;
         };
-        page.toned(Tone::Good, "attested");
+        page.add_toned(Tone::Good, "attested");
         page.line(&format!("  {file}"));
         page.row("commit", &self.commit);
         page.row("tree", &self.tree);
@@ -119,7 +119,7 @@ impl AttestedAnswer {
 
 impl Show for AttestedAnswer {
     fn human(&self, page: &mut Page) {
-        page.toned(Tone::Good, "signed");
+        page.add_toned(Tone::Good, "signed");
         page.line(&format!("  by {} with {}", self.signer, self.key));
         page.row("commit", &self.commit);
         match &self.tree {
@@ -135,13 +135,16 @@ impl Show for AttestedAnswer {
             page.row("log", log);
         }
         match &self.gates {
-            Some(gates) => page.row("green", &listed(gates)),
+            Some(gates) => page.row("green", &list_gates(gates)),
             None => page.row("green", "not said"),
         }
         if !self.warned.is_empty() {
-            page.row("red", &format!("{} (not required)", listed(&self.warned)));
+            page.row(
+                "red",
+                &format!("{} (not required)", list_gates(&self.warned)),
+            );
         }
-        page.toned_line(
+        page.add_toned_line(
             Tone::Dim,
             "without cook (writes payload.json, signed and signature):",
         );
@@ -151,7 +154,7 @@ impl Show for AttestedAnswer {
     }
 }
 
-fn listed(gates: &[String]) -> String {
+fn list_gates(gates: &[String]) -> String {
     match gates.is_empty() {
         true => "no gate".to_owned(),
         false => gates.join(", "),

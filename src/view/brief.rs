@@ -5,7 +5,7 @@ use super::transition::Recorded;
 use super::{Exit, Show};
 use crate::service::CheckedAnchor;
 use cook_core::brief::Filled;
-use cook_core::diagnostic::{Finding, counted};
+use cook_core::diagnostic::{Finding, count_noun};
 use cook_core::model::{BriefRecord, Slot, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ impl Show for BriefAnswer {
             return;
         }
         for entry in &self.entries {
-            page.toned(Tone::Strong, &entry.id);
+            page.add_toned(Tone::Strong, &entry.id);
             let (slot, by) = (entry.slot.id(), &entry.by);
             page.line(&format!("  {slot:<11} {by:<11} {}", entry.text));
         }
@@ -115,8 +115,8 @@ pub struct BriefChangeAnswer {
 impl Show for BriefChangeAnswer {
     fn human(&self, page: &mut Page) {
         match self.operation.recorded {
-            true => page.toned(Tone::Good, &format!("recorded #{}", self.seq)),
-            false => page.toned(Tone::Dim, "nothing to record"),
+            true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
+            false => page.add_toned(Tone::Dim, "nothing to record"),
         }
         page.line(&format!("  {}", self.summary));
         for record in &self.records {
@@ -178,7 +178,7 @@ impl Show for BriefCheckAnswer {
                 Verdict::Moved | Verdict::Stale | Verdict::Unverifiable => Tone::Warn,
                 Verdict::Changed | Verdict::Missing | Verdict::Malformed => Tone::Bad,
             };
-            page.toned(tone, &format!("{:<12}", anchor.verdict.id()));
+            page.add_toned(tone, &format!("{:<12}", anchor.verdict.id()));
             let now = match &anchor.now {
                 Some(now) => format!(" → {now}"),
                 None => String::new(),
@@ -197,14 +197,14 @@ impl Show for BriefCheckAnswer {
         counts.sort_by(|one, two| one.split(' ').nth(1).cmp(&two.split(' ').nth(1)));
         let what = format!(
             "{}: {}",
-            counted(self.anchors.len() as u64, "anchor"),
+            count_noun(self.anchors.len() as u64, "anchor"),
             counts.join(", ")
         );
         match (self.anchors.is_empty(), self.holds) {
             (true, _) => page.line("the brief has no anchors"),
             (_, true) => page.line(&what),
             (_, false) => {
-                page.toned(Tone::Bad, "does not hold");
+                page.add_toned(Tone::Bad, "does not hold");
                 page.line(&format!("  {what}"));
             }
         }
@@ -245,6 +245,6 @@ impl Show for GuideAnswer {
             (false, true) => format!("`{}` is written", self.path),
             (false, false) => format!("proposed by {}: {}", self.by, self.reason),
         };
-        page.toned_line(Tone::Dim, &what);
+        page.add_toned_line(Tone::Dim, &what);
     }
 }

@@ -3,7 +3,7 @@
 use super::{Page, Show, Tone};
 use crate::calibrate::Measured;
 use crate::judges::Known;
-use cook_core::diagnostic::{Lines, clean, counted};
+use cook_core::diagnostic::{Lines, clean, count_noun};
 use cook_core::model::Role;
 use cook_strength::{FaultKind, Joint, Share};
 use serde::Serialize;
@@ -167,7 +167,7 @@ impl JudgeRow {
             true => Tone::Good,
             false => Tone::Bad,
         };
-        page.toned(tone, self.role.short());
+        page.add_toned(tone, self.role.short());
         let model = self.model.as_deref();
         let model = model.map_or(String::new(), |model| {
             format!(" ({})", clean(model, Lines::Fold))
@@ -201,7 +201,7 @@ impl JudgeRow {
         );
         let mut line = format!(
             "  {} ({} of them now), {} of this repository's history, {cost}, {:.0} s of sessions",
-            counted(all, "case"),
+            count_noun(all, "case"),
             self.asked,
             self.own,
             self.session_seconds
@@ -209,13 +209,13 @@ impl JudgeRow {
         if self.unusable > 0 {
             line.push_str(&format!(
                 "; gates noticed {} more",
-                counted(self.unusable as u64, "fault")
+                count_noun(self.unusable as u64, "fault")
             ));
         }
         if self.is_short {
             line.push_str("; there were no more to plant");
         }
-        page.toned_line(Tone::Dim, &line);
+        page.add_toned_line(Tone::Dim, &line);
     }
 }
 

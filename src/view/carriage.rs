@@ -1,8 +1,8 @@
 //! What `cook push` and `cook pull` answer.
 
 use super::{Page, Show, Tone};
-use cook_core::diagnostic::{Code, Finding, counted};
-use cook_core::machine::quoted;
+use cook_core::diagnostic::{Code, Finding, count_noun};
+use cook_core::machine::quote_word;
 use cook_remote::{Plan, Pulled};
 use cook_store::store::{Contents, Place};
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub struct PushAnswer {
 }
 
 impl PushAnswer {
-    pub(crate) fn planned(remote: String, plan: &Plan, contents: &Contents) -> Self {
+    pub(crate) fn from_plan(remote: String, plan: &Plan, contents: &Contents) -> Self {
         Self {
             remote,
             pushed: false,
@@ -54,10 +54,10 @@ impl PushAnswer {
         format!(
             "a push to `{}` makes public: {}, {}, {} with agents, {} of the user{}",
             self.remote,
-            counted(self.transitions, "transition"),
-            counted(self.bytes, "byte"),
-            counted(self.exchanges, "exchange"),
-            counted(self.messages, "message"),
+            count_noun(self.transitions, "transition"),
+            count_noun(self.bytes, "byte"),
+            count_noun(self.exchanges, "exchange"),
+            count_noun(self.messages, "message"),
             match self.with_branch {
                 true => ", and the branch",
                 false => "",
@@ -76,16 +76,16 @@ impl Show for PushAnswer {
             return;
         }
         match self.pushed {
-            true => page.toned(Tone::Good, "pushed"),
-            false => page.toned(Tone::Warn, "not pushed (dry run)"),
+            true => page.add_toned(Tone::Good, "pushed"),
+            false => page.add_toned(Tone::Warn, "not pushed (dry run)"),
         }
         page.line(&format!(
             "  {}: {}, {} ({}, {})",
             self.remote,
-            counted(self.transitions, "transition"),
-            counted(self.bytes, "byte"),
-            counted(self.exchanges, "exchange"),
-            counted(self.messages, "message")
+            count_noun(self.transitions, "transition"),
+            count_noun(self.bytes, "byte"),
+            count_noun(self.exchanges, "exchange"),
+            count_noun(self.messages, "message")
         ));
         for name in &self.refs {
             page.line(&format!("  {name}"));
@@ -130,12 +130,12 @@ impl PullAnswer {
     ) -> Self {
         let mut findings = pulled.findings;
         let set_aside = pulled.set_aside.map(|aside| {
-            let log = quoted(&place.log_dir().display().to_string());
+            let log = quote_word(&place.log_dir().display().to_string());
             findings.push(Finding::new(
                 Code::TransitionsSetAside,
                 format!(
                     "{} of this clone that `{remote}` lacks are kept: `git --git-dir={log} log {}`",
-                    counted(aside.transitions, "transition"),
+                    count_noun(aside.transitions, "transition"),
                     aside.name
                 ),
             ));
@@ -178,10 +178,10 @@ impl Show for PullAnswer {
             ));
             return;
         }
-        page.toned(Tone::Good, &format!("pulled #{}", self.seq));
+        page.add_toned(Tone::Good, &format!("pulled #{}", self.seq));
         page.line(&format!(
             "  {} from `{}` for branch `{}`",
-            counted(self.transitions, "transition"),
+            count_noun(self.transitions, "transition"),
             self.remote,
             self.branch
         ));

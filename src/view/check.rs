@@ -21,17 +21,17 @@ impl Show for CheckAnswer {
     fn human(&self, page: &mut Page) {
         let role = self.report.role;
         if self.breaches.is_empty() {
-            page.toned(Tone::Good, "valid");
+            page.add_toned(Tone::Good, "valid");
             page.line(&format!("  a {role} report"));
-            self.held(page);
+            self.show_held(page);
             return;
         }
-        page.toned(Tone::Bad, "not valid");
+        page.add_toned(Tone::Bad, "not valid");
         page.line(&format!("  as a {role} report"));
         for finding in &self.breaches {
             finding_line(page, finding);
         }
-        self.held(page);
+        self.show_held(page);
     }
 
     fn exit(&self) -> Exit {
@@ -44,7 +44,7 @@ impl Show for CheckAnswer {
 }
 
 impl CheckAnswer {
-    fn held(&self, page: &mut Page) {
+    fn show_held(&self, page: &mut Page) {
         if let Some(state) = &self.report.against {
             page.line(&format!("held against {state}"));
         }

@@ -25,7 +25,7 @@ pub(crate) struct CommitCheckAnswer {
 impl From<Checked> for CommitCheckAnswer {
     fn from(checked: Checked) -> Self {
         Self {
-            passed: checked.passed(),
+            passed: checked.has_passed(),
             head: checked.head,
             base: checked.base.commit,
             base_is: checked.base.why,
@@ -41,8 +41,8 @@ impl Show for CommitCheckAnswer {
             false => Tone::Bad,
             true => Tone::Good,
         };
-        page.toned(tone, self.word());
-        page.line(&format!("  {}", self.compared()));
+        page.add_toned(tone, self.word());
+        page.line(&format!("  {}", self.describe_compared()));
         for line in &self.lines {
             let (tone, word) = match line.fails {
                 true if line.is_unknown() => (Tone::Warn, "open"),
@@ -50,17 +50,17 @@ impl Show for CommitCheckAnswer {
                 false => (Tone::Warn, "look"),
             };
             page.text("  ");
-            page.toned(tone, &format!("{word:<5}"));
+            page.add_toned(tone, &format!("{word:<5}"));
             page.line(&format!(
                 " [{}] {}",
                 line.code,
                 clean(&line.message, Lines::Fold)
             ));
-            page.toned(Tone::Dim, "        next: ");
+            page.add_toned(Tone::Dim, "        next: ");
             page.line(&clean(&line.show, Lines::Fold));
         }
         for line in &self.checked {
-            page.toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
+            page.add_toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
         }
     }
 
@@ -68,12 +68,12 @@ impl Show for CommitCheckAnswer {
         let verdict = format!(
             "is what was claimed true of this commit? {}: {}",
             self.word(),
-            self.compared()
+            self.describe_compared()
         );
         let mut results = Results::new("cook check", self.passed, &verdict);
         results.head = Some(self.head.clone());
         self.lines.iter().for_each(|line| results.add_line(line));
-        results.looked_at(&self.checked);
+        results.note_looked_at(&self.checked);
         Some(results)
     }
 
@@ -97,7 +97,7 @@ impl CommitCheckAnswer {
     }
 
     /// Which commit, and with which it was compared.
-    fn compared(&self) -> String {
+    fn describe_compared(&self) -> String {
         let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
         let base_is = clean(&self.base_is, Lines::Fold);
         let (head, base) = (short(&self.head), short(&self.base));

@@ -113,7 +113,7 @@ impl Show for CostAnswer {
             return;
         }
         for row in self.rows.iter().chain([&self.total]) {
-            page.toned(Tone::Strong, &format!("{:<14}", row.role));
+            page.add_toned(Tone::Strong, &format!("{:<14}", row.role));
             // Money only where there is some.
             let money = match self.total.micro_usd {
                 0 => String::new(),

@@ -3,8 +3,8 @@
 use super::next::Dispatched;
 use super::{Page, Show, Tone};
 use crate::demo::{CaughtViolation, Culprit, DemoResult};
-use cook_core::diagnostic::counted;
-use cook_core::machine::quoted;
+use cook_core::diagnostic::count_noun;
+use cook_core::machine::quote_word;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ impl DemoAnswer {
             ended: format!(
                 "done at {}, after {} in {}",
                 commit.map_or("no commit", |commit| commit.get(..12).unwrap_or(commit)),
-                counted(sessions, "session"),
+                count_noun(sessions, "session"),
                 humantime::format_duration(Duration::from_millis(milliseconds)),
             ),
             culprit: result.culprit,
@@ -48,7 +48,7 @@ impl DemoAnswer {
             sessions,
             milliseconds,
             commands: vec![
-                format!("cd {}", quoted(&directory)),
+                format!("cd {}", quote_word(&directory)),
                 "cook status".to_owned(),
                 "cook log".to_owned(),
                 "cook verify --strict".to_owned(),
@@ -68,7 +68,7 @@ impl Show for DemoAnswer {
     fn human(&self, page: &mut Page) {
         page.row("ended", &self.ended);
         for catch in &self.caught {
-            caught(page, catch);
+            show_caught(page, catch);
         }
         page.row("left in", &self.directory);
         page.line("look at it:");
@@ -78,8 +78,8 @@ impl Show for DemoAnswer {
     }
 }
 
-fn caught(page: &mut Page, catch: &CaughtViolation) {
-    page.toned(Tone::Good, "caught");
+fn show_caught(page: &mut Page, catch: &CaughtViolation) {
+    page.add_toned(Tone::Good, "caught");
     page.line(&format!("     the {} {}", catch.role.short(), catch.did));
     page.line(&format!(
         "           in the log as #{}, {}",

@@ -2,7 +2,7 @@
 
 use super::{Page, Show, Tone};
 use crate::service::{RoleEstimate, RunEstimate};
-use cook_core::diagnostic::counted;
+use cook_core::diagnostic::count_noun;
 use cook_core::model::{Assurance, Role};
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ impl EstimateAnswer {
             (Some(cost), 0) => format!("{cost:.2} US dollars"),
             (Some(cost), unknown) => format!(
                 "{cost:.2} US dollars, and {} of unknown cost",
-                counted(unknown, "session")
+                count_noun(unknown, "session")
             ),
         }
     }
@@ -98,15 +98,15 @@ impl Show for EstimateAnswer {
         let what = match self.planless {
             true => "no plan yet: counted for one slice; each further slice adds its own sessions"
                 .to_owned(),
-            false => format!("{} open", counted(self.slices, "slice")),
+            false => format!("{} open", count_noun(self.slices, "slice")),
         };
         page.row("plan", &what);
         for row in &self.rows {
             page.text("  ");
-            page.toned(Tone::Strong, &format!("{:<12}", row.role.short()));
+            page.add_toned(Tone::Strong, &format!("{:<12}", row.role.short()));
             page.line(&format!(
                 "{:>9}, about {} prompt tokens by {}",
-                counted(row.sessions, "session"),
+                count_noun(row.sessions, "session"),
                 row.prompt_tokens,
                 match row.tokens_by {
                     "record" => "what calls of this role have taken",
@@ -118,7 +118,7 @@ impl Show for EstimateAnswer {
             "in all",
             &format!(
                 "{}, about {} prompt tokens",
-                counted(self.sessions, "session"),
+                count_noun(self.sessions, "session"),
                 self.prompt_tokens
             ),
         );

@@ -77,11 +77,11 @@ impl Show for LogAnswer {
         } in &self.worktrees
         {
             if self.worktrees.len() > 1 {
-                page.toned_line(Tone::Strong, &format!("worktree {id} ({place})"));
+                page.add_toned_line(Tone::Strong, &format!("worktree {id} ({place})"));
             }
             for row in transitions {
-                page.toned(Tone::Strong, &format!("#{:<4}", row.seq));
-                page.toned(Tone::Dim, &format!(" {} ", row.time));
+                page.add_toned(Tone::Strong, &format!("#{:<4}", row.seq));
+                page.add_toned(Tone::Dim, &format!(" {} ", row.time));
                 let undone = if row.undone { "  (taken back)" } else { "" };
                 // A role's report is the rule; who else caused it is said.
                 let by = match row.actor.as_str() {
@@ -94,7 +94,7 @@ impl Show for LogAnswer {
             if *left_out > 0 {
                 let all = transitions.len() as u64 + left_out;
                 let text = format!("{left_out} older not shown: `cook log -n {all}` lists all");
-                page.toned_line(Tone::Dim, &text);
+                page.add_toned_line(Tone::Dim, &text);
             }
         }
     }
@@ -158,12 +158,12 @@ fn short(value: Option<&Value>) -> String {
 
 fn change_lines(page: &mut Page, changes: &[Change]) {
     for change in changes {
-        page.toned_line(Tone::Strong, &format!("  {}", change.path));
-        page.toned_line(
+        page.add_toned_line(Tone::Strong, &format!("  {}", change.path));
+        page.add_toned_line(
             Tone::Bad,
             &format!("    - {}", short(change.before.as_ref())),
         );
-        page.toned_line(
+        page.add_toned_line(
             Tone::Good,
             &format!("    + {}", short(change.after.as_ref())),
         );
@@ -199,7 +199,7 @@ impl GateRun {
         };
         let seconds = self.milliseconds as f64 / 1e3;
         page.text("  ");
-        page.toned(tone, &ended);
+        page.add_toned(tone, &ended);
         page.line(&format!(
             " in {seconds:.1} s  {}",
             clean(&self.command, Lines::Fold)
@@ -217,12 +217,12 @@ impl EntryAnswer {
 
     fn report_lines(&self, page: &mut Page, report: &ReportRecord) {
         page.newline();
-        page.toned_line(
+        page.add_toned_line(
             Tone::Strong,
             &format!("the {}'s report", report.role.short()),
         );
         let mut say = |label: &str, text: &str| {
-            page.toned(Tone::Dim, &format!("  {label}: "));
+            page.add_toned(Tone::Dim, &format!("  {label}: "));
             page.line(&clean(text, Lines::Fold));
         };
         for field in fields(report.role) {
@@ -243,7 +243,7 @@ impl EntryAnswer {
 
 impl Show for EntryAnswer {
     fn human(&self, page: &mut Page) {
-        page.toned(
+        page.add_toned(
             Tone::Strong,
             &format!("#{} {}", self.seq, self.event_name()),
         );
@@ -258,11 +258,11 @@ impl Show for EntryAnswer {
         }
         if !self.gates.is_empty() {
             page.newline();
-            page.toned_line(Tone::Strong, "gates that cook ran");
+            page.add_toned_line(Tone::Strong, "gates that cook ran");
             self.gates.iter().for_each(|gate| gate.line(page));
         }
         page.newline();
-        page.toned_line(
+        page.add_toned_line(
             Tone::Dim,
             &format!(
                 "log commit {}; what it changed in the documents: `cook diff {} {}`; all of it: \
@@ -378,14 +378,14 @@ impl Show for RescueAnswer {
             page.line("nothing was set aside");
         }
         for copy in &self.copies {
-            page.toned(Tone::Strong, &copy.id);
+            page.add_toned(Tone::Strong, &copy.id);
             page.line(&format!("  {}  {}", copy.kind, copy.time));
             for file in &copy.files {
                 page.line(&format!("    {}  {} bytes", file.path, file.bytes));
             }
         }
         for kept in &self.refs {
-            page.toned(Tone::Strong, &kept.name);
+            page.add_toned(Tone::Strong, &kept.name);
             let (object, shown_by) = (&kept.object, &kept.shown_by);
             page.line(&format!("  {object:.12}  `{shown_by}` shows it"));
         }

@@ -16,7 +16,7 @@ fn heading(page: &mut Page, issue: &Issue) {
         .as_ref()
         .map_or(String::new(), |number| format!("[P{number}] "));
     page.text(&priority);
-    page.toned(Tone::Strong, &issue.id);
+    page.add_toned(Tone::Strong, &issue.id);
     page.text(&format!(" ({}) {}", issue.kind, issue.title));
 }
 
@@ -60,7 +60,7 @@ impl IssueReadyAnswer {
     fn row(page: &mut Page, row: &ReadyIssue) {
         heading(page, &row.issue);
         if let Holder::Other(name) = &row.holder {
-            page.toned(Tone::Warn, &format!(" [held by {name}]"));
+            page.add_toned(Tone::Warn, &format!(" [held by {name}]"));
         }
         if row.issue.status.id() != "open" {
             let mine = if row.holder == Holder::Mine {
@@ -68,7 +68,7 @@ impl IssueReadyAnswer {
             } else {
                 ""
             };
-            page.toned(Tone::Dim, &format!(" [{}{mine}]", row.issue.status.id()));
+            page.add_toned(Tone::Dim, &format!(" [{}{mine}]", row.issue.status.id()));
         }
         page.newline();
         let Some(reach) = &row.reach else { return };
@@ -97,7 +97,7 @@ impl Show for IssueReadyAnswer {
             Self::row(page, row);
         }
         for cycle in &self.list.cycles {
-            page.toned(Tone::Warn, "in a circle");
+            page.add_toned(Tone::Warn, "in a circle");
             page.line(&format!("  {}", cycle.join(", ")));
         }
     }
@@ -151,7 +151,7 @@ impl Show for IssueShowAnswer {
         for comment in &self.comments {
             page.newline();
             let when = comment.created_at.as_deref().unwrap_or_default();
-            page.toned_line(Tone::Dim, &format!("{} {when}", comment.author));
+            page.add_toned_line(Tone::Dim, &format!("{} {when}", comment.author));
             page.lines(&comment.text);
         }
     }
@@ -181,7 +181,7 @@ pub struct IssueChangedAnswer {
 
 impl Show for IssueChangedAnswer {
     fn human(&self, page: &mut Page) {
-        page.toned(Tone::Good, self.did);
+        page.add_toned(Tone::Good, self.did);
         page.text(if self.changed { "  " } else { " already  " });
         heading(page, &self.issue);
         page.newline();

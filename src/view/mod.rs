@@ -86,8 +86,8 @@ pub(crate) use trial::{Trial, TrialOutcome};
 pub(crate) use verify::{GateAnswer, Question, VerifyAnswer};
 #[cfg(feature = "watch")]
 pub(crate) use watch::{
-    Key, Pane, Run, WatchTerminal, Watched, WatchedSession, WatchedSlice, WatchedWait, line_of,
-    watched_words,
+    Key, Pane, Run, WatchTerminal, Watched, WatchedSession, WatchedSlice, WatchedWait, make_line,
+    show_words,
 };
 #[cfg(feature = "schema")]
 pub(crate) use {

@@ -2,7 +2,7 @@
 
 use super::{Exit, Page, Show, Tone};
 use cook_core::diagnostic::Finding;
-use cook_core::machine::{Dispatch, Head, Rule, Trace, votes_at};
+use cook_core::machine::{Dispatch, Head, Rule, Trace, list_votes};
 use cook_core::model::{ActiveSlice, ActiveStatus, Policy, Role, SchemaVersion, Snapshot};
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub(super) struct Judgments {
 impl Judgments {
     pub(super) fn of(snapshot: Option<&Snapshot>, head: &Head) -> Self {
         Self {
-            have: snapshot.map_or(0, |snapshot| votes_at(snapshot, head).count()),
+            have: snapshot.map_or(0, |snapshot| list_votes(snapshot, head).count()),
             need: snapshot.map_or(0, |snapshot| snapshot.profile.required_stop_judges.0),
         }
     }
@@ -90,7 +90,7 @@ fn is_in_work(status: ActiveStatus) -> bool {
 }
 
 /// The command that plays the role, for a reader who has to type it.
-fn command_for(dispatch: &Dispatch) -> Option<String> {
+fn find_command(dispatch: &Dispatch) -> Option<String> {
     match (dispatch.rule, dispatch.role) {
         (Rule::Stopped | Rule::Bootstrap, _) | (_, None) => None,
         // There is no prompt before they ran.
@@ -123,8 +123,8 @@ pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch) {
             format!("nobody ({})", describe_policy(dispatch.policy)),
         ),
     };
-    page.toned(Tone::Dim, &format!("{:<10} ", "next"));
-    page.toned(tone, &who);
+    page.add_toned(Tone::Dim, &format!("{:<10} ", "next"));
+    page.add_toned(tone, &who);
     page.line(&format!("  (rule {})", dispatch.rule));
     page.row("do", &dispatch.action);
     page.row("because", &dispatch.reason);
@@ -153,7 +153,7 @@ impl Show for NextAnswer {
             let Judgments { have, need } = next.judgments;
             page.row("votes", &format!("{have} of {need} in wave {}", next.wave));
         }
-        if let Some(command) = command_for(&next.dispatch) {
+        if let Some(command) = find_command(&next.dispatch) {
             // Without it a report is refused that nothing ties to this HEAD and worktree.
             let ticket = next.ticket.as_ref().filter(|_| self.needs_ticket);
             let ticket = ticket.map_or_else(String::new, |ticket| format!(" --ticket {ticket}"));
@@ -261,7 +261,7 @@ impl Show for WhyAnswer {
                 Some(false) => (Tone::Dim, "·"),
                 None => (Tone::Dim, " "),
             };
-            page.toned_line(tone, &format!("{mark} {}  {question}", trace.rule));
+            page.add_toned_line(tone, &format!("{mark} {}  {question}", trace.rule));
             if trace.fired.is_some() {
                 page.line(&format!("     {}", trace.saw));
             }

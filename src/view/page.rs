@@ -40,7 +40,7 @@ impl Page {
 
     /// Text without a line end: whoever made it makes no line of its own.
     pub fn text(&mut self, text: &str) {
-        self.text.push_str(&shown(text));
+        self.text.push_str(&show(text));
     }
 
     /// Somebody's words over several lines, where nothing but them is shown.
@@ -61,7 +61,7 @@ impl Page {
     }
 
     /// Text that stands out.
-    pub fn toned(&mut self, tone: Tone, text: &str) {
+    pub fn add_toned(&mut self, tone: Tone, text: &str) {
         let code = match tone {
             Tone::Good => "32",
             Tone::Warn => "33",
@@ -72,21 +72,21 @@ impl Page {
         if self.color {
             self.text.push_str(&format!("\u{1b}[{code}m"));
         }
-        self.text.push_str(&shown(text));
+        self.text.push_str(&show(text));
         if self.color {
             self.text.push_str("\u{1b}[0m");
         }
     }
 
     /// A line of one tone.
-    pub fn toned_line(&mut self, tone: Tone, text: &str) {
-        self.toned(tone, text);
+    pub fn add_toned_line(&mut self, tone: Tone, text: &str) {
+        self.add_toned(tone, text);
         self.newline();
     }
 
     /// `label  value`, the label padded.
     pub fn row(&mut self, label: &str, value: &str) {
-        self.toned(Tone::Dim, &format!("{label:<10} "));
+        self.add_toned(Tone::Dim, &format!("{label:<10} "));
         self.line(&clean(value, Lines::Fold));
     }
 
@@ -109,7 +109,7 @@ impl Page {
 }
 
 /// What acts on a terminal, or reads as a tag to a model, is taken off, and every line end is a blank.
-fn shown(text: &str) -> String {
+fn show(text: &str) -> String {
     without_tags(&clean(text, Lines::Keep).replace('\n', " "))
 }
 
@@ -129,7 +129,7 @@ mod tests {
         let words = "a\r\nb\n::set-output name=x::y\u{2028}passed\rz";
         page.text(words);
         page.line(words);
-        page.toned_line(Tone::Good, words);
+        page.add_toned_line(Tone::Good, words);
         page.row("label", words);
         let text = page.into_text();
         assert_eq!(text.lines().count(), 3, "{text:?}");

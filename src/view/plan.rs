@@ -59,7 +59,7 @@ impl Show for CriteriaAnswer {
             page.line("nothing is planned yet");
         }
         for slice in &self.slices {
-            page.toned(Tone::Strong, &clean(&slice.slice_id, Lines::Fold));
+            page.add_toned(Tone::Strong, &clean(&slice.slice_id, Lines::Fold));
             page.line(&format!(" ({})", slice.status.id()));
             for criterion in &slice.criteria {
                 page.line(&format!(
@@ -68,11 +68,11 @@ impl Show for CriteriaAnswer {
                     clean(&criterion.text, Lines::Fold)
                 ));
                 match &criterion.anchor {
-                    Some(anchor) => page.toned_line(
+                    Some(anchor) => page.add_toned_line(
                         Tone::Good,
                         &format!("     proof: {}", clean(anchor, Lines::Fold)),
                     ),
-                    None => page.toned_line(Tone::Dim, "     no proof yet"),
+                    None => page.add_toned_line(Tone::Dim, "     no proof yet"),
                 }
             }
         }
@@ -95,13 +95,13 @@ impl Show for ReadyAnswer {
             page.line("no slice can be selected now");
         } else if let Some(why) = &self.held {
             let why = clean(why, Lines::Fold);
-            page.toned_line(
+            page.add_toned_line(
                 Tone::Warn,
                 &format!("nothing can be selected now: {why}; after that:"),
             );
         }
         for (index, row) in self.ready.iter().enumerate() {
-            page.toned(Tone::Strong, &format!("{}. {}", index + 1, row.slice_id));
+            page.add_toned(Tone::Strong, &format!("{}. {}", index + 1, row.slice_id));
             page.line(&format!(" — {} (priority {})", row.goal, row.priority.0));
             let unblocks = if row.unblocks.is_empty() {
                 "(none)".to_owned()
@@ -115,7 +115,7 @@ impl Show for ReadyAnswer {
         }
         for slice in &self.waiting {
             let waits = slice.waits_for.join(", ");
-            page.toned_line(
+            page.add_toned_line(
                 Tone::Dim,
                 &format!("   {} waits for {waits}", slice.slice_id),
             );
@@ -223,7 +223,7 @@ impl GraphAnswer {
             depths.insert(&node.slice_id, depth);
             draw_node(page, node, depth, &before);
         }
-        page.toned_line(Tone::Dim, LEGEND);
+        page.add_toned_line(Tone::Dim, LEGEND);
     }
 
     fn write_dot(&self, page: &mut Page) {
@@ -286,7 +286,7 @@ fn draw_node(page: &mut Page, node: &Node, depth: usize, before: &[&Node]) {
         depth => format!("{}`-- ", "    ".repeat(depth.min(10) - 1)),
     };
     page.text(&lead);
-    page.toned(tone, mark);
+    page.add_toned(tone, mark);
     let waits: Vec<&str> = before.iter().map(|node| node.slice_id.as_str()).collect();
     let waits = match waits.is_empty() {
         true => String::new(),

@@ -6,7 +6,7 @@
 
 use crate::drive::RunEvent;
 use cook_agents::{Progress, Spent};
-use cook_core::diagnostic::{Lines, clean, counted};
+use cook_core::diagnostic::{Lines, clean, count_noun};
 use cook_core::model::Role;
 use std::time::Duration;
 
@@ -121,7 +121,7 @@ impl LiveLine {
         let began = self.at_work().map(|held| held.began).min()?;
         Some(format!(
             "{}, {}, {}",
-            counted(many as u64, "judge"),
+            count_noun(many as u64, "judge"),
             span(now.saturating_sub(began)),
             longest.silence(now)
         ))
@@ -140,7 +140,7 @@ impl LiveLine {
     }
 
     /// What a terminal is sent so that the line is gone; none when there is none.
-    pub fn erased(&mut self) -> Option<&'static str> {
+    pub fn erase(&mut self) -> Option<&'static str> {
         self.drawn.take().map(|_| ERASED)
     }
 
@@ -210,7 +210,7 @@ pub fn cost(spent: &Spent) -> String {
         (_, 0, _) => "cost unknown".to_owned(),
         (_, _, unknown) => format!(
             "{dollars:.2} US dollars so far and {} of unknown cost",
-            counted(unknown, "call")
+            count_noun(unknown, "call")
         ),
     }
 }
@@ -364,15 +364,15 @@ mod tests {
     fn the_line_is_redrawn_in_place_when_it_changes_and_erased_once() {
         let mut line = LiveLine::default();
         assert_eq!(line.redrawn(at(1)), None);
-        assert_eq!(line.erased(), None);
+        assert_eq!(line.erase(), None);
         let mut line = one();
         let sent = line.redrawn(at(11)).unwrap_or_default();
         let text = line.text(at(11)).unwrap_or_default();
         assert_eq!(sent, format!("\r\u{1b}[2K\u{1b}[?7l{text}\u{1b}[?7h"));
         assert_eq!(line.redrawn(at(11)), None, "it stands there");
         assert!(line.redrawn(at(12)).is_some());
-        assert_eq!(line.erased(), Some("\r\u{1b}[2K"));
-        assert_eq!(line.erased(), None);
+        assert_eq!(line.erase(), Some("\r\u{1b}[2K"));
+        assert_eq!(line.erase(), None);
         assert!(line.redrawn(at(12)).is_some(), "it was erased");
     }
 

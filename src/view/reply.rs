@@ -254,12 +254,12 @@ impl FanoutAnswer {
 impl Show for FanoutAnswer {
     fn human(&self, page: &mut Page) {
         for row in &self.members {
-            page.toned(Tone::Strong, &row.agent);
+            page.add_toned(Tone::Strong, &row.agent);
             if let Some(failure) = &row.error {
-                page.toned(Tone::Bad, &format!("  {}", failure.code));
+                page.add_toned(Tone::Bad, &format!("  {}", failure.code));
                 page.line(&format!(": {}", failure.message));
                 if let Some(hint) = &failure.hint {
-                    page.toned(Tone::Dim, "  next: ");
+                    page.add_toned(Tone::Dim, "  next: ");
                     page.line(hint);
                 }
                 let prior = &failure.prior;
@@ -268,13 +268,13 @@ impl Show for FanoutAnswer {
                 continue;
             }
             let refs = row.refs.as_ref().and_then(Refs::line);
-            page.toned_line(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
+            page.add_toned_line(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
             match (&row.data, &row.output) {
                 (Some(data), _) => page.json_line(data),
                 (None, output) => page.lines(output.as_deref().unwrap_or_default().trim_end()),
             }
         }
-        page.toned_line(
+        page.add_toned_line(
             Tone::Dim,
             &format!("{} of {} answered", self.answered, self.members.len()),
         );

@@ -109,11 +109,11 @@ impl Results {
         }
         let of_command_line = failure.kind == FailureKind::Usage;
         let causes = failure.causes.iter().filter(|_| !of_command_line);
-        results.looked_at(causes.map(|cause| format!("because: {cause}")));
+        results.note_looked_at(causes.map(|cause| format!("because: {cause}")));
         results
     }
 
-    pub(super) fn looked_at(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) {
+    pub(super) fn note_looked_at(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) {
         let lines = lines.into_iter().map(|line| plain(line.as_ref()));
         self.checked.extend(lines);
     }
@@ -143,7 +143,7 @@ impl Results {
             proof.slice == place && message.starts_with(&format!("`{}`", proof.text))
         });
         let file = match proof {
-            Some(proof) => proof.anchor.as_deref().and_then(file_of),
+            Some(proof) => proof.anchor.as_deref().and_then(find_file),
             None if place.starts_with(".agent/") => Some(FilePlace {
                 path: place
                     .split(['#', ':'])
@@ -201,7 +201,7 @@ impl Results {
 }
 
 /// How a finding of a verification weighs where it fails, or does not.
-pub(super) fn weight_of(finding: &Finding, fails: bool) -> Weight {
+pub(super) fn find_weight(finding: &Finding, fails: bool) -> Weight {
     match (fails, finding.severity()) {
         (true, _) => Weight::Fails,
         (false, Severity::Note) => Weight::Note,
@@ -210,7 +210,7 @@ pub(super) fn weight_of(finding: &Finding, fails: bool) -> Weight {
 }
 
 /// The file that an anchor names, where it still stands.
-fn file_of(anchor: &str) -> Option<FilePlace> {
+fn find_file(anchor: &str) -> Option<FilePlace> {
     let anchor = Anchor::parse(anchor).ok()?;
     let line = match &anchor {
         Anchor::Lines { first, .. } => Some(*first),
@@ -229,11 +229,11 @@ fn file_of(anchor: &str) -> Option<FilePlace> {
 /// One line of somebody's words.
 pub(super) fn plain(text: &str) -> String {
     let text = without_tags(&clean(text, Lines::Fold));
-    shortened(&text, LONGEST)
+    shorten(&text, LONGEST)
 }
 
 /// The text, or its beginning with a sign that more stood there.
-pub(super) fn shortened(text: &str, longest: usize) -> String {
+pub(super) fn shorten(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),

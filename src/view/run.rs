@@ -4,7 +4,7 @@ use super::next::{Dispatched, describe_policy};
 use super::{Exit, Page, Show, Tone};
 use crate::drive::{Ended, Held, Outcome, RunEvent, Violation, paths_are};
 use cook_agents::Progress;
-use cook_core::diagnostic::{Lines, clean, counted};
+use cook_core::diagnostic::{Lines, clean, count_noun};
 use cook_core::model::{Policy, Role};
 use serde::Serialize;
 use std::time::Duration;
@@ -108,7 +108,7 @@ impl RunAnswer {
             (false, _) => "unknown cost".to_owned(),
             (true, unknown) => format!(
                 "{dollars}, and {} of unknown cost",
-                counted(unknown, "call")
+                count_noun(unknown, "call")
             ),
         }
     }
@@ -167,7 +167,7 @@ fn goes_on(held: &Held) -> Option<String> {
 impl Show for RunAnswer {
     fn human(&self, page: &mut Page) {
         page.row("ended", &self.reason);
-        let sessions = counted(self.sessions, "session");
+        let sessions = count_noun(self.sessions, "session");
         page.row("held", &format!("{sessions}, {}", self.cost()));
         if let Some(refs) = &self.pushed {
             page.row("pushed", &list_refs(refs));
@@ -209,7 +209,7 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             Tone::Warn,
             format!(
                 "  the report breaks {}, and is asked for once more",
-                counted(findings.len() as u64, "rule")
+                count_noun(findings.len() as u64, "rule")
             ),
         )),
         RunEvent::Recovered { role, breach } => match breach.is_none() {
@@ -230,7 +230,7 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             Tone::Warn,
             format!(
                 "  the worktree was changed beside the session; {}",
-                one_line(&kept_before(copies))
+                one_line(&note_kept_before(copies))
             ),
         )),
         RunEvent::Breached { role, breach } => {
@@ -357,12 +357,12 @@ fn came_later(breach: &Violation) -> String {
         ));
     }
     if !breach.before.is_empty() {
-        text.push_str(&format!("; {}", kept_before(&breach.before)));
+        text.push_str(&format!("; {}", note_kept_before(&breach.before)));
     }
     one_line(&text)
 }
 
-fn kept_before(copies: &[String]) -> String {
+fn note_kept_before(copies: &[String]) -> String {
     format!(
         "what stood there before and is in no commit is kept (`cook rescue show {}`)",
         copies.join("`, `cook rescue show ")

@@ -20,7 +20,7 @@ pub(super) fn write_down(results: &Results) -> Result<(), Failure> {
         let write = |path: &Path| open_to_append(path)?.write_all(text.as_bytes());
         write(Path::new(&path)).map_err(|error| {
             let what = format!("the file that `{name}` names could not be written");
-            Failure::state(Code::OutputUnwritable, what).caused_by(&error)
+            Failure::state(Code::OutputUnwritable, what).with_cause(&error)
         })?;
     }
     Ok(())

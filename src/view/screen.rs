@@ -97,13 +97,13 @@ impl Screen {
         if let Err(error) = write_out(&text) {
             // What was to be done is done; whoever asked does not know it.
             let what = "the answer could not be written";
-            return self.failure(&Failure::state(Code::OutputUnwritable, what).caused_by(&error));
+            return self.failure(&Failure::state(Code::OutputUnwritable, what).with_cause(&error));
         }
         if !as_json && !self.quiet {
             self.notes(answer.findings());
         }
         if let Some(aside) = answer.aside() {
-            write_err(&format!("{}\n", shown(aside)));
+            write_err(&format!("{}\n", show(aside)));
         }
         answer.exit()
     }
@@ -132,7 +132,7 @@ impl Screen {
             let _ = runner::write_down(&results);
         }
         let mut page = Page::new(self.color_err);
-        page.toned(Tone::Bad, "error");
+        page.add_toned(Tone::Bad, "error");
         page.text(&format!(
             "[{}]: {}",
             failure.code,
@@ -156,7 +156,7 @@ impl Screen {
             }
         }
         for hint in &failure.hints {
-            page.toned(Tone::Dim, "  next: ");
+            page.add_toned(Tone::Dim, "  next: ");
             page.line(&clean(hint, Lines::Fold));
         }
         if let Some(prior) = &failure.prior {
@@ -174,11 +174,11 @@ impl Screen {
     }
 
     /// The same in a tone.
-    pub fn toned_note(&self, tone: Tone, text: &str) {
+    pub fn note_toned(&self, tone: Tone, text: &str) {
         if !self.quiet {
             let mut page = Page::new(self.color_err);
             for line in clean(text, Lines::Keep).split('\n') {
-                page.toned_line(tone, line);
+                page.add_toned_line(tone, line);
             }
             write_err(&page.into_text());
         }
@@ -194,7 +194,7 @@ impl Screen {
     /// A line for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            write_err(&format!("{}\n", shown(text)));
+            write_err(&format!("{}\n", show(text)));
         }
     }
 }
@@ -208,7 +208,7 @@ pub(super) fn finding_line(page: &mut Page, finding: &Finding) {
         Severity::Note => (Tone::Dim, "note"),
     };
     page.text("  ");
-    page.toned(tone, word);
+    page.add_toned(tone, word);
     let place = finding
         .place
         .as_ref()
@@ -228,7 +228,7 @@ pub(super) fn refs_line(episode: Option<&str>, series: Option<&str>) -> Option<S
 }
 
 /// A line of somebody's words on stderr.
-fn shown(text: &str) -> String {
+fn show(text: &str) -> String {
     without_tags(&clean(text, Lines::Fold))
 }
 

@@ -1,7 +1,7 @@
 //! `cook session`: the calls and what was said in them.
 
 use super::{Page, Show, Tone};
-use cook_core::diagnostic::counted;
+use cook_core::diagnostic::count_noun;
 use cook_store::session::{CallRecord, Entry, Exchange, Ref, RefKind, without_nulls};
 use serde::Serialize;
 #[cfg(feature = "schema")]
@@ -38,29 +38,29 @@ impl Show for SessionLogAnswer {
     fn human(&self, page: &mut Page) {
         match (self.calls.len(), self.of) {
             (_, 0) => page.line("no calls yet"),
-            (0, of) => page.line(&format!("none shown of {}", counted(of as u64, "call"))),
+            (0, of) => page.line(&format!("none shown of {}", count_noun(of as u64, "call"))),
             _ => {}
         }
         for CallRow { depth, call: line } in &self.calls {
             page.text(&"  ".repeat(*depth));
-            page.toned(Tone::Dim, &line.at);
+            page.add_toned(Tone::Dim, &line.at);
             if let Some(expired) = &line.expired {
                 page.line(&format!(
                     " expired: {}",
-                    counted(expired.len() as u64, "ref")
+                    count_noun(expired.len() as u64, "ref")
                 ));
                 continue;
             }
             let supplier = line.supplier.as_deref().unwrap_or_default();
             page.text(&format!(" {supplier:<10} {:<4}", word(line.action)));
             match &line.error {
-                Some(code) => page.toned(Tone::Bad, &format!(" {code}")),
+                Some(code) => page.add_toned(Tone::Bad, &format!(" {code}")),
                 None => page.text(&format!(" {}", word(line.transport))),
             }
             let refs = [word(line.episode), word(line.series)];
             page.text(&format!(" {}", refs.join(" ").trim()));
             let said = line.said.as_deref().unwrap_or_default();
-            page.toned_line(Tone::Dim, &format!(" {said}"));
+            page.add_toned_line(Tone::Dim, &format!(" {said}"));
         }
     }
 }
@@ -100,18 +100,18 @@ pub struct SessionShowAnswer {
 
 impl Show for SessionShowAnswer {
     fn human(&self, page: &mut Page) {
-        page.toned(Tone::Strong, &self.name.to_string());
+        page.add_toned(Tone::Strong, &self.name.to_string());
         page.newline();
         page.row("hash", self.entry.hash.as_str());
         page.row("agent", &self.entry.supplier);
         page.row("at", &self.entry.at);
         for (number, window) in self.windows.iter().enumerate() {
             if self.name.kind() == RefKind::Series {
-                page.toned(Tone::Dim, &format!("-- episode {} --", number + 1));
+                page.add_toned(Tone::Dim, &format!("-- episode {} --", number + 1));
                 page.newline();
             }
             for exchange in window {
-                page.toned(Tone::Strong, &format!("{}: ", word(exchange.kind())));
+                page.add_toned(Tone::Strong, &format!("{}: ", word(exchange.kind())));
                 page.lines(exchange.input());
                 page.lines(exchange.output());
             }

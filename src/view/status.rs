@@ -4,8 +4,8 @@ use super::judges::JudgedView;
 use super::next::{Judgments, dispatch_lines};
 use super::{Page, Show, Tone};
 use crate::judges::Judged;
-use cook_core::diagnostic::{Finding, counted};
-use cook_core::machine::{Dispatch, Head, Rule, current_audit, current_review, votes_at};
+use cook_core::diagnostic::{Finding, count_noun};
+use cook_core::machine::{Dispatch, Head, Rule, current_audit, current_review, list_votes};
 use cook_core::model::{
     Amendment, Assurance, Blocker, Evidence, Limits, Phase, Plan, Policy, Role, Slice, SliceStatus,
     Snapshot, Waiting,
@@ -175,10 +175,10 @@ impl SliceRow<'_> {
             SliceStatus::Planned | SliceStatus::Cancelled => Tone::Dim,
         };
         page.text("  ");
-        page.toned(tone, &format!("{:<12}", self.status.id()));
+        page.add_toned(tone, &format!("{:<12}", self.status.id()));
         let spent = match self.attempts {
             0 => String::new(),
-            attempts => format!(", {} spent", counted(attempts, "attempt")),
+            attempts => format!(", {} spent", count_noun(attempts, "attempt")),
         };
         let why = self
             .blocked
@@ -395,7 +395,7 @@ impl Show for StatusAnswer {
         }
         let Steps { spent, limit } = self.steps();
         page.row("steps", &format!("{spent} of {limit}"));
-        let have = votes_at(&self.snapshot, &self.head).count();
+        let have = list_votes(&self.snapshot, &self.head).count();
         if state.current_stop_wave_id.0 > 0 {
             page.row(
                 "wave",
@@ -411,7 +411,7 @@ impl Show for StatusAnswer {
         if self.snapshot.ledger.scripted_commands.0 > 0 {
             page.row(
                 "scripts",
-                &crate::service::scripted_line(
+                &crate::service::describe_scripted(
                     self.snapshot.ledger.scripted_commands.0,
                     &self.scripted,
                 ),

@@ -3,7 +3,7 @@
 use super::screen::finding_line;
 use super::{Exit, Page, Show, Tone};
 use crate::strength::{Measured, Reported, Reverted, Survivor};
-use cook_core::diagnostic::{Code, Finding, Lines, clean, counted};
+use cook_core::diagnostic::{Code, Finding, Lines, clean, count_noun};
 use serde::Serialize;
 
 /// Changed lines of a defect that a person sees.
@@ -50,7 +50,7 @@ pub(crate) struct StrengthAnswer {
 
 impl StrengthAnswer {
     /// Of another tool's report.
-    pub fn reported(reported: Reported, minimum: Option<f64>) -> Self {
+    pub fn from_reported(reported: Reported, minimum: Option<f64>) -> Self {
         Self {
             strength: reported.tally.strength(),
             not_applicable: None,
@@ -58,7 +58,7 @@ impl StrengthAnswer {
             base: None,
             base_is: None,
             reverted: Reverted::Unknown,
-            planted: reported.tally.planted(),
+            planted: reported.tally.count_planted(),
             killed: reported.tally.killed,
             timed_out: None,
             unbuildable: reported.tally.unbuildable,
@@ -73,7 +73,11 @@ impl StrengthAnswer {
     }
 
     /// Of what was measured; `written`: what was found beside it.
-    pub fn measured(measured: Measured, minimum: Option<f64>, written: Option<Finding>) -> Self {
+    pub fn from_measured(
+        measured: Measured,
+        minimum: Option<f64>,
+        written: Option<Finding>,
+    ) -> Self {
         let mut findings: Vec<Finding> = written.into_iter().collect();
         if measured.reverted == Reverted::Unnoticed {
             let what = "no gate notices when the whole change is taken back";
@@ -87,7 +91,7 @@ impl StrengthAnswer {
             base: Some(measured.base.commit),
             base_is: Some(measured.base.why),
             reverted: measured.reverted,
-            planted: measured.tally.planted(),
+            planted: measured.tally.count_planted(),
             killed: measured.tally.killed,
             timed_out: Some(measured.timed_out),
             unbuildable: measured.tally.unbuildable,
@@ -116,12 +120,12 @@ impl StrengthAnswer {
             false => Tone::Warn,
         };
         if let Some(why) = &self.not_applicable {
-            page.toned(Tone::Dim, "not applicable");
+            page.add_toned(Tone::Dim, "not applicable");
             page.line(&format!("  {why}"));
             return;
         }
         let Some(strength) = self.strength else {
-            page.toned(tone, "strength unknown");
+            page.add_toned(tone, "strength unknown");
             page.line(match self.reverted {
                 Reverted::Noticed => {
                     "  no defect was tried; a gate notices when the change is taken back"
@@ -130,11 +134,11 @@ impl StrengthAnswer {
             });
             return;
         };
-        page.toned(tone, &format!("strength {strength:.2}"));
+        page.add_toned(tone, &format!("strength {strength:.2}"));
         let mut line = format!(
             "  {} of {} noticed",
             self.killed,
-            counted(self.planted as u64, "planted defect")
+            count_noun(self.planted as u64, "planted defect")
         );
         if let Some(timed_out) = self.timed_out.filter(|count| *count > 0) {
             line.push_str(&format!(" ({timed_out} timed out)"));
@@ -157,7 +161,7 @@ impl Show for StrengthAnswer {
         }
         for survivor in &self.survivors {
             page.text("  ");
-            page.toned(Tone::Warn, "not noticed");
+            page.add_toned(Tone::Warn, "not noticed");
             page.line(&format!(
                 " {}:{}  {}",
                 clean(&survivor.path, Lines::Fold),
@@ -172,7 +176,7 @@ impl Show for StrengthAnswer {
                 .filter(|line| line.starts_with(['+', '-']));
             for line in changed.take(SHOWN_LINES) {
                 let line = clean(line, Lines::Keep).replace('\n', " ");
-                page.toned_line(Tone::Dim, &format!("      {line}"));
+                page.add_toned_line(Tone::Dim, &format!("      {line}"));
             }
         }
         if let (Some(head), Some(base), Some(base_is)) = (&self.head, &self.base, &self.base_is) {
@@ -182,10 +186,10 @@ impl Show for StrengthAnswer {
             if let Some(seconds) = self.seconds {
                 line.push_str(&format!(", {seconds:.0} s"));
             }
-            page.toned_line(Tone::Dim, &line);
+            page.add_toned_line(Tone::Dim, &line);
         }
         for line in &self.checked {
-            page.toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
+            page.add_toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
         }
     }
 

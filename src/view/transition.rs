@@ -54,8 +54,8 @@ pub struct TransitionAnswer {
 impl Show for TransitionAnswer {
     fn human(&self, page: &mut Page) {
         match self.operation.recorded {
-            true => page.toned(Tone::Good, &format!("recorded #{}", self.seq)),
-            false => page.toned(Tone::Warn, "not recorded (dry run)"),
+            true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
+            false => page.add_toned(Tone::Warn, "not recorded (dry run)"),
         }
         let (first, more) = match self.lines.split_first() {
             Some((first, more)) => (first, more),
@@ -68,7 +68,7 @@ impl Show for TransitionAnswer {
         Trial::lines(&self.gates, page);
         self.next.lines(page);
         if let Some(start) = &self.start {
-            page.toned(Tone::Good, "start");
+            page.add_toned(Tone::Good, "start");
             page.line(&format!("      {start}"));
         }
     }

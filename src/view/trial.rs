@@ -50,7 +50,7 @@ impl Trial {
                 TrialOutcome::Slow => (Tone::Warn, "slow"),
                 TrialOutcome::Untrusted => (Tone::Warn, "untrusted"),
             };
-            page.toned(tone, &format!("{word:<9}"));
+            page.add_toned(tone, &format!("{word:<9}"));
             let took = trial.duration_ms.map_or(String::new(), |ms| {
                 format!("  {}.{} s", ms / 1000, ms % 1000 / 100)
             });
@@ -59,7 +59,7 @@ impl Trial {
                 page.line(&format!("           {line}"));
             }
             for hint in &trial.hints {
-                page.toned(Tone::Dim, "           missing: ");
+                page.add_toned(Tone::Dim, "           missing: ");
                 page.line(hint);
             }
         }

@@ -1,11 +1,11 @@
 //! `cook verify`, `cook fsck`, `cook gate`: what was checked and what was found.
 
-use super::results::weight_of;
+use super::results::find_weight;
 use super::screen::finding_line;
 use super::{Exit, Page, Results, Show, Tone};
 use crate::anchor::describe_failed;
 use crate::verify::{CommitStanding, Compared, Criterion, ProofVerdict, Proven};
-use cook_core::diagnostic::{Code, Finding, Severity, counted};
+use cook_core::diagnostic::{Code, Finding, Severity, count_noun};
 use cook_core::machine::GateRun;
 use cook_core::model::Receipt;
 use serde::{Serialize, Serializer};
@@ -158,7 +158,7 @@ pub struct VerifyAnswer {
 impl VerifyAnswer {
     /// Whether it passes: a question that could not be answered never does. What reviewers and
     /// judges were shown as remarks does not fail it.
-    pub fn passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         !self.findings.iter().any(|finding| self.fails(finding))
     }
 
@@ -179,7 +179,7 @@ impl VerifyAnswer {
             Some(question) => format!("{} {}", question.asks, question.answer),
             None => format!("verify {}", self.scope),
         };
-        let mut results = Results::new("cook verify", self.passed(), &verdict);
+        let mut results = Results::new("cook verify", self.has_passed(), &verdict);
         let question = self.question.as_ref();
         let standing = question.and_then(|question| question.commit.as_ref());
         results.head = standing.and_then(|standing| standing.head.commit.clone());
@@ -189,10 +189,10 @@ impl VerifyAnswer {
         let mut findings: Vec<_> = self.findings.iter().collect();
         findings.sort_by_key(|finding| !self.fails(finding));
         for finding in findings {
-            let weight = weight_of(finding, self.fails(finding));
+            let weight = find_weight(finding, self.fails(finding));
             results.find(finding, weight, finding.code.hint());
         }
-        results.looked_at(&self.checked);
+        results.note_looked_at(&self.checked);
         results
     }
 
@@ -214,7 +214,7 @@ impl Serialize for VerifyAnswer {
         Verified {
             scope: self.scope,
             strict: self.strict,
-            passed: self.passed(),
+            passed: self.has_passed(),
             question: self.question.as_ref().map(|question| Questioned {
                 question: &question.asks,
                 answer: &question.answer,
@@ -240,11 +240,11 @@ impl Serialize for VerifyAnswer {
 impl Show for VerifyAnswer {
     fn human(&self, page: &mut Page) {
         if let Some(question) = &self.question {
-            page.toned(Tone::Strong, &question.asks);
+            page.add_toned(Tone::Strong, &question.asks);
             page.line(&format!(" {}", question.answer));
         }
         for line in &self.checked {
-            page.toned(Tone::Dim, "checked  ");
+            page.add_toned(Tone::Dim, "checked  ");
             page.line(line);
         }
         for criterion in self.question.iter().flat_map(|it| &it.criteria) {
@@ -260,16 +260,16 @@ impl Show for VerifyAnswer {
             let hint = finding.code.hint();
             let wanted = finding.severity() >= Severity::NeedsReground && !hint.is_empty();
             if last_of_code && wanted && !hinted.contains(&hint) {
-                page.toned(Tone::Dim, "      next: ");
+                page.add_toned(Tone::Dim, "      next: ");
                 page.line(hint);
                 hinted.push(hint);
             }
         }
         let scope = self.scope;
-        if self.passed() {
-            page.toned(Tone::Good, "passed");
+        if self.has_passed() {
+            page.add_toned(Tone::Good, "passed");
         } else {
-            page.toned(Tone::Bad, "failed");
+            page.add_toned(Tone::Bad, "failed");
         }
         let strict = if self.strict { ", strict" } else { "" };
         let word = match scope {
@@ -278,7 +278,7 @@ impl Show for VerifyAnswer {
         };
         page.line(&format!(
             "  {word}: {}",
-            counted(self.findings.len() as u64, "finding")
+            count_noun(self.findings.len() as u64, "finding")
         ));
     }
 
@@ -288,7 +288,7 @@ impl Show for VerifyAnswer {
 
     fn exit(&self) -> Exit {
         let mut failing = self.findings.iter().filter(|finding| self.fails(finding));
-        if self.passed() {
+        if self.has_passed() {
             Exit::Ok
         } else if failing.all(|finding| finding.code == Code::ContractAlone) {
             Exit::Paused
@@ -307,7 +307,7 @@ fn criterion_lines(page: &mut Page, criterion: &Criterion) {
         ProofVerdict::NotReproducible => (Tone::Warn, false),
         ProofVerdict::Differs | ProofVerdict::Lost => (Tone::Bad, false),
     };
-    page.toned(
+    page.add_toned(
         tone,
         &format!("{:<10}", criterion.verdict.id().replace('_', " ")),
     );
@@ -370,7 +370,7 @@ impl Serialize for GateAnswer {
                     name: &run.gate.name,
                     run: &run.gate.run,
                     required: run.gate.required,
-                    passed: run.passed(),
+                    passed: run.has_passed(),
                     problem: run.problem.as_deref(),
                     receipt: run.receipt.as_ref(),
                     remarks: &run.remarks,
@@ -390,12 +390,12 @@ impl Show for GateAnswer {
             page.line("no gates: `.agent/cook.toml` names none");
         }
         for (run, missing) in &self.runs {
-            let (tone, word) = if run.passed() {
+            let (tone, word) = if run.has_passed() {
                 (Tone::Good, "green")
             } else {
                 (Tone::Bad, "red  ")
             };
-            page.toned(tone, word);
+            page.add_toned(tone, word);
             let took = run.receipt.as_ref().map_or(String::new(), |receipt| {
                 format!("  {} ms", receipt.duration_ms.0)
             });
@@ -422,7 +422,7 @@ impl Show for GateAnswer {
             }
             if let Some(problem) = &run.problem {
                 page.line(&format!("       {problem}"));
-            } else if !run.passed()
+            } else if !run.has_passed()
                 && let Some(receipt) = &run.receipt
             {
                 for failed in describe_failed(&receipt.tail) {
@@ -434,7 +434,7 @@ impl Show for GateAnswer {
                 }
             }
             for hint in missing {
-                page.toned(Tone::Dim, "       missing: ");
+                page.add_toned(Tone::Dim, "       missing: ");
                 page.line(hint);
             }
         }
@@ -448,7 +448,7 @@ impl Show for GateAnswer {
         let red = self
             .runs
             .iter()
-            .any(|(run, _)| run.gate.required && !run.passed());
+            .any(|(run, _)| run.gate.required && !run.has_passed());
         if red { Exit::CheckFailed } else { Exit::Ok }
     }
 }

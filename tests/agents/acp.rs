@@ -4,7 +4,7 @@
 
 use crate::support::COOK;
 use crate::support::Repo;
-use crate::support::agents::{Scripted, is_alive, pid_in, settle, wait_for};
+use crate::support::agents::{Scripted, is_alive, settle, wait_for, wait_for_pid};
 use crate::support::job::{Job, SESSIONS};
 use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
 use cook_core::model::{Access, Config};
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What the client said, line by line.
-fn lines_of(file: &Path) -> Vec<Value> {
+fn read_lines(file: &Path) -> Vec<Value> {
     std::fs::read_to_string(file)
         .unwrap_or_default()
         .lines()
@@ -55,8 +55,8 @@ impl Bench {
         self.temp.path().join(name)
     }
 
-    fn heard(&self) -> Vec<Value> {
-        lines_of(&self.path("heard"))
+    fn read_heard(&self) -> Vec<Value> {
+        read_lines(&self.path("heard"))
     }
 
     fn plays(&self, steps: Value) -> Report {
@@ -102,7 +102,7 @@ impl Bench {
 }
 
 #[track_caller]
-fn failed(report: &Report, words: &str) -> FailureClass {
+fn expect_failure(report: &Report, words: &str) -> FailureClass {
     let failure = report.failure.clone().expect("it succeeded");
     let said = match &failure.failure {
         SupplierErrorKind::Failed(why) => format!("failed: {why}"),
@@ -148,7 +148,7 @@ fn a_turn_from_greeting_to_stop_reason() {
         bench.agent.input(0) == prompt,
         "the input is not the prompt"
     );
-    let heard = bench.heard();
+    let heard = bench.read_heard();
     let methods: Vec<_> = heard.iter().map(|message| &message["method"]).collect();
     assert_eq!(methods, ["initialize", "session/new", "session/prompt"]);
     let offered = &heard[0]["params"]["clientCapabilities"];
@@ -200,7 +200,7 @@ fn permissions_are_answered_by_the_access_of_the_role() {
     let asks = json!({"jsonrpc": "2.0", "id": 1, "method": "session/request_permission",
         "params": {"toolCall": {"title": "rm -rf x"}, "options": []}});
     let report = bench.plays(json!([{"print": asks.to_string()}, {"done": null}]));
-    failed(
+    expect_failure(
         &report,
         "the answer is empty: it was not allowed `rm -rf x`",
     );
@@ -248,12 +248,15 @@ fn a_turn_is_cancelled_in_order_and_then_the_agent_is_ended() {
             }
             _ => ControlFlow::Continue,
         });
-        assert_eq!(failed(&report, "it was stopped"), FailureClass::Interrupted);
+        assert_eq!(
+            expect_failure(&report, "it was stopped"),
+            FailureClass::Interrupted
+        );
         assert!(since.unwrap().elapsed() < Duration::from_secs(patience));
         assert!(pid > 1 && !is_alive(pid) && report.swept);
     }
     let cancels = |message: &&Value| message["method"] == "session/cancel";
-    let heard = bench.heard();
+    let heard = bench.read_heard();
     assert_eq!(heard.iter().filter(cancels).count(), 1);
     let session = |number: usize| heard[number]["params"]["sessionId"].as_str();
     assert!(session(3).is_some() && session(3) == session(2));
@@ -268,8 +271,11 @@ fn a_turn_is_cancelled_in_order_and_then_the_agent_is_ended() {
             _ => ControlFlow::Continue,
         })
     };
-    assert_eq!(failed(&report, "it was stopped"), FailureClass::Interrupted);
-    let heard = bench.heard();
+    assert_eq!(
+        expect_failure(&report, "it was stopped"),
+        FailureClass::Interrupted
+    );
+    let heard = bench.read_heard();
     let answer = heard.iter().find(|message| message["id"] == "q1").unwrap();
     assert_eq!(answer["result"]["outcome"], json!({"outcome": "cancelled"}));
 }
@@ -282,12 +288,15 @@ fn one_that_dies_is_at_fault_and_leaves_nothing_running() {
     let leave = json!({"leave": {"steps": daemon, "own_session": true}});
     let report = bench.plays(json!([
         {"tool": "bash"}, leave, {"sleep": 700}, {"print_error": "out of luck"}, {"exit": 3}]));
-    assert_eq!(failed(&report, "failed: out of luck"), FailureClass::Agent);
-    assert!(!is_alive(pid_in(&file)) && report.swept);
+    assert_eq!(
+        expect_failure(&report, "failed: out of luck"),
+        FailureClass::Agent
+    );
+    assert!(!is_alive(wait_for_pid(&file)) && report.swept);
     let report = bench.plays(json!([{"run": ["bash", "-c", "kill -9 $PPID"]}]));
-    assert_eq!(failed(&report, "by signal 9"), FailureClass::Agent);
+    assert_eq!(expect_failure(&report, "by signal 9"), FailureClass::Agent);
     let report = bench.plays(json!([{"answer": "all is"}, {"exit": 0}]));
-    failed(&report, "unparseable: it left before its turn was over");
+    expect_failure(&report, "unparseable: it left before its turn was over");
 }
 
 #[test]
@@ -310,7 +319,7 @@ fn lines_that_are_no_messages() {
         {"flood": 20_000_000}, {"print": "{\"id\":{},\"method\":\"m\"}"}, {"reply": "still here"}]));
     assert_eq!((report.failure, report.text.as_str()), (None, "still here"));
     let report = bench.plays(json!([{"print": "{\"jsonrpc\": "}, {"exit": 0}]));
-    let class = failed(
+    let class = expect_failure(
         &report,
         "unparseable: a line is not a message: {\"jsonrpc\":",
     );
@@ -322,15 +331,15 @@ fn lines_that_are_no_messages() {
         {"print": stranger.to_string()}, {"print": "{\"id\":2,\"result\":{\"stopReason\":\"end_turn\"}}"},
         {"print": "{\"method\":\"session/update\",\"params\":{\"sessionId\":7}}"},
         {"done": null}]));
-    failed(&report, "failed: the answer is empty");
+    expect_failure(&report, "failed: the answer is empty");
     let report = bench.plays(json!([{"flood_line": 17_000_000}, {"print": ""}, {"exit": 1}]));
-    failed(&report, "unparseable: a line is not a message");
+    expect_failure(&report, "unparseable: a line is not a message");
     let long: Vec<Value> = (0..5)
         .map(|_| json!({"answer": "x".repeat(1_000_000)}))
         .collect();
     let mut steps = long;
     steps.push(json!({"done": null}));
-    failed(&bench.plays(json!(steps)), "longer than cook takes");
+    expect_failure(&bench.plays(json!(steps)), "longer than cook takes");
 }
 
 #[test]
@@ -344,19 +353,22 @@ fn one_that_never_opens_a_session_is_given_up() {
     bench.agent.script(json!({"deaf": true, "steps": noise}));
     let begin = Instant::now();
     let report = bench.run("x", &mut |_| ControlFlow::Continue);
-    let class = failed(&report, "timed out: it did not open a session in time");
+    let class = expect_failure(&report, "timed out: it did not open a session in time");
     assert_eq!(class, FailureClass::Agent);
     assert!(begin.elapsed() < Duration::from_secs(7) && report.swept);
     bench
         .agent
         .script(json!({"deaf": true, "steps": [{"hang": null}]}));
-    failed(&bench.run("x", &mut |_| ControlFlow::Continue), "timed out");
+    expect_failure(&bench.run("x", &mut |_| ControlFlow::Continue), "timed out");
     // Answers to what was never asked do not open one either.
     let report = bench.behaves(json!({"wrong_id": true}), json!([]));
-    failed(&report, "timed out");
+    expect_failure(&report, "timed out");
     let report = bench.plays(json!([{"await_cancel": null}]));
-    failed(&report, "timed out: it said nothing");
-    assert_eq!(bench.heard().last().unwrap()["method"], "session/cancel");
+    expect_failure(&report, "timed out: it said nothing");
+    assert_eq!(
+        bench.read_heard().last().unwrap()["method"],
+        "session/cancel"
+    );
 }
 
 /// It asks without end and reads no answer: what waits for it is bounded, and the clock ends it.
@@ -381,7 +393,7 @@ fn one_that_only_asks_is_not_answered_for_ever() {
         most = most.max(resident());
         ControlFlow::Continue
     });
-    failed(&report, "timed out: it took longer");
+    expect_failure(&report, "timed out: it took longer");
     assert!(report.swept);
     assert!(
         most < before + 300 * 1024,
@@ -393,24 +405,30 @@ fn one_that_only_asks_is_not_answered_for_ever() {
 fn errors_are_told_by_whose_fault_they_are() {
     let bench = Bench::new();
     let report = bench.behaves(json!({"login": true}), json!([]));
-    let class = failed(&report, "it wants a login first: Authentication required");
+    let class = expect_failure(&report, "it wants a login first: Authentication required");
     assert_eq!(class, FailureClass::Environment);
     let report = bench.behaves(json!({"version": 2}), json!([]));
-    assert_eq!(failed(&report, "version 2"), FailureClass::Config);
+    assert_eq!(expect_failure(&report, "version 2"), FailureClass::Config);
     let report = bench.plays(json!([{"error": "API Error: 529 overloaded"}]));
-    assert_eq!(failed(&report, "529 overloaded"), FailureClass::Environment);
+    assert_eq!(
+        expect_failure(&report, "529 overloaded"),
+        FailureClass::Environment
+    );
     let report = bench.plays(json!([{"error": "usage limit reached|1735689600"}]));
-    assert_eq!(failed(&report, "limit"), FailureClass::Environment);
+    assert_eq!(expect_failure(&report, "limit"), FailureClass::Environment);
     let reset_at = report.failure.unwrap().reset_at;
     assert_eq!(reset_at.as_deref(), Some("2025-01-01T00:00:00Z"));
     let report = bench.plays(json!([{"answer": "half"}, {"error": "the tool broke"}]));
-    assert_eq!(failed(&report, "the tool broke"), FailureClass::Agent);
+    assert_eq!(
+        expect_failure(&report, "the tool broke"),
+        FailureClass::Agent
+    );
     for reason in ["max_tokens", "max_turn_requests", "refusal", "cancelled"] {
         let report = bench.plays(json!([{"answer": "half"}, {"stop": reason}]));
-        assert_eq!(failed(&report, reason), FailureClass::Agent);
+        assert_eq!(expect_failure(&report, reason), FailureClass::Agent);
     }
     let report = bench.plays(json!([{"answer": "half"}, {"stop": "bored"}]));
-    failed(&report, "unparseable: its turn ended without a reason");
+    expect_failure(&report, "unparseable: its turn ended without a reason");
 }
 
 #[test]
@@ -423,16 +441,19 @@ fn a_model_is_chosen_as_the_session_offers_it() {
     ] {
         let report = bench.behaves(json!({"models": models}), json!([{"reply": "ok"}]));
         assert_eq!(report.failure, None, "{models}");
-        let heard = bench.heard();
+        let heard = bench.read_heard();
         assert_eq!(heard[2]["method"], method);
         assert!(heard[2]["params"].to_string().contains("\"big\""));
     }
     bench.model = Some("unknown");
     let report = bench.behaves(json!({"models": "option"}), json!([{"reply": "ok"}]));
-    assert_eq!(failed(&report, "Invalid params"), FailureClass::Config);
+    assert_eq!(
+        expect_failure(&report, "Invalid params"),
+        FailureClass::Config
+    );
     bench.model = Some("big");
     let report = bench.plays(json!([{"reply": "ok"}]));
-    let class = failed(&report, "offers no choice of model");
+    let class = expect_failure(&report, "offers no choice of model");
     assert_eq!(class, FailureClass::Config);
 }
 
@@ -472,7 +493,7 @@ fn a_conversation_goes_on_by_a_fork_where_the_agent_offers_one() {
     let branch = ["ask", "or three", "--agent", "a", "--on-episode", &episode];
     let branch = repo.cook(&branch).exits(0);
     assert!(branch.out.contains("remember one") && !branch.out.contains("and two"));
-    let methods: Vec<Value> = lines_of(&heard)
+    let methods: Vec<Value> = read_lines(&heard)
         .iter()
         .map(|message| message["method"].clone())
         .filter(|method| method.as_str().unwrap().starts_with("session/"))
@@ -510,7 +531,7 @@ fn a_conversation_is_told_where_the_agent_could_only_load_it() {
     let second = ["ask", "and two", "--agent", "a", "--on-series", &series];
     repo.cook(&second).exits(0);
     assert!(agent.input(1).contains("remember one") && agent.input(1).contains("and two"));
-    let methods = lines_of(&heard);
+    let methods = read_lines(&heard);
     let methods = methods.iter().map(|message| message["method"].as_str());
     assert_eq!(
         methods
@@ -566,12 +587,15 @@ fn a_signal_cancels_the_turn() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let agent_pid = pid_in(&pid);
+    let agent_pid = wait_for_pid(&pid);
     interrupt(&child);
     let status = wait_for(|| child.try_wait().unwrap());
     assert!(!status.success());
     assert!(!is_alive(agent_pid));
-    assert_eq!(lines_of(&heard).last().unwrap()["method"], "session/cancel");
+    assert_eq!(
+        read_lines(&heard).last().unwrap()["method"],
+        "session/cancel"
+    );
     repo.cook(&["session", "verify"]).exits(0);
 }
 
@@ -597,14 +621,17 @@ fn a_second_signal_to_a_run_cancels_the_turn() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let agent = pid_in(&pid);
+    let agent = wait_for_pid(&pid);
     interrupt(&child);
     std::thread::sleep(Duration::from_millis(700));
     assert!(child.try_wait().unwrap().is_none() && is_alive(agent));
     interrupt(&child);
     let status = wait_for(|| child.try_wait().unwrap());
     assert!(!is_alive(agent), "{status}");
-    assert_eq!(lines_of(&heard).last().unwrap()["method"], "session/cancel");
+    assert_eq!(
+        read_lines(&heard).last().unwrap()["method"],
+        "session/cancel"
+    );
     std::fs::remove_file(job.state.join("script.json")).unwrap();
     job.repo.cook(&["run"]).exits(0);
     job.is_done();

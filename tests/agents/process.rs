@@ -2,7 +2,7 @@
 //! and what is kept of them. The agents are scripted and speak in the events of real ones.
 #![cfg(target_os = "linux")]
 
-use crate::support::agents::{Scripted, is_alive, pid_in};
+use crate::support::agents::{Scripted, is_alive, wait_for_pid};
 use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
 use cook_core::model::{Access, Config, EventFormat, KnownAgent};
 use cook_os::process::{Clocks, ControlFlow};
@@ -90,7 +90,7 @@ impl Bench {
         .unwrap()
     }
 
-    fn kept(&self, name: &str) -> String {
+    fn read_kept(&self, name: &str) -> String {
         let mut dirs: Vec<_> = std::fs::read_dir(self.path("attempts"))
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -105,7 +105,7 @@ const DIALECTS: [&str; 7] = [
 ];
 
 #[track_caller]
-fn failed(report: &Report, words: &str) -> FailureClass {
+fn expect_failure(report: &Report, words: &str) -> FailureClass {
     let failure = report.failure.clone().expect("it succeeded");
     let said = match &failure.failure {
         SupplierErrorKind::Failed(why) => format!("failed: {why}"),
@@ -130,7 +130,7 @@ fn each_dialect_gives_its_answer_and_its_errors() {
         assert_eq!(report.usage, usage, "{dialect}");
         let report = bench.plays(json!([{"error": "API Error: 529 overloaded"}, {"exit": 1}]));
         assert_eq!(
-            failed(&report, "529 overloaded"),
+            expect_failure(&report, "529 overloaded"),
             FailureClass::Environment,
             "{dialect}"
         );
@@ -150,22 +150,25 @@ fn each_dialect_gives_its_answer_and_its_errors() {
 fn fact_1_exit_codes_lie() {
     let bench = Bench::of("pi");
     let report = bench.plays(json!([{"error": "the tool broke"}, {"done": null}, {"exit": 0}]));
-    assert_eq!(failed(&report, "the tool broke"), FailureClass::Agent);
+    assert_eq!(
+        expect_failure(&report, "the tool broke"),
+        FailureClass::Agent
+    );
     let report = bench.plays(json!([{"answer": "all done"}, {"exit": 0}]));
-    failed(&report, "unparseable: its events end");
+    expect_failure(&report, "unparseable: its events end");
     let report = bench.plays(json!([{"reply": "all done"}, {"exit": 3}]));
-    failed(&report, "exit code 3");
+    expect_failure(&report, "exit code 3");
     let report = bench.plays(json!([{"reply": "  \u{1b} "}]));
-    failed(&report, "the answer is empty");
+    expect_failure(&report, "the answer is empty");
     let report = bench.plays(json!([{"exit": 0}]));
-    failed(&report, "without a word");
+    expect_failure(&report, "without a word");
     let report = bench.plays(json!([{"print": "{\"type\": \"agent_e"}]));
-    failed(&report, "not an event: {\"type\"");
+    expect_failure(&report, "not an event: {\"type\"");
     let report = bench.plays(json!([{"bytes": [255, 254, 10, 123, 10]}, {"exit": 0}]));
-    failed(&report, "unparseable");
+    expect_failure(&report, "unparseable");
     let report =
         bench.plays(json!([{"print_error": "error: unknown option '--frob'"}, {"exit": 2}]));
-    assert_eq!(failed(&report, "--frob"), FailureClass::Config);
+    assert_eq!(expect_failure(&report, "--frob"), FailureClass::Config);
     // Noise between the events is not a failure.
     let report =
         bench.plays(json!([{"print": "warning: x"}, {"bytes": [255, 10]}, {"reply": "ok"}]));
@@ -174,13 +177,13 @@ fn fact_1_exit_codes_lie() {
     let report = text.plays(json!([{"reply": "one\n\ttwo\r\n\u{202e}three"}]));
     assert_eq!(report.failure, None);
     assert_eq!(report.text, "one\n\ttwo\r\n\u{202e}three\n");
-    failed(
+    expect_failure(
         &text.plays(json!([{"reply": "sorry"}, {"exit": 1}])),
         "exit code 1",
     );
     let long = text.plays(json!([{"flood": 3_000_000}]));
     assert_eq!((long.failure, long.text.len()), (None, 3_000_000));
-    failed(
+    expect_failure(
         &text.plays(json!([{"flood": 5_000_000}])),
         "longer than cook takes",
     );
@@ -231,7 +234,7 @@ fn fact_2_nothing_survives_whatever_ends_the_agent() {
         let report = bench.plays(json!(all));
         assert!(report.swept, "{end}");
         for file in files {
-            let pid = pid_in(&file);
+            let pid = wait_for_pid(&file);
             assert!(!is_alive(pid), "{} lives after {end}", file.display());
         }
     }
@@ -305,7 +308,7 @@ fn fact_4_the_prompt_goes_in_whole_and_floods_do_not_stay_in_memory() {
     assert_eq!((report.failure, report.text.as_str()), (None, "early"));
     let report = bench.plays(json!([{"flood": 60_000_000}, {"flood_line": 40_000_000}, {"print": ""}, {"reply": "still here"}]));
     assert_eq!((report.failure, report.text.as_str()), (None, "still here"));
-    let kept = bench.kept("stdout");
+    let kept = bench.read_kept("stdout");
     assert!(kept.len() <= 9 * 1024 * 1024 + 100, "{}", kept.len());
     assert!(kept.contains("bytes left out]") && kept.contains("still here"));
 }
@@ -345,7 +348,7 @@ fn fact_10_two_clocks_and_the_result_at_the_last_event() {
     assert_eq!((report.failure, report.text.as_str()), (None, "ok"));
     assert!(begin.elapsed() < Duration::from_secs(8));
     bench.clocks.idle = Duration::from_millis(700);
-    failed(
+    expect_failure(
         &bench.plays(json!([{"session": null}, {"hang": null}])),
         "timed out: it said nothing",
     );
@@ -356,7 +359,7 @@ fn fact_10_two_clocks_and_the_result_at_the_last_event() {
         .collect();
     assert_eq!(bench.plays(json!(signs)).failure, None);
     bench.clocks.wall = Duration::from_millis(900);
-    failed(&bench.plays(json!(signs)), "timed out: it took longer");
+    expect_failure(&bench.plays(json!(signs)), "timed out: it took longer");
 }
 
 #[test]
@@ -384,7 +387,10 @@ fn whoever_watches_sees_tools_and_may_stop() {
         Progress::Tool("rm") => ControlFlow::Stop,
         _ => ControlFlow::Continue,
     });
-    assert_eq!(failed(&report, "stopped"), FailureClass::Interrupted);
+    assert_eq!(
+        expect_failure(&report, "stopped"),
+        FailureClass::Interrupted
+    );
     bench.agent.plays(json!([{"hang": null}]));
     let report = bench.run("x", None, &mut |progress| match progress {
         Progress::Pulse { elapsed, .. } if elapsed > Duration::from_millis(400) => {
@@ -392,7 +398,10 @@ fn whoever_watches_sees_tools_and_may_stop() {
         }
         _ => ControlFlow::Continue,
     });
-    assert_eq!(failed(&report, "stopped"), FailureClass::Interrupted);
+    assert_eq!(
+        expect_failure(&report, "stopped"),
+        FailureClass::Interrupted
+    );
 }
 
 #[test]
@@ -400,7 +409,7 @@ fn secrets_are_not_kept() {
     let bench = Bench::of("text");
     bench.plays(json!([
         {"print_error": "using ghp_abcdefghijklmnopqrstuvwxyz0123"}, {"reply": "fine"}]));
-    assert_eq!(bench.kept("stderr"), "using [redacted]\n");
+    assert_eq!(bench.read_kept("stderr"), "using [redacted]\n");
 }
 
 #[test]
@@ -412,7 +421,10 @@ fn what_is_not_there_is_the_environments_fault() {
         ..bench
     };
     let report = missing.run("x", None, &mut |_| ControlFlow::Continue);
-    assert_eq!(failed(&report, "absent: "), FailureClass::Environment);
+    assert_eq!(
+        expect_failure(&report, "absent: "),
+        FailureClass::Environment
+    );
 }
 
 #[test]

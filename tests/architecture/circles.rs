@@ -5,8 +5,10 @@
 //! followed to the file that defines the item; it is no dependency itself, and neither is the
 //! declaration of a module.
 
-use crate::size::place_of;
-use crate::source::{code_of, paths, root, rust_files, shipped, skip, test_only_files, word};
+use crate::size::describe_place;
+use crate::source::{
+    paths, root, rust_files, skip, strip_comments, strip_tests, test_only_files, word,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -44,7 +46,7 @@ struct Module {
 
 impl Module {
     fn read(place: String, source: &str) -> Self {
-        let (code, _) = shipped(&code_of(source));
+        let (code, _) = strip_tests(&strip_comments(source));
         let (imports, body) = split_imports(&code);
         let private = imports.iter().filter(|import| !import.public);
         let private: Vec<String> = private.map(|import| import.path.clone()).collect();
@@ -197,7 +199,7 @@ impl Crate {
                 parts.pop();
             }
             let source = std::fs::read_to_string(file).unwrap();
-            modules.insert(parts, Module::read(place_of(file), &source));
+            modules.insert(parts, Module::read(describe_place(file), &source));
         }
         Self { modules }
     }
@@ -341,7 +343,7 @@ fn the_files_of_a_crate_name_one_another_in_one_direction() {
 }
 
 /// The files of each circle.
-fn circles_of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+fn find_circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let circles = Crate::of(files).circles();
     circles
         .iter()
@@ -357,13 +359,13 @@ fn a_circle_is_seen_over_re_exports_aliases_and_parents() {
         ("a", "use crate::b::f;\npub struct Shown;\n"),
         ("b", "pub fn f() -> super::Shown { super::Shown }\n"),
     ];
-    assert_eq!(circles_of(&two), [["a", "b"]]);
+    assert_eq!(find_circles(&two), [["a", "b"]]);
 
     let parent = [
         ("", "mod a;\npub struct Type;\npub fn f() { a::g() }\n"),
         ("a", "pub fn g() { let _ = super::Type; }\n"),
     ];
-    assert_eq!(circles_of(&parent), [["", "a"]]);
+    assert_eq!(find_circles(&parent), [["", "a"]]);
 
     let named_otherwise = [
         (
@@ -375,7 +377,7 @@ fn a_circle_is_seen_over_re_exports_aliases_and_parents() {
             "use super::Type;\npub fn g() {}\npub fn k() -> Type { Type }\n",
         ),
     ];
-    assert_eq!(circles_of(&named_otherwise), [["", "a"]]);
+    assert_eq!(find_circles(&named_otherwise), [["", "a"]]);
 
     let three = [
         ("", ""),
@@ -387,7 +389,7 @@ fn a_circle_is_seen_over_re_exports_aliases_and_parents() {
         ("c", "pub fn g() { crate::a::f() }\n"),
         ("d", "use super::a::f;\n"),
     ];
-    assert_eq!(circles_of(&three), [["a", "b", "c"]]);
+    assert_eq!(find_circles(&three), [["a", "b", "c"]]);
 }
 
 #[test]
@@ -402,7 +404,7 @@ fn what_is_no_circle_is_not_taken_for_one() {
             "use super::Type;\npub struct Shown;\npub fn f(_: Type) {}\n",
         ),
     ];
-    assert_eq!(circles_of(&declared), [[""; 0]; 0]);
+    assert_eq!(find_circles(&declared), [[""; 0]; 0]);
 
     let beside = [
         ("", "mod a;\nmod b;\npub use a::f;\npub use b::Type;\n"),
@@ -412,7 +414,7 @@ fn what_is_no_circle_is_not_taken_for_one() {
             "pub struct Type { f: u8 }\nfn g(t: &Type) -> u8 { t.f }\n",
         ),
     ];
-    assert_eq!(circles_of(&beside), [[""; 0]; 0]);
+    assert_eq!(find_circles(&beside), [[""; 0]; 0]);
 
     let for_tests = [
         (
@@ -421,5 +423,5 @@ fn what_is_no_circle_is_not_taken_for_one() {
         ),
         ("a", "//! See [`super::f`].\npub fn g() { super::f() }\n"),
     ];
-    assert_eq!(circles_of(&for_tests), [[""; 0]; 0]);
+    assert_eq!(find_circles(&for_tests), [[""; 0]; 0]);
 }

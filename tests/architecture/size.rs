@@ -1,15 +1,15 @@
 //! No source file is longer than what one can keep in mind: lines of code, without comments,
 //! blank lines and tests.
 
-use crate::source::{code_of, root, rust_files, shipped, test_only_files};
+use crate::source::{root, rust_files, strip_comments, strip_tests, test_only_files};
 use std::path::Path;
 
 /// Lines of code that a file may have.
 const MOST_LINES: usize = 400;
 
 /// Lines that hold code which is not for tests alone.
-fn lines_of_code(source: &str) -> usize {
-    let (code, _) = shipped(&code_of(source));
+fn count_lines_of_code(source: &str) -> usize {
+    let (code, _) = strip_tests(&strip_comments(source));
     code.lines().filter(|line| !line.trim().is_empty()).count()
 }
 
@@ -20,11 +20,11 @@ fn too_long(directories: &[&str]) -> Vec<(String, usize)> {
         let files = rust_files(&root().join(directory));
         let test_only = test_only_files(&files);
         let for_tests =
-            |file: &Path| test_only.contains(file) || place_of(file).contains("/tests/");
+            |file: &Path| test_only.contains(file) || describe_place(file).contains("/tests/");
         for file in files.iter().filter(|file| !for_tests(file)) {
-            let lines = lines_of_code(&std::fs::read_to_string(file).unwrap());
+            let lines = count_lines_of_code(&std::fs::read_to_string(file).unwrap());
             if lines > MOST_LINES {
-                found.push((place_of(file), lines));
+                found.push((describe_place(file), lines));
             }
         }
     }
@@ -32,7 +32,7 @@ fn too_long(directories: &[&str]) -> Vec<(String, usize)> {
 }
 
 /// A file's place in the repository, with `/` on every system.
-pub fn place_of(file: &Path) -> String {
+pub fn describe_place(file: &Path) -> String {
     let inside = file.strip_prefix(root()).unwrap().components();
     let parts: Vec<_> = inside
         .map(|part| part.as_os_str().to_str().unwrap())
@@ -53,8 +53,14 @@ fn no_file_is_too_long() {
 fn lines_of_code_are_counted_without_comments_blank_lines_and_tests() {
     let source =
         "//! What it is for.\n\n/// A text.\nconst A: &str = \"\n// one\n\ntwo\";\n/* a\nb */\n";
-    assert_eq!(lines_of_code(source), 4);
+    assert_eq!(count_lines_of_code(source), 4);
     let tests = "#[cfg(test)]\nmod tests {\n    fn f() {}\n}\n";
-    assert_eq!(lines_of_code(&format!("{source}{tests}fn g() {{}}\n")), 5);
-    assert_eq!(lines_of_code(&"fn f() {}\n".repeat(MOST_LINES + 1)), 401);
+    assert_eq!(
+        count_lines_of_code(&format!("{source}{tests}fn g() {{}}\n")),
+        5
+    );
+    assert_eq!(
+        count_lines_of_code(&"fn f() {}\n".repeat(MOST_LINES + 1)),
+        401
+    );
 }

@@ -26,7 +26,7 @@ pub fn rust_files(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// The code without comments, and with the contents of texts and characters left out.
-pub fn code_of(source: &str) -> String {
+pub fn strip_comments(source: &str) -> String {
     let source: Vec<char> = source.chars().collect();
     let at = |i: usize| source.get(i).copied().unwrap_or('\0');
     let mut code = String::new();
@@ -34,11 +34,11 @@ pub fn code_of(source: &str) -> String {
     while i < source.len() {
         match (at(i), at(i + 1)) {
             ('/', '/') => i = skip(&source, i, |i| at(i) == '\n'),
-            ('/', '*') => i = end_of_comment(&source, i),
+            ('/', '*') => i = find_end_of_comment(&source, i),
             ('r', '"' | '#') if !word(at(i.wrapping_sub(1))) && raw_text(&source, i) > 0 => {
                 i = without_contents(&source, i, raw_text(&source, i), &mut code);
             }
-            ('"', _) => i = without_contents(&source, i, end_of_text(&source, i), &mut code),
+            ('"', _) => i = without_contents(&source, i, find_end_of_text(&source, i), &mut code),
             ('\'', '\\') => i = skip(&source, i + 3, |i| at(i) == '\'') + 1,
             ('\'', _) if at(i + 2) == '\'' => i += 3,
             (c, _) => {
@@ -70,7 +70,7 @@ pub fn skip(source: &[char], from: usize, stop: impl Fn(usize) -> bool) -> usize
         .unwrap_or(source.len())
 }
 
-fn end_of_comment(source: &[char], from: usize) -> usize {
+fn find_end_of_comment(source: &[char], from: usize) -> usize {
     let mut depth = 0;
     let mut i = from;
     while i + 1 < source.len() {
@@ -90,7 +90,7 @@ fn end_of_comment(source: &[char], from: usize) -> usize {
     source.len()
 }
 
-fn end_of_text(source: &[char], from: usize) -> usize {
+fn find_end_of_text(source: &[char], from: usize) -> usize {
     let mut i = from + 1;
     while i < source.len() && source[i] != '"' {
         i += if source[i] == '\\' { 2 } else { 1 };
@@ -114,7 +114,7 @@ fn raw_text(source: &[char], from: usize) -> usize {
 }
 
 /// The code without what is compiled for tests only, and the modules that are.
-pub fn shipped(code: &str) -> (String, Vec<String>) {
+pub fn strip_tests(code: &str) -> (String, Vec<String>) {
     let mut kept = String::new();
     let mut test_modules = Vec::new();
     let mut rest = code;
@@ -208,7 +208,7 @@ fn path(chars: &[char], from: usize, prefix: &str, found: &mut BTreeSet<String>)
 pub fn test_only_files(files: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for file in files {
-        let (_, modules) = shipped(&code_of(&std::fs::read_to_string(file).unwrap()));
+        let (_, modules) = strip_tests(&strip_comments(&std::fs::read_to_string(file).unwrap()));
         let stem = file.file_stem().unwrap();
         let directory = match stem.to_str() {
             Some("mod" | "lib" | "main") => file.parent().unwrap().to_owned(),

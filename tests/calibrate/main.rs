@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use support::agents::measured;
+use support::agents::add_sandbox_setting;
 use support::story::MISSION;
 use support::{Repo, Run, with_default_signals};
 
@@ -32,13 +32,13 @@ struct Bench {
 
 impl Bench {
     /// Slice `a` is selected, and a judge named `judge` plays whoever judges.
-    fn selected(name: &str) -> Self {
+    fn with_selection(name: &str) -> Self {
         let judge = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/calibrate/judge.sh");
         let tables = format!(
             "[agents.judge]\nbin = {judge:?}\nstart = []\nevents = \"text\"\n\
              [agents.other]\nbin = {judge:?}\nstart = [\"--other\"]\nevents = \"text\"\n\
              [roles.default]\nagent = \"judge\"\ntimeout = \"60s\"\n{}",
-            measured("")
+            add_sandbox_setting("")
         );
         let repo = Repo::stage(name, || {
             let repo = Repo::set_up();
@@ -72,8 +72,8 @@ impl Bench {
     }
 
     /// `a` is implemented: it is its reviewer's turn.
-    fn committed() -> Self {
-        let bench = Self::selected("judges, a selected");
+    fn with_commit() -> Self {
+        let bench = Self::with_selection("judges, a selected");
         let repo = &bench.repo;
         repo.write("results", "ok 1 - one\nok 2 - two\n");
         repo.write("a.txt", "one\ntwo\n");
@@ -89,14 +89,14 @@ impl Bench {
 
     /// Judges are due.
     fn wave() -> Self {
-        let bench = Self::committed();
+        let bench = Self::with_commit();
         bench.repo.look_at_a();
         bench.repo.leave_judges();
         bench
     }
 
     /// The project is done, by reports that no session gave.
-    fn done() -> Self {
+    fn with_done() -> Self {
         let bench = Self::wave();
         bench.repo.judges_say_yes();
         bench.repo.conclude_done().exits(0);
@@ -175,7 +175,7 @@ fn counts(judge: &Value) -> [u64; 4] {
 
 #[test]
 fn a_judge_is_counted_as_it_errs_and_nothing_of_a_case_reaches_the_workflow() {
-    let bench = Bench::done();
+    let bench = Bench::with_done();
     bench.errs(3, 2);
     let before = bench.everything();
     let judge = bench.judge("reviewer", &["--cases", "6"]);
@@ -229,7 +229,7 @@ fn a_judge_is_counted_as_it_errs_and_nothing_of_a_case_reaches_the_workflow() {
 
 #[test]
 fn auditors_and_judges_are_measured_where_they_are_due() {
-    let bench = Bench::done();
+    let bench = Bench::with_done();
     for role in ["auditor", "stop-judge"] {
         let judge = bench.judge(role, &["--cases", "3"]);
         assert_eq!(counts(&judge), [3, 3, 0, 3], "{judge}");
@@ -240,7 +240,7 @@ fn auditors_and_judges_are_measured_where_they_are_due() {
 
 #[test]
 fn a_judge_that_says_the_same_to_everything_is_shown_as_one_that_catches_nothing() {
-    let bench = Bench::done();
+    let bench = Bench::with_done();
     bench.errs(1, 0);
     let judge = bench.judge("reviewer", &["--cases", "4"]);
     assert_eq!(counts(&judge), [0, 4, 0, 4]);
@@ -262,7 +262,7 @@ fn a_judge_that_says_the_same_to_everything_is_shown_as_one_that_catches_nothing
 
 #[test]
 fn the_prompt_is_the_one_that_the_work_had() {
-    let bench = Bench::committed();
+    let bench = Bench::with_commit();
     let real = bench.repo.cook(&["next", "--prompt"]).exits(0).out;
     bench.repo.look_at_a();
     bench.repo.leave_judges();
@@ -299,7 +299,7 @@ fn the_prompt_is_the_one_that_the_work_had() {
 
 #[test]
 fn a_calibration_that_is_cut_goes_on_where_it_was() {
-    let bench = Bench::done();
+    let bench = Bench::with_done();
     std::fs::write(bench.state.join("stop-after"), "3").unwrap();
     let mut command = bench
         .repo
@@ -330,7 +330,7 @@ fn a_calibration_that_is_cut_goes_on_where_it_was() {
 
 #[test]
 fn judges_that_miss_the_same_faults_are_no_two() {
-    let bench = Bench::done();
+    let bench = Bench::with_done();
     bench.errs(2, 0);
     bench.judge("reviewer", &["--cases", "4"]);
     for file in ["faulty", "clean"] {

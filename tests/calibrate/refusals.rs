@@ -6,7 +6,7 @@ use serde_json::json;
 
 #[test]
 fn what_may_not_run_is_named() {
-    let bench = Bench::done();
+    let bench = Bench::with_done();
     let repo = &bench.repo;
     repo.cook(&["calibrate", "--agent", "nobody"])
         .exits(2)
@@ -15,12 +15,12 @@ fn what_may_not_run_is_named() {
     repo.cook(&["calibrate", "--cases", "1001"]).exits(2);
     repo.cook(&["calibrate", "--role", "implementer"]).exits(2);
     repo.cook_env(&["calibrate"], "COOK_ROLE", "reviewer")
-        .refused("inside_role");
+        .expect_refused("inside_role");
     let settings = repo.read(".agent/cook.toml");
     let more = format!("{settings}\n[gates.more]\nrun = \"bash other.sh\"\n");
     repo.write(".agent/cook.toml", more);
     repo.cook(&["calibrate"])
-        .refused("trust_missing")
+        .expect_refused("trust_missing")
         .says("cook trust 'bash other.sh'")
         .says("--trust-repo");
     assert_eq!(bench.calls(), 0);
@@ -28,7 +28,7 @@ fn what_may_not_run_is_named() {
 
 #[test]
 fn a_judge_that_gives_no_verdict_is_no_judge() {
-    let bench = Bench::done();
+    let bench = Bench::with_done();
     let mute = bench.state.join("mute");
     std::fs::write(&mute, "").unwrap();
     let args = ["calibrate", "--role", "reviewer", "--cases", "1"];
@@ -44,7 +44,7 @@ fn a_judge_that_gives_no_verdict_is_no_judge() {
 
 #[test]
 fn what_is_kept_and_cannot_be_read_counts_as_nothing() {
-    let bench = Bench::done();
+    let bench = Bench::with_done();
     bench.judge("reviewer", &["--cases", "1"]);
     let dir = bench.repo.root.join(".git/cook/calibrations");
     let file = std::fs::read_dir(&dir)
@@ -72,7 +72,7 @@ fn what_is_kept_and_cannot_be_read_counts_as_nothing() {
 /// The history that cook carries takes the place of one that is not there.
 #[test]
 fn a_repository_without_done_work_is_given_the_history_that_cook_carries() {
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     let judge = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/calibrate/roman.sh");
     repo.write(
         ".agent/cook.toml",

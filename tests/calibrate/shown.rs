@@ -4,7 +4,7 @@ use super::Bench;
 use serde_json::{Value, json};
 
 /// The votes are given by sessions of the judge; the project is done.
-fn judged() -> Bench {
+fn make_judged() -> Bench {
     let bench = Bench::wave();
     let run = bench.repo.cook(&["run", "--steps", "3"]);
     assert_eq!(bench.calls(), 3, "{run:?}");
@@ -14,7 +14,7 @@ fn judged() -> Bench {
 
 #[test]
 fn status_verify_page_and_attestation_say_what_a_judge_caught() {
-    let bench = judged();
+    let bench = make_judged();
     let repo = &bench.repo;
     repo.cook(&["status"])
         .exits(0)

@@ -3,7 +3,8 @@
 use crate::support::Repo;
 use crate::ways::{HONEST, Held, Way};
 use crate::{
-    accepts, asked, begin, clone_passes, each, has_sandbox, is_done, is_whole, judge, place, set,
+    accepts, begin, clone_passes, each, has_sandbox, is_done, is_whole, judge, list_asked, place,
+    set,
 };
 
 /// Sessions that a run may take; honest work needs eight.
@@ -52,7 +53,7 @@ fn drive(way: &Way, sandbox: &str) -> (Repo, String) {
 fn no_driven_way_to_done_leaves_a_clone_that_fails() {
     let kept = has_sandbox();
     let mut runs = Vec::new();
-    for (number, way) in asked().into_iter().enumerate() {
+    for (number, way) in list_asked().into_iter().enumerate() {
         for (which, sandbox) in ["auto", "off"].into_iter().enumerate() {
             let held = match way.held {
                 Held::Everywhere | Held::ByRun => true,

@@ -250,7 +250,7 @@ fn end_what_it_left(repo: &Repo) {
 }
 
 /// The ways that are asked for.
-fn asked() -> Vec<&'static Way> {
+fn list_asked() -> Vec<&'static Way> {
     let name = std::env::var("COOK_CHEAT").unwrap_or_default();
     let mut ways = ways::all();
     ways.retain(|way| way.name.contains(&name));
@@ -290,7 +290,7 @@ fn each<T: Sync>(all: &[T], one: impl Fn(&T) -> Result<(), String> + Sync) -> Ve
 fn no_way_to_done_leaves_a_clone_that_fails() {
     let (whole, kept) = (is_whole(), has_sandbox());
     let mut attempts = Vec::new();
-    for (number, way) in asked().into_iter().enumerate() {
+    for (number, way) in list_asked().into_iter().enumerate() {
         let forms = [
             (Moment::Slice, "auto"),
             (Moment::Slice, "off"),

@@ -1,13 +1,13 @@
 //! Twelve planted lies, each named and refused.
 
-use crate::{Repo, SCRIPT, TESTS, node, python, refused, replace};
+use crate::{Repo, SCRIPT, TESTS, expect_refused, node, python, replace};
 
 const FILE: &str = "tests/test_calc.py";
 
 fn with(change: impl Fn(&Repo), code: &str, what: &str) {
     if let Some(repo) = python() {
         change(&repo);
-        refused(&repo, code, what);
+        expect_refused(&repo, code, what);
     }
 }
 
@@ -165,7 +165,7 @@ fn a_test_that_keeps_others_from_running() {
             "test.only('adds'",
         );
         repo.commit("Debug", None);
-        refused(&repo, "test_skipped", "test.only");
+        expect_refused(&repo, "test_skipped", "test.only");
     }
 }
 
@@ -177,7 +177,7 @@ fn a_test_that_became_a_comment() {
         let comments: String = rest.lines().map(|line| format!("// {line}\n")).collect();
         repo.write("test/calc.test.js", format!("{kept}{comments}"));
         repo.commit("Tidy", None);
-        refused(&repo, "test_deleted", "negative");
+        expect_refused(&repo, "test_deleted", "negative");
     }
 }
 
@@ -218,5 +218,5 @@ fn a_gate_moved_to_the_worktree() {
     };
     commit(settings);
     commit(&format!("{settings}place = \"worktree\"\n"));
-    refused(&repo, "test_settings_edited", "place");
+    expect_refused(&repo, "test_settings_edited", "place");
 }

@@ -67,7 +67,7 @@ fn check(repo: &Repo, more: &[&str]) -> (i32, Value) {
 
 /// It is refused, with that code and a message that names `what`, and a command beside it.
 #[track_caller]
-fn refused(repo: &Repo, code: &str, what: &str) {
+fn expect_refused(repo: &Repo, code: &str, what: &str) {
     let (exit, answer) = check(repo, &[]);
     assert_eq!(exit, 1, "{answer:#}");
     let lines = answer["lines"].as_array().unwrap();

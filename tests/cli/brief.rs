@@ -10,7 +10,7 @@ const CODE: &str =
 
 /// A set-up repository with `src/a.rs`.
 fn repo() -> Repo {
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     repo.write("src/a.rs", CODE);
     repo.commit("code", None);
     repo.cook(&[
@@ -80,7 +80,7 @@ fn ids(repo: &Repo) -> Vec<(String, String)> {
     entries.iter().map(pair).collect()
 }
 
-fn id_of(repo: &Repo, words: &str) -> String {
+fn find_id(repo: &Repo, words: &str) -> String {
     let ids = ids(repo);
     let found = ids.iter().find(|(_, text)| text.contains(words));
     found
@@ -163,7 +163,7 @@ fn every_verdict_on_a_repository_that_moves() {
 
 #[test]
 fn a_receipt_grows_stale_and_no_command_is_run_for_the_brief() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["gate", "--clean"]).exits(0);
     repo.cook(&["gate", "--clean", "--slice", "a"]).exits(0);
     let anchor = format!("cmd:{GATE}#exit");
@@ -224,7 +224,7 @@ fn every_door_refuses_to_lose_an_entry() {
     let mut less = export.clone();
     less["brief"]["learned"].as_array_mut().unwrap().remove(0);
     let before = repo.fingerprint();
-    let one = id_of(&repo, "one");
+    let one = find_id(&repo, "one");
     let refused = with_input(&repo, &["brief", "import"], &less.to_string());
     refused.fails(4, "silent_drop").says(&one);
     assert_eq!(repo.fingerprint(), before);
@@ -264,9 +264,9 @@ fn every_door_refuses_to_lose_an_entry() {
     assert!(trail().unwrap().contains("half"));
     // A re-ground, a note and a checkpoint that say nothing of an entry leave it alone.
     repo.cook(&["checkpoint", "more"]).exits(0);
-    assert_eq!(id_of(&repo, "one — source"), one);
+    assert_eq!(find_id(&repo, "one — source"), one);
     // With a cause each of them passes.
-    let two = id_of(&repo, "two");
+    let two = find_id(&repo, "two");
     let fates = json!([{"id": one, "verdict": "superseded", "by": two, "why": "two says it"}]);
     let block = json!({"plan": plan(), "select": "a",
         "brief": {"entries": entries, "whole": true, "reconciliation": fates}});
@@ -283,7 +283,7 @@ fn every_door_refuses_to_lose_an_entry() {
 fn a_re_ground_makes_a_question_of_what_changed() {
     let repo = repo();
     note(&repo, "it greets", "src/a.rs:2", "observed").exits(0);
-    let claim = id_of(&repo, "it greets");
+    let claim = find_id(&repo, "it greets");
     repo.write("src/a.rs", CODE.replace("hello", "hey"));
     repo.commit("changed", None);
     repo.cook(&["trust", GATE, "--as-user"]).exits(0);
@@ -312,7 +312,7 @@ fn a_forbid_is_the_users_to_end_and_say_is_a_user_door() {
         "--as-user",
     ])
     .exits(0);
-    let id = id_of(&repo, "vendor/");
+    let id = find_id(&repo, "vendor/");
     let fate = json!([{"id": id, "verdict": "retired", "by": format!("user@{message}"), "why": "they said so"}]);
     repo.write(".agent/tmp/f.json", fate.to_string());
     let end = ["brief", "--reconcile", ".agent/tmp/f.json"];
@@ -368,7 +368,7 @@ fn nobody_puts_words_into_a_message_of_the_users() {
     )
     .exits(0);
     noted("forbid", &format!("user@{message}: 'use queues'")).exits(0);
-    let id = id_of(&repo, "no pubsub — source: `");
+    let id = find_id(&repo, "no pubsub — source: `");
     for (quote, exit) in [("other words", 4), ("use queues", 0)] {
         let by = format!("user@{message}: '{quote}'");
         let fate = json!([{"id": id, "verdict": "retired", "by": by, "why": "they said so"}]);
@@ -381,7 +381,7 @@ fn nobody_puts_words_into_a_message_of_the_users() {
 
 #[test]
 fn what_was_learned_comes_from_the_history() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     // A red gate, an amended criterion, a slice given back, a reopened slice.
     repo.write("red", "");
     repo.write("results", "not ok 1 - one\nthe disk is full\n");
@@ -702,7 +702,7 @@ fn entries_come_as_json_too_and_hold_nothing_hidden() {
 
 #[test]
 fn a_note_leaves_the_work_where_it_stands() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let ticket = repo.cook(&["next", "--json"]).exits(0).json()["ticket"].clone();
     let state = repo.document("state.json");
     repo.cook_env(
@@ -737,11 +737,11 @@ fn what_the_user_says_is_heard_before_anybody_judges() {
         let next = repo.cook(&["next", "--json"]).exits(0).json();
         next["role"].as_str().unwrap().to_owned()
     };
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let before = ticket(&repo);
     say(&repo, "mind the tabs");
     assert_eq!(ticket(&repo), before);
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let before = ticket(&repo);
     say(&repo, "mind the tabs");
     let late = ["reviewer", "--ticket", &before];
@@ -823,7 +823,7 @@ fn edits_of_the_brief_outside_cook_are_found_and_put_back() {
 /// above, `…` standing for anything.
 #[test]
 fn the_session_of_the_document_runs_as_it_stands() {
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     repo.write("src/a.rs", format!("{CODE}\nfn third() {{}}\n//\n"));
     repo.commit("code", None);
     std::fs::create_dir(repo.root.join(".agent")).unwrap();

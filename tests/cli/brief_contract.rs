@@ -56,7 +56,7 @@ fn change(entries: Vec<BriefLine>, reconciliation: Vec<BriefOutcome>, whole: boo
     }
 }
 
-fn learned(text: &str) -> BriefLine {
+fn make_learned(text: &str) -> BriefLine {
     BriefLine::Learned {
         lesson: text.to_owned(),
         source: "s".to_owned(),
@@ -70,7 +70,7 @@ fn forbid(text: &str, source: &str) -> BriefLine {
     }
 }
 
-fn established(claim: &str, evidence: &str, basis: Basis, reopen: &str) -> BriefLine {
+fn make_established(claim: &str, evidence: &str, basis: Basis, reopen: &str) -> BriefLine {
     BriefLine::Established {
         claim: claim.to_owned(),
         evidence: evidence.to_owned(),
@@ -100,7 +100,7 @@ fn start(lines: Vec<BriefLine>) -> BriefDocument {
     .document
 }
 
-fn id_of(document: &BriefDocument, head: &str) -> String {
+fn find_id(document: &BriefDocument, head: &str) -> String {
     let found = document
         .entries
         .iter()
@@ -110,8 +110,12 @@ fn id_of(document: &BriefDocument, head: &str) -> String {
 
 #[test]
 fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
-    let prior = start(vec![learned("one"), learned("two"), forbid("never", "u")]);
-    let next = change(vec![learned("one")], Vec::new(), true);
+    let prior = start(vec![
+        make_learned("one"),
+        make_learned("two"),
+        forbid("never", "u"),
+    ]);
+    let next = change(vec![make_learned("one")], Vec::new(), true);
     let refusal = reconcile(&prior, &next, &Incoming::default(), &author(2, true)).unwrap_err();
     assert_eq!(refusal.code, Code::SilentDrop);
     let named: Vec<&str> = refusal
@@ -124,11 +128,11 @@ fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
         "{named:?}"
     );
     // With causes it passes, and the history says so.
-    let two = id_of(&prior, "two");
-    let never = id_of(&prior, "never");
-    let one = id_of(&prior, "one");
+    let two = find_id(&prior, "two");
+    let never = find_id(&prior, "never");
+    let one = find_id(&prior, "one");
     let next = change(
-        vec![learned("one")],
+        vec![make_learned("one")],
         vec![
             fate(&two, BriefVerdict::Superseded, Some(&one)),
             fate(&never, BriefVerdict::Retired, Some("user@msg-7")),
@@ -153,8 +157,12 @@ fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
 
 #[test]
 fn causes_that_do_not_stand_are_refused() {
-    let prior = start(vec![learned("one"), learned("two"), forbid("never", "u")]);
-    let (one, two) = (id_of(&prior, "one"), id_of(&prior, "two"));
+    let prior = start(vec![
+        make_learned("one"),
+        make_learned("two"),
+        forbid("never", "u"),
+    ]);
+    let (one, two) = (find_id(&prior, "one"), find_id(&prior, "two"));
     let refused = |entries: Vec<BriefLine>, fates: Vec<BriefOutcome>| {
         let next = change(entries, fates, false);
         reconcile(&prior, &next, &Incoming::default(), &author(2, false))
@@ -181,28 +189,33 @@ fn causes_that_do_not_stand_are_refused() {
     assert_eq!(refused(Vec::new(), twice), Code::BriefContradictory);
     let kept = vec![fate(&one, retired, Some(&two))];
     assert_eq!(
-        refused(vec![learned("one")], kept),
+        refused(vec![make_learned("one")], kept),
         Code::BriefContradictory
     );
     let question = vec![fate(&one, BriefVerdict::Demoted, None)];
     assert_eq!(refused(Vec::new(), question), Code::BriefContradictory);
     let source = vec![forbid("never", "another source")];
     assert_eq!(refused(source, Vec::new()), Code::UserOnly);
-    let bare = vec![established("c", "README.md", Basis::Observed, "r")];
+    let bare = vec![make_established("c", "README.md", Basis::Observed, "r")];
     assert_eq!(refused(bare, Vec::new()), Code::BriefInvalid);
-    let empty = vec![learned("\u{200b}")];
+    let empty = vec![make_learned("\u{200b}")];
     assert_eq!(refused(empty, Vec::new()), Code::BriefInvalid);
-    let many = (0..501).map(|n| learned(&n.to_string())).collect();
+    let many = (0..501).map(|n| make_learned(&n.to_string())).collect();
     assert_eq!(refused(many, Vec::new()), Code::BriefInvalid);
-    let more = (0..499).map(|n| learned(&n.to_string())).collect();
+    let more = (0..499).map(|n| make_learned(&n.to_string())).collect();
     assert_eq!(refused(more, Vec::new()), Code::BriefFull);
 }
 
 #[test]
 fn another_source_is_a_supersession_with_the_old_text_kept() {
-    let prior = start(vec![established("c", "user@m", Basis::User, "none")]);
+    let prior = start(vec![make_established("c", "user@m", Basis::User, "none")]);
     let next = change(
-        vec![established("c", "user@m", Basis::User, "when they say so")],
+        vec![make_established(
+            "c",
+            "user@m",
+            Basis::User,
+            "when they say so",
+        )],
         Vec::new(),
         false,
     );
@@ -224,11 +237,11 @@ fn standing(verdict: Verdict, now: Option<&str>) -> BriefStanding {
 #[test]
 fn a_changed_claim_becomes_a_question_and_a_moved_one_is_followed() {
     let prior = start(vec![
-        established("stays", "a.rs:1", Basis::Observed, "r"),
-        established("changes", "b.rs:1", Basis::Observed, "r"),
-        established("goes", "c.rs:1", Basis::Observed, "r"),
-        established("moves", "d.rs:1", Basis::Observed, "r"),
-        established("red", "test:t", Basis::Test, "r"),
+        make_established("stays", "a.rs:1", Basis::Observed, "r"),
+        make_established("changes", "b.rs:1", Basis::Observed, "r"),
+        make_established("goes", "c.rs:1", Basis::Observed, "r"),
+        make_established("moves", "d.rs:1", Basis::Observed, "r"),
+        make_established("red", "test:t", Basis::Test, "r"),
     ]);
     let mut known = Incoming::default();
     for (head, what) in [
@@ -237,13 +250,13 @@ fn a_changed_claim_becomes_a_question_and_a_moved_one_is_followed() {
         ("moves", standing(Verdict::Moved, Some("e.rs:7"))),
         ("red", standing(Verdict::Missing, None)),
     ] {
-        known.standings.insert(id_of(&prior, head), what);
+        known.standings.insert(find_id(&prior, head), what);
     }
-    let moves = id_of(&prior, "moves");
+    let moves = find_id(&prior, "moves");
     known.followed.insert(moves.clone(), Default::default());
     let done = reconcile(
         &prior,
-        &change(vec![learned("new")], Vec::new(), false),
+        &change(vec![make_learned("new")], Vec::new(), false),
         &known,
         &author(2, false),
     )
@@ -292,9 +305,9 @@ fn opposite_claims_and_a_hollow_reopen_are_reported() {
                     action: "Edit vendor/ paths".to_owned(),
                     outcome: "o".to_owned(),
                 },
-                established("the cache is used", "a.rs:1", Basis::Observed, "None"),
-                learned("The cache is not used."),
-                learned("Something else"),
+                make_established("the cache is used", "a.rs:1", Basis::Observed, "None"),
+                make_learned("The cache is not used."),
+                make_learned("Something else"),
             ],
             Vec::new(),
             false,
@@ -425,7 +438,7 @@ proptest! {
     /// The rendering is a function of the artifact alone, and no field forges a line.
     #[test]
     fn a_rendering_has_the_lines_of_its_entries_and_no_others(artifact in artifact()) {
-        let Ok(brief) = artifact.brief.clone().normalised() else { return Ok(()) };
+        let Ok(brief) = artifact.brief.clone().normalise() else { return Ok(()) };
         let text = render(&brief);
         prop_assert_eq!(&text, &render(&brief.clone()));
         prop_assert!(!text.ends_with('\n'));

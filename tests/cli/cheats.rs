@@ -10,7 +10,7 @@ fn accept(evidence: Value) -> Value {
 }
 
 #[track_caller]
-fn refused(repo: &Repo, report: &str, role: &str, code: &str) {
+fn expect_refused(repo: &Repo, report: &str, role: &str, code: &str) {
     let before = repo.fingerprint();
     repo.record(role, report).fails(4, code);
     assert!(before == repo.fingerprint(), "a refusal changed something");
@@ -18,7 +18,7 @@ fn refused(repo: &Repo, report: &str, role: &str, code: &str) {
 
 #[test]
 fn a_gate_that_its_author_takes_away_is_missed() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let settings = repo.read(".agent/cook.toml");
     repo.write("a.txt", "one\ntwo\n");
     let sha = repo.commit("a", Some("a"));
@@ -28,14 +28,14 @@ fn a_gate_that_its_author_takes_away_is_missed() {
     let weaker = format!("{settings}\n[limits]\nattempts_per_slice = 400\n");
     for edited in [weaker.as_str(), "[gates.fake]\nrun = \"true\"\n"] {
         repo.write(".agent/cook.toml", edited);
-        refused(&repo, &report, "implementer", "not_your_turn");
+        expect_refused(&repo, &report, "implementer", "not_your_turn");
         repo.cook(&["next", "--exit-code"])
             .exits(10)
             .says("cook.toml");
     }
     let sha = repo.commit("fewer gates", Some("a"));
     let report = repo.implementation("a", &sha);
-    refused(&repo, &report, "implementer", "not_your_turn");
+    expect_refused(&repo, &report, "implementer", "not_your_turn");
     repo.cook(&["verify", "control-plane", "--strict"])
         .exits(1)
         .says("contract_edited");
@@ -43,17 +43,17 @@ fn a_gate_that_its_author_takes_away_is_missed() {
 
 #[test]
 fn a_green_gate_is_no_evidence_for_a_criterion() {
-    let repo = Repo::reviewed();
+    let repo = Repo::with_review();
     let report = repo.reground("accepted", "a", "b", &accept(json!([])));
-    refused(&repo, &report, "regrounder", "evidence_missing");
+    expect_refused(&repo, &report, "regrounder", "evidence_missing");
     let one = json!([{"criterion": "prints one", "anchor": "test:one", "basis": "test"}]);
     let report = repo.reground("accepted", "a", "b", &accept(one));
-    refused(&repo, &report, "regrounder", "evidence_missing");
+    expect_refused(&repo, &report, "regrounder", "evidence_missing");
 }
 
 #[test]
 fn one_proof_copied_to_every_criterion_is_refused() {
-    let repo = Repo::reviewed();
+    let repo = Repo::with_review();
     let receipts = &repo.document("verification-evidence.json")["runs"];
     let id = receipts[0]["id"].as_str().unwrap();
     let same = |anchor: String, basis: &str| {
@@ -77,7 +77,7 @@ fn one_proof_copied_to_every_criterion_is_refused() {
 
 #[test]
 fn evidence_that_names_a_test_nobody_ran_is_refused() {
-    let repo = Repo::reviewed();
+    let repo = Repo::with_review();
     let lie = json!([{"criterion": "prints one", "anchor": "test:one", "basis": "test"},
                      {"criterion": "prints two", "anchor": "test:never written", "basis": "test"}]);
     let report = repo.reground("accepted", "a", "b", &accept(lie));
@@ -89,7 +89,7 @@ fn evidence_that_names_a_test_nobody_ran_is_refused() {
 
 #[test]
 fn forged_state_neither_stops_next_nor_passes_verify() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.edit("state.json", |state| {
         state["continuation_policy"] = json!("done");
         state["project_done"] = json!(true);
@@ -113,7 +113,7 @@ fn forged_state_neither_stops_next_nor_passes_verify() {
 
 #[test]
 fn a_forged_history_is_named() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     repo.write(".agent/slice-history.jsonl", "");
     repo.cook(&["verify", "control-plane"])
         .exits(1)
@@ -123,19 +123,19 @@ fn a_forged_history_is_named() {
 
 #[test]
 fn a_plan_cannot_mark_its_slices_done() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let mut marked = plan();
     marked["candidate_slices"][1]["status"] = json!("done");
     repo.edit("state.json", |state| {
         state["requires_reground"] = json!(true)
     });
     let report = repo.reground("none", "none", "a", &json!({"plan": marked}));
-    refused(&repo, &report, "regrounder", "plan_marks_done");
+    expect_refused(&repo, &report, "regrounder", "plan_marks_done");
 }
 
 #[test]
 fn an_adopted_plan_cannot_mark_its_slices_done() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.edit("plan.json", |plan| {
         plan["candidate_slices"][1]["status"] = json!("done");
     });
@@ -160,14 +160,14 @@ fn undo_past_a_no_does_not_remove_the_no() {
     );
     assert!(status["wave"].as_u64().unwrap() >= 1);
     let empty = repo.reground("none", "none", "none", &json!({}));
-    refused(&repo, &empty, "regrounder", "no_unanswered");
+    expect_refused(&repo, &empty, "regrounder", "no_unanswered");
     let history = repo.read(".agent/stop-check-history.jsonl");
     assert!(history.contains("\"can_stop\":false"), "{history}");
 }
 
 #[test]
 fn undo_does_not_bring_counters_back() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let before = repo.cook(&["status", "--json"]).json();
     repo.cook(&["undo", "--as-user"]).exits(0);
     let after = repo.cook(&["status", "--json"]).json();
@@ -199,7 +199,7 @@ const USER_COMMANDS: [&[&str]; 14] = [
 
 #[test]
 fn every_user_door_is_closed_to_agents() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let before = repo.fingerprint();
     let trusted = repo.cook(&["trust", "--list"]).out;
     for command in USER_COMMANDS {
@@ -224,7 +224,7 @@ fn every_user_door_is_closed_to_agents() {
 
 #[test]
 fn one_door_is_closed_under_every_marker_of_an_agent() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     for marker in [
         "AGENT",
         "AI_AGENT",
@@ -268,7 +268,7 @@ fn one_door_is_closed_under_every_marker_of_an_agent() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_role_session_is_seen_through_a_cleaned_environment() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let cook = env!("CARGO_BIN_EXE_cook");
     for marker in ["COOK_ROLE", "COOK_INVOCATION"] {
         let mut shell = repo.command("sh");
@@ -282,7 +282,7 @@ fn a_role_session_is_seen_through_a_cleaned_environment() {
 
 #[test]
 fn a_role_session_hands_in_its_own_report_only() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let mut command = repo.cook_command(&["record", "reviewer"]);
     command.env("COOK_ROLE", "completion-implementer");
     run(command, repo.review(true).as_bytes()).fails(4, "inside_role");
@@ -293,7 +293,7 @@ fn a_role_session_hands_in_its_own_report_only() {
 
 #[test]
 fn a_door_that_a_script_opened_is_shown_to_everyone() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     repo.cook(&["pause"]).exits(0);
     repo.cook(&["resume", "--as-user"]).exits(0);
     repo.cook(&["status"])
@@ -328,7 +328,7 @@ fn a_door_that_a_script_opened_is_shown_to_everyone() {
 
 #[test]
 fn criteria_are_locked() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.edit("state.json", |state| {
         state["requires_reground"] = json!(true)
     });
@@ -344,17 +344,17 @@ fn criteria_are_locked() {
         let mut weaker = plan();
         weaker["candidate_slices"][0]["acceptance_criteria"] = criteria;
         let report = repo.reground("none", "none", "a", &json!({"plan": weaker}));
-        refused(&repo, &report, "regrounder", code);
+        expect_refused(&repo, &report, "regrounder", code);
     }
     let mut shorter = plan();
     shorter["candidate_slices"].as_array_mut().unwrap().pop();
     let report = repo.reground("none", "none", "a", &json!({"plan": shorter}));
-    refused(&repo, &report, "regrounder", "slice_removed");
+    expect_refused(&repo, &report, "regrounder", "slice_removed");
 }
 
 #[test]
 fn done_means_done_at_this_head() {
-    let repo = Repo::done();
+    let repo = Repo::with_done();
     let next = repo
         .cook(&["next", "--json", "--exit-code"])
         .exits(0)
@@ -388,7 +388,7 @@ fn do_all_but_conclude(repo: &Repo) {
 #[test]
 fn a_hole_in_the_history_is_not_done_whatever_the_settings_say() {
     for git in ["history", "none"] {
-        let repo = Repo::born();
+        let repo = Repo::with_script();
         let settings = format!("[clean_room]\ngit = \"{git}\"\n[gates.test]\nrun = \"{GATE}\"\n");
         repo.write(".agent/cook.toml", settings);
         repo.write("old.txt", "precious\n");

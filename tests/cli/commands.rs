@@ -47,7 +47,7 @@ fn set_up_is_safe_to_repeat() {
 
 #[test]
 fn only_the_contract_is_committed() {
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     repo.write("staged.txt", "x");
     repo.git(&["add", "staged.txt"]);
     repo.cook(&["init", "--mission", MISSION, "--commit"])
@@ -62,7 +62,7 @@ fn only_the_contract_is_committed() {
 
 #[test]
 fn a_missing_contract_file_is_the_bootstrappers() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     std::fs::remove_file(repo.root.join(".agent/README.md")).unwrap();
     assert_eq!(repo.rule(), "1");
     repo.cook(&["verify", "control-plane"])
@@ -86,7 +86,7 @@ fn a_mission_nobody_gave_is_asked_for() {
 
 #[test]
 fn stopped_states_have_exit_codes_of_their_own() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["next", "--exit-code"]).exits(0);
     repo.cook(&["pause", "lunch"]).exits(0);
     repo.cook(&["pause"]).fails(4, "does_not_apply");
@@ -134,7 +134,7 @@ fn stopped_states_have_exit_codes_of_their_own() {
 
 #[test]
 fn a_cancelled_workflow_comes_back_by_resume_alone() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["cancel", "no time", "--as-user"]).exits(0);
     repo.cook(&["cancel", "--as-user"])
         .fails(4, "does_not_apply");
@@ -151,7 +151,7 @@ fn a_cancelled_workflow_comes_back_by_resume_alone() {
 
 #[test]
 fn a_new_mission_keeps_the_old_plan_in_the_log() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["refocus", "--mission", "\n", "--as-user"])
         .exits(2);
     repo.cook(&[
@@ -176,7 +176,7 @@ fn a_new_mission_keeps_the_old_plan_in_the_log() {
 
 #[test]
 fn an_amended_criterion_voids_its_review_and_is_shown() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     repo.record("reviewer", repo.review(true)).exits(0);
     assert_eq!(repo.rule(), "6");
     let amend = |slice: &str, number: &str| {
@@ -205,7 +205,7 @@ fn an_amended_criterion_voids_its_review_and_is_shown() {
 
 #[test]
 fn the_log_says_what_was_asked_found_and_answered() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     repo.record("reviewer", repo.review(false)).exits(0);
     let log = repo.cook(&["log"]).exits(0);
     log.says(" reviewed: a: no: ")
@@ -217,7 +217,7 @@ fn the_log_says_what_was_asked_found_and_answered() {
 
 #[test]
 fn criteria_are_listed_by_the_number_that_amend_takes() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let all = repo.cook(&["criteria"]).exits(0);
     all.says("a (selected)")
         .says("  1. prints one")
@@ -231,7 +231,7 @@ fn criteria_are_listed_by_the_number_that_amend_takes() {
 
 #[test]
 fn budgets_are_added_and_wrong_ones_named() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["budget", "add", "steps=7", "attempts=2", "--as-user"])
         .exits(0);
     repo.cook(&["status"]).exits(0).says("of 67");
@@ -251,7 +251,7 @@ fn budgets_are_added_and_wrong_ones_named() {
 
 #[test]
 fn ready_and_graph_show_the_plan() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["ready"]).exits(0).says("b waits for a");
     let graph = repo.cook(&["graph"]).exits(0);
     assert!(
@@ -278,7 +278,7 @@ fn ready_and_graph_show_the_plan() {
 
 #[test]
 fn the_log_is_read_by_number_id_and_place() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let log = repo.cook(&["log", "--json"]).exits(0).json();
     let rows = log["worktrees"][0]["transitions"]
         .as_array()
@@ -309,7 +309,7 @@ fn the_log_is_read_by_number_id_and_place() {
 
 #[test]
 fn undo_takes_back_and_never_touches_the_repository() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let head = repo.git(&["rev-parse", "HEAD"]);
     repo.cook(&["undo", "@", "--as-user"])
         .fails(4, "undo_too_far");
@@ -335,7 +335,7 @@ fn undo_takes_back_and_never_touches_the_repository() {
 
 #[test]
 fn a_legal_edit_of_the_plan_is_adopted() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["adopt", "--as-user"])
         .fails(4, "does_not_apply");
     repo.edit("plan.json", |plan| {
@@ -367,7 +367,7 @@ fn a_legal_edit_of_the_plan_is_adopted() {
 
 #[test]
 fn another_branch_stops_the_work_until_it_is_adopted() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.git(&["switch", "-q", "-c", "topic"]);
     let next = repo
         .cook(&["next", "--json", "--exit-code"])
@@ -424,10 +424,10 @@ fn what_only_reads_never_writes() {
         &["trust", "--list"],
     ];
     for make in [
-        Repo::born as fn() -> Repo,
+        Repo::with_script as fn() -> Repo,
         Repo::unborn,
-        Repo::committed,
-        Repo::done,
+        Repo::with_commit,
+        Repo::with_done,
     ] {
         let repo = make();
         let before = everything(&repo.root);
@@ -440,7 +440,7 @@ fn what_only_reads_never_writes() {
 
 #[test]
 fn a_fresh_clone_passes_on_its_contract_alone() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let clone = repo.root.parent().unwrap().join("clone");
     repo.git(&["clone", "-q", ".", clone.to_str().unwrap()]);
     let cook = |args: &[&str]| {
@@ -472,7 +472,7 @@ fn a_fresh_clone_passes_on_its_contract_alone() {
 
 #[test]
 fn linked_worktrees_have_workflows_of_their_own() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let linked = repo.root.parent().unwrap().join("linked");
     let path = linked.to_str().unwrap();
     let cook = |args: &[&str]| {
@@ -510,11 +510,11 @@ fn the_view_survives_git_clean_stash_and_branch_switches_in_every_state() {
     type State = (&'static str, fn() -> Repo);
     let states: [State; 6] = [
         ("set up", Repo::set_up),
-        ("selected", Repo::selected),
-        ("committed", Repo::committed),
-        ("reviewed", Repo::reviewed),
+        ("selected", Repo::with_selection),
+        ("committed", Repo::with_commit),
+        ("reviewed", Repo::with_review),
         ("wave", Repo::wave),
-        ("done", Repo::done),
+        ("done", Repo::with_done),
     ];
     for (name, make) in states {
         let repo = make();
@@ -544,12 +544,12 @@ fn the_view_survives_git_clean_stash_and_branch_switches_in_every_state() {
 
 #[test]
 fn an_older_layout_is_taken_in() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let documents: Vec<(&str, Value)> = ["state.json", "plan.json", "active-slice.json"]
         .into_iter()
         .map(|name| (name, repo.document(name)))
         .collect();
-    let old = Repo::born();
+    let old = Repo::with_script();
     for (name, mut value) in documents {
         let object = value.as_object_mut().unwrap();
         for later in [
@@ -599,7 +599,7 @@ fn completions_and_the_manual_name_every_command() {
 
 #[test]
 fn a_reader_that_went_away_is_no_error() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let cook = env!("CARGO_BIN_EXE_cook");
     let mut shell = repo.command("bash");
     shell.args([
@@ -612,7 +612,7 @@ fn a_reader_that_went_away_is_no_error() {
 
 #[test]
 fn a_hint_is_said_once_a_code() {
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     let run = repo.cook(&["verify", "control-plane"]).exits(1);
     assert_eq!(
         run.out.matches("[contract_missing]").count(),

@@ -2,7 +2,7 @@
 //! any time. Every command ends soon, with an error of a code where it could not do its work.
 #![cfg(target_os = "linux")]
 
-use crate::support::agents::{Scripted, is_alive, pid_in, settle, wait_for};
+use crate::support::agents::{Scripted, is_alive, settle, wait_for, wait_for_pid};
 use crate::support::{COOK, Repo, Run, clean, run, run_alone, with_default_signals};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
@@ -54,7 +54,7 @@ fn wrong(run: &Run) -> Option<String> {
 #[test]
 fn a_user_without_a_process_left_gets_an_error_and_no_panic() {
     const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let place = repo.root.parent().unwrap().to_owned();
     let works = Command::new("setpriv").args(NOBODY).arg("true").output();
     if !works.is_ok_and(|output| output.status.success()) {
@@ -111,7 +111,7 @@ fn a_failing_call_ends_every_command_with_a_code() {
     if !strace_works() {
         return;
     }
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     repo.cook(&["gate"]).exits(0);
     let before = repo.beside("before");
     let all = std::env::var("COOK_FAULTS").ok();
@@ -193,7 +193,7 @@ fn ends(command: &mut Command, is_there: impl Fn() -> bool, signals: &[Signal]) 
 
 #[test]
 fn two_signals_end_a_run_whose_agent_hangs_and_takes_no_notice() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let agent = Scripted::new(&repo.beside("agents"), "one", "claude");
     let (pid, settings) = (repo.beside("pid"), repo.read(".agent/cook.toml"));
     agent.plays(json!([{"pid": pid}, {"ignore": ["TERM", "INT"]}, {"hang": null}]));
@@ -204,7 +204,7 @@ fn two_signals_end_a_run_whose_agent_hangs_and_takes_no_notice() {
         let mut run = repo.cook_command(&["run", "--agent", "one"]);
         run.stdin(Stdio::null());
         ends(&mut run, || pid.exists(), &[signal, signal]);
-        assert!(!is_alive(pid_in(&pid)));
+        assert!(!is_alive(wait_for_pid(&pid)));
         std::fs::remove_file(&pid).unwrap();
     }
     repo.cook(&["next"]).exits(0);
@@ -212,7 +212,7 @@ fn two_signals_end_a_run_whose_agent_hangs_and_takes_no_notice() {
 
 #[test]
 fn a_signal_ends_cook_while_it_reads_waits_or_asks_git() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let fifo = repo.beside("fifo");
     mkfifo(&fifo, Mode::S_IRWXU).unwrap();
     let bin = repo.beside("bin");

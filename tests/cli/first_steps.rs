@@ -31,9 +31,9 @@ fn a_plan_is_taken_in_after_a_set_up_in_which_nothing_began() {
     let before = repo.fingerprint();
     // A script says whose word it is; a plan that cannot be read changes nothing.
     repo.cook(&["init", "--from", "TODO.md", "--skip-gates"])
-        .refused("user_only");
+        .expect_refused("user_only");
     repo.cook(&["init", "--from", "gone.md", "--as-user"])
-        .refused("plan_unknown");
+        .expect_refused("plan_unknown");
     assert_eq!(repo.fingerprint(), before);
     repo.cook(&["init", "--from", "TODO.md", "--skip-gates", "--as-user"])
         .ok()
@@ -52,11 +52,11 @@ fn a_plan_is_taken_in_after_a_set_up_in_which_nothing_began() {
 
 #[test]
 fn a_plan_that_comes_once_work_began_names_the_command_that_plans_it() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write("TO DO.md", LIST);
     let run = repo
         .cook(&["init", "--from", "TO DO.md", "--as-user"])
-        .refused("does_not_apply");
+        .expect_refused("does_not_apply");
     assert!(
         run.err
             .contains("`cook refocus --mission 'Do what TO DO.md lists"),
@@ -85,7 +85,7 @@ fn a_second_set_up_says_what_it_looked_at_and_what_takes_an_edit_in() {
 
 #[test]
 fn a_run_of_done_work_needs_no_agent_and_says_what_comes_next() {
-    let repo = Repo::done();
+    let repo = Repo::with_done();
     for command in ["run", "step"] {
         repo.cook(&[command])
             .exits(0)
@@ -97,7 +97,7 @@ fn a_run_of_done_work_needs_no_agent_and_says_what_comes_next() {
 
 #[test]
 fn the_log_tells_how_much_it_leaves_out() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let all = repo.cook(&["log", "--json"]).ok().json();
     let all = all["worktrees"][0]["transitions"].as_array().unwrap().len();
     let left = all - 1;

@@ -154,7 +154,7 @@ fn a_plan_that_brings_a_command_asks_and_trust_goes_on() {
 
 #[test]
 fn red_gates_send_the_slice_back_and_cost_an_attempt() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write("red", "");
     let sha = repo.commit("half", Some("a"));
     repo.record("implementer", repo.implementation("a", &sha))
@@ -175,7 +175,7 @@ fn red_gates_send_the_slice_back_and_cost_an_attempt() {
 
 #[test]
 fn verify_runs_gates_again_when_asked() {
-    let repo = Repo::done();
+    let repo = Repo::with_done();
     repo.cook(&["verify", "--rerun", "--strict"]).exits(0);
     repo.cook(&["verify", "--trust-repo"]).exits(0);
     repo.cook(&["verify", "--rerun", "--trust-repo"]).exits(0);
@@ -195,7 +195,7 @@ const VERIFICATIONS: [&[&str]; 8] = [
 
 #[test]
 fn no_verification_starts_what_a_clone_brings_until_it_is_trusted() {
-    let origin = Repo::done();
+    let origin = Repo::with_done();
     let script = ".agent/verify_completion_stop.sh";
     let planted = origin.read(script).replacen(
         '\n',
@@ -261,7 +261,7 @@ fn no_verification_starts_what_a_clone_brings_until_it_is_trusted() {
 
 #[test]
 fn the_end_rests_on_a_verifier_that_is_trusted_here() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let script = ".agent/verify_completion_stop.sh";
     repo.write(script, repo.read(script) + "\n# the user's own\n");
     repo.commit("our own check", None);
@@ -286,13 +286,13 @@ fn the_end_rests_on_a_verifier_that_is_trusted_here() {
 
 #[test]
 fn work_that_is_not_finished_is_no_verified_commit() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     for arguments in [&["verify"] as &[&str], &["verify", "--strict"]] {
         repo.cook(arguments).exits(1).says("[not_done]");
     }
     repo.cook(&["verify", "control-plane", "--strict"]).exits(0);
 
-    let done = Repo::done();
+    let done = Repo::with_done();
     done.cook(&["verify"]).exits(0);
     done.write("later.txt", "x\n");
     done.commit("later", None);
@@ -300,7 +300,7 @@ fn work_that_is_not_finished_is_no_verified_commit() {
         .exits(1)
         .says("head_moved_since_done");
 
-    let plain = Repo::born();
+    let plain = Repo::with_script();
     let run = plain.cook(&["verify"]).exits(1).says("log_missing");
     assert!(run.out.contains("contract_missing"), "{}", run.out);
 }

@@ -16,7 +16,7 @@ const DOCUMENTS: [&str; 4] = [
 /// A list begins with a hyphen, and so does a number that is below zero.
 #[test]
 fn what_is_said_may_begin_with_a_hyphen() {
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     let mission = "- one thing\n- another";
     repo.cook(&["init", "--mission", mission, "--commit"])
         .exits(0);
@@ -106,7 +106,7 @@ fn an_unborn_head_is_set_up_and_selects_nothing() {
 #[cfg(unix)]
 fn an_agent_directory_that_is_none_is_refused() {
     for make in ["symlink", "file", "dangling"] {
-        let repo = Repo::born();
+        let repo = Repo::with_script();
         let agent = repo.root.join(".agent");
         let outside = repo.root.parent().unwrap().join("outside");
         std::fs::create_dir(&outside).unwrap();
@@ -130,7 +130,7 @@ fn an_agent_directory_that_is_none_is_refused() {
 #[test]
 #[cfg(unix)]
 fn an_agent_directory_that_became_a_symlink_loses_nothing() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let moved = repo.root.parent().unwrap().join("moved");
     std::fs::rename(repo.root.join(".agent"), &moved).unwrap();
     std::os::unix::fs::symlink(&moved, repo.root.join(".agent")).unwrap();
@@ -146,7 +146,7 @@ fn an_agent_directory_that_became_a_symlink_loses_nothing() {
 }
 
 /// Named ways to break a document's text.
-fn broken(text: &str) -> Vec<(&'static str, Vec<u8>)> {
+fn list_broken(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     let mut value: Value = serde_json::from_str(text).unwrap();
     let mut with = |key: &str, new: Value| {
         let old = value[key].clone();
@@ -182,14 +182,14 @@ fn broken(text: &str) -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn every_document_broken_in_every_way_is_named_and_put_back() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let good: Vec<Vec<u8>> = DOCUMENTS
         .iter()
         .map(|name| std::fs::read(repo.root.join(".agent").join(name)).unwrap())
         .collect();
     let mut kept = 0;
     for (name, good) in DOCUMENTS.iter().zip(&good) {
-        for (how, bytes) in broken(std::str::from_utf8(good).unwrap()) {
+        for (how, bytes) in list_broken(std::str::from_utf8(good).unwrap()) {
             let path = format!(".agent/{name}");
             repo.write(&path, &bytes);
             let before = repo.fingerprint();
@@ -211,7 +211,7 @@ fn every_document_broken_in_every_way_is_named_and_put_back() {
 
 #[test]
 fn fields_of_the_wrong_kind_are_named_with_their_place() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let cases: [(&str, &str, Value); 6] = [
         ("state.json", "current_phase", json!("frobnicate")),
         ("state.json", "continuation_policy", json!(7)),
@@ -240,7 +240,7 @@ fn fields_of_the_wrong_kind_are_named_with_their_place() {
 
 #[test]
 fn a_reground_over_an_edit_keeps_the_edit() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.edit("plan.json", |plan| {
         plan["plan_basis"] = json!("my own words")
     });
@@ -291,7 +291,7 @@ fn a_reground_over_an_edit_keeps_the_edit() {
 
 #[test]
 fn a_giant_document_is_refused_quickly_and_never_overwritten() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     for name in ["state.json", "slice-history.jsonl"] {
         let file = std::fs::OpenOptions::new()
             .write(true)
@@ -323,7 +323,7 @@ fn a_giant_document_is_refused_quickly_and_never_overwritten() {
 
 #[test]
 fn a_torn_history_line_is_named_and_put_back() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let good = repo.read(".agent/slice-history.jsonl");
     repo.write(".agent/slice-history.jsonl", &good[..good.len() - 20]);
     repo.cook(&["verify", "control-plane"])
@@ -348,7 +348,7 @@ fn a_torn_history_line_is_named_and_put_back() {
 
 #[test]
 fn two_selected_slices_are_contradictory() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.edit("plan.json", |plan| {
         plan["candidate_slices"][1]["status"] = json!("selected");
     });
@@ -408,7 +408,7 @@ fn a_basis_that_is_gone_leads_to_a_reground_that_mends_it() {
 
 #[test]
 fn a_held_lock_is_waited_for_and_then_named() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let lock = repo.root.join(".git/cook/lock");
     let file = std::fs::OpenOptions::new().write(true).open(&lock).unwrap();
     file.lock().unwrap();
@@ -424,7 +424,7 @@ fn a_held_lock_is_waited_for_and_then_named() {
 
 #[test]
 fn a_held_lease_lets_the_user_pause_and_nobody_else_record() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let id = std::fs::read_to_string(repo.root.join(".git/cook-id")).unwrap();
     let leases = repo.root.join(".git/cook/leases");
     let lease = leases.join(id.trim());
@@ -446,7 +446,7 @@ fn a_held_lease_lets_the_user_pause_and_nobody_else_record() {
 
 #[test]
 fn a_clock_that_goes_back_never_dates_a_record_earlier() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let mut early = repo.cook_command(&["record", "reviewer"]);
     early.env("COOK_NOW", "2001-01-01T00:00:00Z");
     run(early, repo.review(true).as_bytes()).exits(0);
@@ -472,7 +472,7 @@ fn a_clock_that_goes_back_never_dates_a_record_earlier() {
 #[cfg(target_os = "linux")]
 fn a_directory_that_cannot_be_written_is_named_and_nothing_is_half_done() {
     // Root writes everywhere, so a file stands where a directory must be.
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     std::fs::write(repo.root.join(".git/cook"), "in the way").unwrap();
     let before = repo.fingerprint();
     repo.cook(&["init", "--mission", "m"])
@@ -485,7 +485,7 @@ fn a_directory_that_cannot_be_written_is_named_and_nothing_is_half_done() {
     );
 
     // The view is in the way: the transition counts, the view follows later.
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     std::fs::remove_dir_all(repo.root.join(".agent/tmp")).ok();
     std::fs::write(repo.root.join(".agent/tmp"), "in the way").unwrap();
     let run = repo.record("reviewer", repo.review(true));
@@ -501,7 +501,7 @@ fn a_directory_that_cannot_be_written_is_named_and_nothing_is_half_done() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_loses_nothing() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let log = repo.root.join(".git/cook/log.git");
     let before = repo.fingerprint();
     // A file size limit stands in for a full disk: every write of an object fails.

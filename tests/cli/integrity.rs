@@ -34,7 +34,7 @@ fn objects(repo: &Repo) -> Vec<(String, PathBuf)> {
 }
 
 /// The object is named by both, and both fail.
-fn named_by_both(repo: &Repo, id: &str, wrong: &mut Vec<String>) -> String {
+fn check_both_name(repo: &Repo, id: &str, wrong: &mut Vec<String>) -> String {
     let mut named = String::new();
     for command in [&["fsck"][..], &["verify"]] {
         let run = repo.cook(command);
@@ -91,7 +91,7 @@ fn damage(path: &Path, how: &str) -> Vec<u8> {
 
 #[test]
 fn every_lost_object_is_named_with_what_it_belongs_to_and_what_still_works() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.edit("state.json", |state| {
         state["continuation_reason"] = "mine".into()
     });
@@ -113,7 +113,7 @@ fn every_lost_object_is_named_with_what_it_belongs_to_and_what_still_works() {
         // The ways take turns: each kind of object meets each of them.
         let how = ["removed", "changed", "removed", "cut short"][number % 4];
         let before = damage(&path, how);
-        let named = named_by_both(&repo, &id, &mut wrong);
+        let named = check_both_name(&repo, &id, &mut wrong);
         what_is_said_holds(&repo, &named, &mut wrong);
         let of = ["transition", "copy that was set aside"];
         if !of.iter().any(|of| named.contains(of)) {
@@ -129,7 +129,7 @@ fn every_lost_object_is_named_with_what_it_belongs_to_and_what_still_works() {
 
 #[test]
 fn what_the_view_still_holds_is_put_back_by_the_command_that_is_named() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let id = git_log(&repo, &["rev-parse", "--branches"]);
     let blob = git_log(&repo, &["rev-parse", &format!("{id}:plan.json")]);
     let path = log(&repo).join("objects").join(&blob[..2]).join(&blob[2..]);
@@ -146,7 +146,7 @@ fn what_the_view_still_holds_is_put_back_by_the_command_that_is_named() {
 
 #[test]
 fn a_lost_session_call_is_named_and_the_work_goes_on() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let tree = git_log(&repo, &["rev-parse", "--branches"]);
     let tree = git_log(&repo, &["rev-parse", &format!("{tree}^{{tree}}")]);
     let message = "keep ex_01ARZ3NDEKTSV4RRFFQ69G5FAV\n\n{\"seq\":1,\"base\":1}\n";
@@ -171,7 +171,7 @@ fn a_lost_session_call_is_named_and_the_work_goes_on() {
         let path = log(&repo).join("objects").join(&id[..2]).join(&id[2..]);
         let before = damage(&path, "removed");
         let mut wrong = Vec::new();
-        let named = named_by_both(&repo, id, &mut wrong);
+        let named = check_both_name(&repo, id, &mut wrong);
         what_is_said_holds(&repo, &named, &mut wrong);
         assert!(named.contains("session call"), "{named}");
         assert!(wrong.is_empty(), "{wrong:#?}");
@@ -188,7 +188,7 @@ fn is_lost(repo: &Repo, args: &[&str], id: &str) -> Run {
 #[test]
 fn a_lost_id_begins_no_new_log() {
     for shown in [true, false] {
-        let repo = Repo::committed();
+        let repo = Repo::with_commit();
         let file = repo.root.join(".git/cook-id");
         let id = fs::read_to_string(&file).unwrap().trim().to_owned();
         let status = repo.cook(&["status"]).exits(0).out;
@@ -212,7 +212,8 @@ fn a_lost_id_begins_no_new_log() {
             is_lost(&repo, args, &format!("cook init --log {id}"));
         }
         assert!(before == repo.fingerprint() && !file.exists());
-        repo.cook(&["init", "--log", &id]).refused("user_only");
+        repo.cook(&["init", "--log", &id])
+            .expect_refused("user_only");
         repo.cook(&["init", "--log", "01arz3ndektsv4rrffq69g5fav", "--as-user"])
             .fails(2, "operation_unknown");
         repo.cook(&["init", "--log", &id, "--as-user"]).exits(0);
@@ -226,7 +227,7 @@ fn a_lost_id_begins_no_new_log() {
 
 #[test]
 fn another_log_is_begun_only_when_that_is_said_and_the_old_one_stays() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let id = fs::read_to_string(repo.root.join(".git/cook-id")).unwrap();
     let id = id.trim();
     fs::remove_file(repo.root.join(".git/cook-id")).unwrap();
@@ -245,11 +246,11 @@ fn another_log_is_begun_only_when_that_is_said_and_the_old_one_stays() {
 /// A worktree that has its log is told what goes on from there, also after a cancel.
 #[test]
 fn no_other_log_is_begun_where_one_is() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     repo.cook(&["cancel", "--as-user"]).exits(0);
     let before = repo.fingerprint();
     repo.cook(&["init", "--log", "new", "--as-user"])
-        .refused("does_not_apply")
+        .expect_refused("does_not_apply")
         .says("cook refocus")
         .says("git worktree add");
     assert_eq!(repo.fingerprint(), before);
@@ -257,7 +258,7 @@ fn no_other_log_is_begun_where_one_is() {
 
 #[test]
 fn a_lost_branch_begins_no_new_log() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let id = fs::read_to_string(repo.root.join(".git/cook-id")).unwrap();
     let branch = log(&repo).join("refs/heads").join(id.trim());
     fs::remove_file(&branch).unwrap();

@@ -97,10 +97,10 @@ fn readers(repo: &Repo) {
 fn readers_follow_their_schemas_in_every_state() {
     for make in [
         Repo::set_up as fn() -> Repo,
-        Repo::selected,
-        Repo::reviewed,
+        Repo::with_selection,
+        Repo::with_review,
         Repo::wave,
-        Repo::done,
+        Repo::with_done,
     ] {
         let repo = make();
         readers(&repo);
@@ -110,7 +110,7 @@ fn readers_follow_their_schemas_in_every_state() {
         readers(&repo);
         valid("diff", &repo.cook(&["diff", "--json"]).exits(0).json());
     }
-    let fresh = Repo::born();
+    let fresh = Repo::with_script();
     valid("next", &fresh.cook(&["next", "--json"]).exits(0).json());
     valid("why", &fresh.cook(&["why", "--json"]).exits(0).json());
     valid(
@@ -121,7 +121,7 @@ fn readers_follow_their_schemas_in_every_state() {
 
 #[test]
 fn planted_defects_are_told_in_the_documented_shape() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let answer = repo.cook(&["strength", "a", "--json"]).exits(0).json();
     valid("strength", &answer);
 }
@@ -143,7 +143,10 @@ fn what_a_judge_caught_is_told_in_the_documented_shape() {
 
 #[test]
 fn next_has_exactly_the_documented_fields() {
-    let next = Repo::selected().cook(&["next", "--json"]).exits(0).json();
+    let next = Repo::with_selection()
+        .cook(&["next", "--json"])
+        .exits(0)
+        .json();
     let fields: BTreeSet<&str> = next
         .as_object()
         .unwrap()
@@ -178,7 +181,7 @@ fn next_has_exactly_the_documented_fields() {
 
 #[test]
 fn transitions_and_notes_follow_their_schemas() {
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     let init = repo.cook(&[
         "init",
         "--mission",
@@ -259,7 +262,7 @@ fn transitions_and_notes_follow_their_schemas() {
 #[test]
 fn reports_are_checked_in_the_documented_shape() {
     let dir = Repo::directory();
-    let repo = Repo::reviewed();
+    let repo = Repo::with_review();
     let reports = [
         (
             "regrounder",
@@ -296,7 +299,7 @@ fn reports_are_checked_in_the_documented_shape() {
 #[test]
 fn failures_of_every_kind_follow_one_schema() {
     let outside = Repo::directory();
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     for (failed, code) in [
         (outside.cook(&["next", "--json"]), 3),
         (outside.cook(&["verify", "--format", "json"]), 3),
@@ -318,7 +321,7 @@ fn failures_of_every_kind_follow_one_schema() {
 
 #[test]
 fn agents_and_sessions_follow_their_schemas() {
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     let away = tempfile::TempDir::new().unwrap();
     let agents = [
         Scripted::new(away.path(), "one", "claude"),

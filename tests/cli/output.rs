@@ -7,23 +7,23 @@ use insta::assert_snapshot;
 
 /// The stages of the work, each with the role that is due.
 fn stages() -> [(&'static str, Repo); 7] {
-    let audited_next = Repo::committed();
+    let audited_next = Repo::with_commit();
     audited_next
         .record("reviewer", audited_next.review(true))
         .exits(0);
     [
         ("regrounder", Repo::set_up()),
-        ("implementer", Repo::selected()),
-        ("reviewer", Repo::committed()),
+        ("implementer", Repo::with_selection()),
+        ("reviewer", Repo::with_commit()),
         ("auditor", audited_next),
-        ("regrounder_after_audit", Repo::reviewed()),
+        ("regrounder_after_audit", Repo::with_review()),
         ("stop_judge", Repo::wave()),
-        ("done", Repo::done()),
+        ("done", Repo::with_done()),
     ]
 }
 
 /// Both streams and how it ended.
-fn shown(repo: &Repo, run: &Run) -> String {
+fn show(repo: &Repo, run: &Run) -> String {
     let text = format!("{}{}exit code {}\n", run.out, run.err, run.code);
     without_durations(&repo.redact(&text))
 }
@@ -52,7 +52,7 @@ fn without_durations(text: &str) -> String {
 fn session(repo: &Repo, commands: &[&[&str]]) -> String {
     let answers = commands.iter().map(|arguments| {
         let run = repo.cook(arguments);
-        let text = shown(repo, &run);
+        let text = show(repo, &run);
         format!("$ cook {}\n{text}", arguments.join(" "))
     });
     answers.collect::<Vec<_>>().join("\n")
@@ -89,7 +89,7 @@ fn generated_prompts_of_each_role() {
 fn generated_refusals() {
     let nowhere = Repo::directory();
     assert_snapshot!("refusal_not_a_repository", session(&nowhere, &[&["next"]]));
-    let born = Repo::born();
+    let born = Repo::with_script();
     assert_snapshot!(
         "refusal_not_set_up",
         session(
@@ -97,7 +97,7 @@ fn generated_refusals() {
             &[&["next"], &["status"], &["verify", "control-plane"]]
         )
     );
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     assert_snapshot!(
         "refusal_of_arguments",
         session(
@@ -106,16 +106,13 @@ fn generated_refusals() {
         )
     );
     let early = repo.record("reviewer", repo.review(true));
-    assert_snapshot!("refusal_of_a_report_too_early", shown(&repo, &early));
+    assert_snapshot!("refusal_of_a_report_too_early", show(&repo, &early));
     let nonsense = repo.record("implementer", format!("MISSION ANCHOR: {MISSION}\nDone.\n"));
-    assert_snapshot!(
-        "refusal_of_a_report_without_fields",
-        shown(&repo, &nonsense)
-    );
+    assert_snapshot!("refusal_of_a_report_without_fields", show(&repo, &nonsense));
 }
 
 /// The commands that a help text lists.
-fn commands_of(help: &str) -> Vec<String> {
+fn list_commands(help: &str) -> Vec<String> {
     let listed = help
         .lines()
         .skip_while(|line| *line != "Commands:")
@@ -134,7 +131,7 @@ fn help(repo: &Repo, path: &[String]) -> String {
     arguments.push("--help");
     let own = repo.cook(&arguments).ok().out;
     let mut text = format!("$ cook {}\n{own}\n", arguments.join(" "));
-    for name in commands_of(&own) {
+    for name in list_commands(&own) {
         let below: Vec<String> = path.iter().cloned().chain([name]).collect();
         text += &help(repo, &below);
     }
@@ -146,7 +143,7 @@ fn generated_help_texts() {
     let repo = Repo::directory();
     let top = repo.cook(&["--help"]).ok().out;
     assert_snapshot!("help", top);
-    let commands = commands_of(&top);
+    let commands = list_commands(&top);
     assert!(commands.len() > 30, "{commands:?}");
     for name in commands {
         assert_snapshot!(format!("help_{name}"), help(&repo, &[name]));

@@ -42,10 +42,10 @@ fn refocus(repo: &Repo) {
 }
 
 /// `old` is reported, and nobody looked at it.
-fn reported() -> (Repo, String) {
+fn make_reported() -> (Repo, String) {
     let repo = Repo::with_mission("Ship it");
     repo.plan_and_select(&[slice("old"), slice("kept")]);
-    let commit = repo.commit_for("old", "old.txt", "old works\n");
+    let commit = repo.write_commit_for("old", "old.txt", "old works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     (repo, commit)
@@ -53,7 +53,7 @@ fn reported() -> (Repo, String) {
 
 #[test]
 fn what_nobody_reviewed_is_listed_after_another_mission() {
-    let (repo, commit) = reported();
+    let (repo, commit) = make_reported();
     refocus(&repo);
     repo.plan_and_select(&[slice("s1")]);
     repo.build_slice("s1");
@@ -61,12 +61,12 @@ fn what_nobody_reviewed_is_listed_after_another_mission() {
     repo.accept_slice("s1");
     says(&prompt(&repo), &commit, of);
     // Somebody else's, before the first slice of this mission.
-    let (repo, _) = reported();
+    let (repo, _) = make_reported();
     repo.write("beside.txt", "x\n");
     let theirs = repo.commit("beside", None);
     refocus(&repo);
     repo.plan_and_select(&[slice("s1")]);
-    repo.commit_for("s1", "s1.txt", "s1 works\n");
+    repo.write_commit_for("s1", "s1.txt", "s1 works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo.record("reviewer", repo.reviewer_report(None)).ok();
@@ -79,7 +79,7 @@ fn what_a_report_named_that_was_undone_is_listed() {
     let repo = Repo::with_mission("Ship it");
     let planned = repo.document("state.json")["revision"].to_string();
     repo.plan_and_select(&[slice("old")]);
-    let commit = repo.commit_for("old", "old.txt", "old works\n");
+    let commit = repo.write_commit_for("old", "old.txt", "old works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     let no = repo.reviewer_report(Some("it loses the exit code"));
@@ -100,7 +100,7 @@ fn what_a_report_named_that_was_undone_is_listed() {
 fn commits_of_cancelled_slices_are_listed_with_what_was_said_of_them() {
     let repo = Repo::with_mission("Ship it");
     repo.plan_and_select(&[slice("s1"), slice("s2")]);
-    let rejected = repo.commit_for("s1", "s1.txt", "s1 works\n");
+    let rejected = repo.write_commit_for("s1", "s1.txt", "s1 works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     let no = repo.reviewer_report(Some("it loses the exit code"));
@@ -108,7 +108,7 @@ fn commits_of_cancelled_slices_are_listed_with_what_was_said_of_them() {
     repo.record("auditor", repo.auditor_report()).ok();
     let decision = json!({"slice_id": "s1", "decision": "reopened"});
     reground(&repo, &json!({"reconcile": decision})).ok();
-    let unseen = repo.commit_for("s1", "s1.txt", "s1 works better\n");
+    let unseen = repo.write_commit_for("s1", "s1.txt", "s1 works better\n");
     let back = repo.implementer_report(Some("it is cut wrong"));
     let commit = back.lines().find(|line| line.starts_with("Commit SHA"));
     let back = back.replace(commit.unwrap(), "Commit SHA: none");
@@ -139,7 +139,7 @@ fn commits_of_cancelled_slices_are_listed_with_what_was_said_of_them() {
 /// Judges who let it be done saw what was there.
 #[test]
 fn what_was_found_done_is_not_listed_again() {
-    let (repo, commit) = reported();
+    let (repo, commit) = make_reported();
     let cancelled: Vec<Value> = ["old", "kept"]
         .iter()
         .map(|id| json!({"slice_id": id, "reason": "no"}))
@@ -179,7 +179,7 @@ fn what_was_found_done_is_not_listed_again() {
 fn what_implementers_told_of_slices_that_are_done_reaches_the_judges() {
     let repo = Repo::with_mission("Ship it");
     repo.plan_and_select(&[slice("s1")]);
-    repo.commit_for("s1", "s1.txt", "s1 works\n");
+    repo.write_commit_for("s1", "s1.txt", "s1 works\n");
     let risk = "Residual risks discovered: the port is never closed, as user@answer-9 says";
     let report = repo.implementer_report(None);
     let report = report.replace("Residual risks discovered: none", risk);
@@ -249,7 +249,7 @@ fn what_a_re_ground_told_stays_when_it_is_undone() {
     );
     repo.record("regrounder", report).ok();
     // Once, as the advice of the last re-ground.
-    repo.commit_for("s1", "s1.txt", "s1 works\n");
+    repo.write_commit_for("s1", "s1.txt", "s1 works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo.record("reviewer", repo.reviewer_report(None)).ok();
@@ -270,7 +270,7 @@ fn an_audit_that_is_due_again_is_shown_to_whoever_looks_again() {
     for word in ["say", "amend"] {
         let repo = Repo::with_mission("Ship it");
         repo.plan_and_select(&[slice("s1")]);
-        repo.commit_for("s1", "s1.txt", "s1 works\n");
+        repo.write_commit_for("s1", "s1.txt", "s1 works\n");
         repo.record("implementer", repo.implementer_report(None))
             .ok();
         repo.record("reviewer", repo.reviewer_report(None)).ok();
@@ -307,7 +307,7 @@ fn an_audit_that_is_due_again_is_shown_to_whoever_looks_again() {
 /// The form of a report that is not asked for is nobody's to mend.
 #[test]
 fn whose_turn_it_is_comes_before_the_form_of_a_report() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     for report in ["nothing at all", "MISSION ANCHOR: Ship the tool\n"] {
         for how in [&["reviewer"][..], &["reviewer", "--dry-run"]] {
             repo.record_with(how, report).fails(4, "not_your_turn");
@@ -323,7 +323,7 @@ fn whose_turn_it_is_comes_before_the_form_of_a_report() {
 /// One reason stands once among what must be fixed, whoever gives it how often.
 #[test]
 fn one_finding_is_to_be_fixed_once() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     repo.record("reviewer", repo.review(false)).exits(0);
     repo.record("auditor", repo.audit("a")).exits(0);
     let findings = ["two is odd.", "- Mend two"];

@@ -5,7 +5,7 @@ use crate::support::reports::{plan, slice, waiting_slice};
 use serde_json::{Value, json};
 
 /// `s1` is selected, `s2` waits for it.
-fn planned() -> Repo {
+fn make_planned() -> Repo {
     let repo = Repo::with_mission("Ship it");
     let slices = [slice("s1"), waiting_slice("s2", "s1"), slice("s3")];
     repo.hand_in_reground(&json!({"plan": plan(&slices), "select": "s1"}));
@@ -17,8 +17,8 @@ fn reground(repo: &Repo, block: &Value) -> crate::support::Run {
 }
 
 /// A re-ground is due: the slice in work was given back.
-fn given_back() -> Repo {
-    let repo = planned();
+fn make_given_back() -> Repo {
+    let repo = make_planned();
     let report = repo.implementer_report(Some("it is cut at the wrong place"));
     repo.record("implementer", report).ok();
     repo
@@ -31,7 +31,7 @@ fn of<'a>(plan: &'a Value, id: &str) -> &'a Value {
 
 #[test]
 fn a_plan_says_what_changes_and_the_rest_stays() {
-    let repo = given_back();
+    let repo = make_given_back();
     let before = repo.document("plan.json");
     let block = json!({"plan": {
         "basis": "what came back",
@@ -98,7 +98,7 @@ fn a_plan_that_cannot_be_applied_is_refused_with_the_way_on() {
             "plan_twice",
         ),
     ];
-    let repo = given_back();
+    let repo = make_given_back();
     let before = repo.fingerprint();
     for (delta, code) in wrong {
         let run = reground(&repo, &json!({"plan": delta}));
@@ -118,7 +118,7 @@ fn a_plan_that_cannot_be_applied_is_refused_with_the_way_on() {
 /// What is left out stays, of blockers and gaps too.
 #[test]
 fn blockers_and_gaps_stay_until_a_list_is_given() {
-    let repo = given_back();
+    let repo = make_given_back();
     let block =
         json!({"release_blocker_ids": ["B-1"], "high_value_gaps": ["no manual"], "select": "s3"});
     reground(&repo, &block).ok();
@@ -166,7 +166,7 @@ fn ask(repo: &Repo, question: &str) -> crate::support::Run {
 
 #[test]
 fn an_answer_is_a_condition_that_no_plan_removes() {
-    let repo = given_back();
+    let repo = make_given_back();
     ask(&repo, "which port?").ok();
     repo.cook(&["answer", "8080", "--as-user"]).ok();
     for id in ["s1", "s2", "s3"] {
@@ -223,7 +223,7 @@ fn an_answer_after_a_review_makes_one_due_again() {
 /// Who builds the slice asked, so who builds it goes on, with the answer.
 #[test]
 fn an_implementers_question_leads_back_to_it() {
-    let repo = planned();
+    let repo = make_planned();
     let asks = || {
         let report = repo.implementer_report(None);
         let commit = report.lines().find(|line| line.starts_with("Commit SHA:"));
@@ -243,7 +243,7 @@ fn an_implementers_question_leads_back_to_it() {
 /// Where the repository moved under the question, the plan is looked at first.
 #[test]
 fn an_answer_after_the_repository_moved_leads_to_a_reground() {
-    let repo = planned();
+    let repo = make_planned();
     let report = repo.implementer_report(None);
     let commit = report.lines().find(|line| line.starts_with("Commit SHA:"));
     let report = report.replace(commit.unwrap(), "Commit SHA: none");
@@ -331,7 +331,7 @@ fn nothing_that_is_named_as_missing_is_left_at_the_end() {
 
 #[test]
 fn the_work_is_blocked_for_a_reason() {
-    let repo = given_back();
+    let repo = make_given_back();
     let blocked = |why: &str| json!({"policy": {"to": "blocked", "why": why, "exit": "true"}});
     for why in ["", " ", "none", "-"] {
         reground(&repo, &blocked(why)).exits(4);
@@ -345,7 +345,7 @@ fn the_work_is_blocked_for_a_reason() {
 /// What a list of every slice leaves out of one stays, as in a change.
 #[test]
 fn a_whole_list_leaves_what_it_does_not_name() {
-    let repo = given_back();
+    let repo = make_given_back();
     let mut noted = slice("s3");
     noted["locked_notes"] = json!(["never as root"]);
     noted["blocked_on"] = json!(["s2"]);
@@ -436,7 +436,7 @@ fn a_reground_beside_a_committed_slice_is_offered_no_selection() {
 fn a_review_that_said_no_is_answered_before_another_one() {
     let repo = Repo::with_mission("Ship it");
     repo.plan_and_select(&[slice("s1"), slice("s2")]);
-    repo.commit_for("s1", "src/s1.txt", "s1\n");
+    repo.write_commit_for("s1", "src/s1.txt", "s1\n");
     let report = repo.implementer_report(None);
     repo.record("implementer", report).ok();
     let no = repo.reviewer_report(Some("it loses the exit code"));
@@ -469,7 +469,7 @@ fn a_review_that_said_no_is_answered_before_another_one() {
 
 #[test]
 fn a_plan_that_changes_nothing_but_the_order_says_so() {
-    let repo = given_back();
+    let repo = make_given_back();
     for plan in [
         json!({}),
         json!({"plan_basis": "x", "add": [], "order": []}),

@@ -16,7 +16,7 @@ fn counts(text: &str, part: &str, times: usize) {
 
 /// `a` with a commit whose gate prints this.
 fn printing(results: &str) -> Repo {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write("results", results);
     repo.write(
         "a.txt",
@@ -85,7 +85,7 @@ fn where_a_gate_names_no_test_the_prompt_says_what_can_be_cited() {
 
 #[test]
 fn a_red_gate_names_the_tests_of_unittest_once() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write("results", "test_two (test_a.T.test_two) ... FAIL\n\nFAIL: test_two (test_a.T.test_two)\n----\nAssertionError\n\nFAILED (failures=1)\n");
     repo.write("red", "");
     let sha = repo.commit("do a", Some("a"));
@@ -138,12 +138,12 @@ fn a_judge_is_told_of_no_file_of_votes() {
     let text = prompt(&Repo::wave());
     counts(&text, "stop-check-history", 0);
     counts(&text, "Seven files under `.agent/`", 1);
-    counts(&prompt(&Repo::committed()), "stop-check-history", 1);
+    counts(&prompt(&Repo::with_commit()), "stop-check-history", 1);
 }
 
 #[test]
 fn what_became_of_a_slice_is_said_and_not_what_was_wanted() {
-    let repo = Repo::reviewed();
+    let repo = Repo::with_review();
     repo.write("a.txt", "one\ntwo\nand more\n");
     let block = json!({
         "reconcile": {"slice_id": "a", "decision": "accepted"},
@@ -158,7 +158,7 @@ fn what_became_of_a_slice_is_said_and_not_what_was_wanted() {
         .exits(0)
         .says("would accept a, which is reopened")
         .never_says("accepts a");
-    let repo = Repo::reviewed();
+    let repo = Repo::with_review();
     repo.write("elsewhere.txt", "the user's\n");
     repo.record("regrounder", repo.reground("accepted", "a", "b", &block))
         .exits(0)
@@ -172,7 +172,7 @@ fn what_became_of_a_slice_is_said_and_not_what_was_wanted() {
 
 #[test]
 fn findings_stand_once_in_the_prompt_of_whoever_mends_them() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     repo.record("reviewer", repo.review(false)).exits(0);
     repo.record("auditor", repo.audit("a")).exits(0);
     let block = json!({"reconcile": {"slice_id": "a", "decision": "reopened"}});
@@ -192,7 +192,7 @@ fn findings_stand_once_in_the_prompt_of_whoever_mends_them() {
 
 #[test]
 fn a_long_list_of_findings_is_cut_with_what_shows_the_rest() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let findings: String = (0..250)
         .map(|number| format!("\n- finding {number} {}", "x".repeat(60)))
         .collect();

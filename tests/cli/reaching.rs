@@ -21,7 +21,7 @@ fn is_due_for(repo: &Repo, cause: &str) {
 
 #[test]
 fn whoever_re_grounds_is_told_what_the_user_did() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["undo", "--as-user"]).exits(0);
     is_due_for(&repo, "the user took back with `cook undo` what came after");
     repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
@@ -30,7 +30,7 @@ fn whoever_re_grounds_is_told_what_the_user_did() {
     // What was due before went with the mission.
     lacks(&prompt(&repo), "`cook undo` what came after");
 
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.edit("plan.json", |plan| {
         plan["candidate_slices"][1]["priority"] = json!(2);
     });
@@ -59,7 +59,7 @@ fn whoever_re_grounds_is_told_what_the_user_did() {
 /// The command that a stop names is the one that ends it, in a script too.
 #[test]
 fn what_is_named_for_edited_settings_takes_them_in() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let settings = repo.read(".agent/cook.toml");
     repo.write(".agent/cook.toml", format!("{settings}\n# ours\n"));
     let named = repo.cook(&["next", "--json"]).exits(0).json();
@@ -71,7 +71,7 @@ fn what_is_named_for_edited_settings_takes_them_in() {
 /// What cook itself left uncommitted is committed by a command that is named wherever it holds things up.
 #[test]
 fn a_mission_that_is_not_committed_is_said_to_be_committed_by_cook() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
         .exits(0);
     let how = "`cook init --commit` commits .agent/mission.md";
@@ -94,13 +94,15 @@ fn whoever_re_grounds_is_told_of_ends_and_beginnings() {
     let repo = Repo::wave();
     repo.cook(&["resume", "--new-wave", "--as-user"]).exits(0);
     is_due_for(&repo, "the user asked for another stop wave");
-    let repo = Repo::done();
+    let repo = Repo::with_done();
     repo.commit("beside", None);
     repo.cook(&["resume", "--as-user"]).exits(0);
     is_due_for(&repo, "the project was done, and the user went on");
-    let repo = crate::taken_plans::begun("# Tasks\n\n- [ ] T001 write it\n  - [ ] it is there\n");
+    let repo = crate::taken_plans::begin_with_list(
+        "# Tasks\n\n- [ ] T001 write it\n  - [ ] it is there\n",
+    );
     is_due_for(&repo, "`cook init` took in the plan in `TODO.md`");
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let returned = repo.implementation("a", "none").replace(
         "adjustment required: no",
         "adjustment required: yes, b comes first",
@@ -122,9 +124,9 @@ fn whoever_re_grounds_is_told_of_ends_and_beginnings() {
 
 #[test]
 fn an_implementer_with_work_and_an_answer_is_told_both() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let asked = repo.implementation("a", "none") + "Input needed from user: one or 1?\n";
-    repo.commit_for("a", "a.txt", "one\n");
+    repo.write_commit_for("a", "a.txt", "one\n");
     repo.record("implementer", asked).exits(0);
     repo.cook(&["answer", "in words", "--as-user"]).exits(0);
     assert_eq!(repo.rule(), "4");
@@ -136,7 +138,7 @@ fn an_implementer_with_work_and_an_answer_is_told_both() {
 
 #[test]
 fn who_decides_is_told_what_is_not_committed_and_what_that_asks_of_a_report() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write("notes.txt", "the user's\n");
     holds(
         &prompt(&repo),
@@ -145,7 +147,7 @@ fn who_decides_is_told_what_is_not_committed_and_what_that_asks_of_a_report() {
     std::fs::remove_file(repo.root.join("notes.txt")).unwrap();
     lacks(&prompt(&repo), "not committed:");
 
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     for number in 0..30 {
         repo.write(&format!("notes/{number}.txt"), "");
         repo.write(&format!("note-{number}.txt"), "");
@@ -199,8 +201,8 @@ fn a_judge_is_told_where_a_vote_needs_a_ticket() {
 }
 
 /// `a` with a foreign commit before its own and one after it, one of which writes its file too.
-fn mixed() -> Repo {
-    let repo = Repo::selected();
+fn make_mixed() -> Repo {
+    let repo = Repo::with_selection();
     repo.write("theirs.txt", "of a colleague\n");
     repo.write("a.txt", "zero\n");
     repo.git(&["add", "-A"]);
@@ -221,7 +223,7 @@ fn mixed() -> Repo {
 
 #[test]
 fn foreign_commits_in_a_slices_range_are_told_apart_from_its_own() {
-    let repo = mixed();
+    let repo = make_mixed();
     let told = prompt(&repo);
     holds(&told, "commits in that range that are not the slice's");
     holds(&told, " by Ann");
@@ -288,7 +290,7 @@ fn judges_are_shown_what_others_did_to_the_whole() {
 /// An auditor looks at the whole too, beside the slice that it comes after.
 #[test]
 fn auditors_are_shown_what_head_lacks_of_done_slices() {
-    let repo = Repo::reviewed();
+    let repo = Repo::with_review();
     let block = json!({
         "reconcile": {"slice_id": "a", "decision": "accepted"},
         "evidence": evidence_a(),
@@ -298,7 +300,7 @@ fn auditors_are_shown_what_head_lacks_of_done_slices() {
         .exits(0);
     repo.write("a.txt", "one\n");
     repo.commit("Take two back", None);
-    let sha = repo.commit_for("b", "b.txt", "three\n");
+    let sha = repo.write_commit_for("b", "b.txt", "three\n");
     repo.record("implementer", repo.implementation("b", &sha))
         .exits(0);
     let lost = "work of slice a, which is done, that was taken away since: a.txt";
@@ -310,7 +312,7 @@ fn auditors_are_shown_what_head_lacks_of_done_slices() {
 
 #[test]
 fn a_range_of_own_commits_alone_is_shown_as_it_was() {
-    let told = prompt(&Repo::committed());
+    let told = prompt(&Repo::with_commit());
     for part in ["not the slice's", "of no commit", "partly of"] {
         lacks(&told, part);
     }
@@ -343,7 +345,7 @@ fn judges_are_shown_the_run_at_head_and_no_older_one() {
 
 #[test]
 fn the_next_attempt_reads_what_the_last_one_said_it_had_fixed() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let rejected = |what: &str| {
         let report = repo.review(false).replace("two is odd", what);
         repo.record("reviewer", report).exits(0);
@@ -378,7 +380,7 @@ fn the_next_attempt_reads_what_the_last_one_said_it_had_fixed() {
 
 #[test]
 fn a_reviewer_is_told_what_other_slices_are_for() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let told = prompt(&repo);
     let (_, others) = told.split_once("The other slices (").unwrap();
     holds(others, "`b` (planned): do b: prints three");
@@ -401,7 +403,7 @@ fn a_judge_reads_no_checkpoint() {
 
 #[test]
 fn a_cancelled_slice_is_not_among_the_others() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let mut plan = plan();
     plan["candidate_slices"][1]["status"] = json!("cancelled");
     plan["candidate_slices"][1]["reason"] = json!("no");
@@ -433,5 +435,5 @@ fn a_model_is_told_why_cook_does_not_re_ground_by_itself() {
     repo.record("reviewer", repo.review(true)).exits(0);
     assert_eq!(repo.rule(), "7");
     holds(&prompt(&repo), why);
-    lacks(&prompt(&Repo::reviewed()), why);
+    lacks(&prompt(&Repo::with_review()), why);
 }

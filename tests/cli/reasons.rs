@@ -14,10 +14,10 @@ pub fn prompt(repo: &Repo) -> String {
 }
 
 /// A committed slice that its review rejected, and the audit after it.
-pub fn rejected() -> Repo {
+pub fn make_rejected() -> Repo {
     let repo = Repo::with_mission("Ship it");
     repo.plan_and_select(&[slice("s1")]);
-    repo.commit_for("s1", "s1.txt", "s1 works\n");
+    repo.write_commit_for("s1", "s1.txt", "s1 works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     let no = repo.reviewer_report(Some("it loses the exit code"));
@@ -45,7 +45,7 @@ fn a_reopened_slice_is_told_what_to_fix() {
     lacks(&told, "The review that sent it back");
     holds(&told, "which a re-ground reopened");
     // A done slice too.
-    repo.commit_for("s1", "s1.txt", "s1 works\nbetter\n");
+    repo.write_commit_for("s1", "s1.txt", "s1 works\nbetter\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     let again = |report: String| report.replace("- read", "- read again");
@@ -58,7 +58,7 @@ fn a_reopened_slice_is_told_what_to_fix() {
 
 #[test]
 fn what_an_attempt_did_about_each_must_fix_reaches_who_judges_it() {
-    let repo = rejected();
+    let repo = make_rejected();
     lacks(&prompt(&repo), "Must-fix answered");
     let decision =
         json!({"slice_id": "s1", "decision": "reopened", "findings": ["it leaks handles"]});
@@ -69,7 +69,7 @@ fn what_an_attempt_did_about_each_must_fix_reaches_who_judges_it() {
         "Must-fix answered:\n- <for each thing that must be fixed its number",
     );
     holds(&told, "must be fixed: 2. it leaks handles");
-    repo.commit_for("s1", "s1.txt", "s1 works\nbetter\n");
+    repo.write_commit_for("s1", "s1.txt", "s1 works\nbetter\n");
     let report = repo.implementer_report(None);
     let report = format!(
         "{report}Must-fix answered:\n- 2: no leak: it is closed in s1.txt:2\n- 9: there is no such\n"
@@ -96,7 +96,7 @@ fn what_an_attempt_did_about_each_must_fix_reaches_who_judges_it() {
 
 #[test]
 fn a_prompt_and_a_repair_request_offer_what_their_rule_takes() {
-    let repo = rejected();
+    let repo = make_rejected();
     let offered = |text: &str| {
         let keys = [
             "reconcile",
@@ -127,7 +127,7 @@ fn a_prompt_and_a_repair_request_offer_what_their_rule_takes() {
 
 #[test]
 fn a_no_that_the_user_voids_is_told_to_everybody_after() {
-    let repo = rejected();
+    let repo = make_rejected();
     repo.cook(&["resume", "--review-again", "--as-user"]).ok();
     let voided = "the user voided that review";
     let told = |role: &str| {
@@ -156,7 +156,7 @@ fn a_no_that_the_user_voids_is_told_to_everybody_after() {
 
 #[test]
 fn a_no_is_voided_as_well_where_its_slice_was_reopened() {
-    let repo = rejected();
+    let repo = make_rejected();
     let decision = json!({"slice_id": "s1", "decision": "reopened", "findings": []});
     repo.hand_in_reground(&json!({"reconcile": decision}));
     repo.cook(&["resume", "--review-again", "--as-user"]).ok();

@@ -7,7 +7,7 @@ use crate::support::story::{MISSION, plan};
 use serde_json::json;
 
 #[track_caller]
-fn unchanged(repo: &Repo, args: &[&str], report: impl AsRef<[u8]>, exit: i32, code: &str) {
+fn expect_unchanged(repo: &Repo, args: &[&str], report: impl AsRef<[u8]>, exit: i32, code: &str) {
     let before = repo.fingerprint();
     let run = repo.record_with(args, report).exits(exit);
     assert!(
@@ -23,7 +23,7 @@ fn unchanged(repo: &Repo, args: &[&str], report: impl AsRef<[u8]>, exit: i32, co
 #[test]
 fn check_needs_no_repository() {
     let dir = Repo::directory();
-    let good = Repo::committed().review(true);
+    let good = Repo::with_commit().review(true);
     let run = dir
         .record_with(&["reviewer", "--check", "--json"], &good)
         .exits(0);
@@ -55,7 +55,7 @@ fn check_needs_no_repository() {
 
 #[test]
 fn a_dry_run_says_what_would_be_and_writes_nothing() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let before = repo.fingerprint();
     let run = repo
         .record_with(&["reviewer", "--dry-run", "--json"], repo.review(true))
@@ -63,7 +63,7 @@ fn a_dry_run_says_what_would_be_and_writes_nothing() {
     assert_eq!(run.json()["recorded"], false);
     assert_eq!(run.json()["next"]["rule"], "6");
     assert!(before == repo.fingerprint());
-    unchanged(
+    expect_unchanged(
         &repo,
         &["auditor", "--dry-run"],
         repo.audit("b"),
@@ -74,7 +74,7 @@ fn a_dry_run_says_what_would_be_and_writes_nothing() {
 
 #[test]
 fn a_ticket_is_good_for_one_state_of_log_and_head() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let ticket = |repo: &Repo| {
         let next = repo.cook(&["next", "--json"]).json();
         next["ticket"].as_str().unwrap().to_owned()
@@ -82,7 +82,7 @@ fn a_ticket_is_good_for_one_state_of_log_and_head() {
     let old = ticket(&repo);
     assert_eq!(old, ticket(&repo), "reading twice gives the same ticket");
     repo.commit("foreign", None);
-    unchanged(
+    expect_unchanged(
         &repo,
         &["reviewer", "--ticket", &old],
         repo.review(true),
@@ -92,7 +92,7 @@ fn a_ticket_is_good_for_one_state_of_log_and_head() {
     let fresh = ticket(&repo);
     repo.record_with(&["reviewer", "--ticket", &fresh], repo.review(true))
         .exits(0);
-    unchanged(
+    expect_unchanged(
         &repo,
         &["auditor", "--ticket", &fresh],
         repo.audit("b"),
@@ -104,7 +104,7 @@ fn a_ticket_is_good_for_one_state_of_log_and_head() {
 /// Who implements commits between its dispatch and its report.
 #[test]
 fn an_implementer_reports_with_the_ticket_that_it_began_with() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let ticket = |repo: &Repo| {
         let next = repo.cook(&["next", "--json"]).json();
         next["ticket"].as_str().unwrap().to_owned()
@@ -120,7 +120,7 @@ fn an_implementer_reports_with_the_ticket_that_it_began_with() {
     let main = repo.git(&["branch", "--show-current"]);
     repo.git(&["switch", "-q", "-c", "aside"]);
     for given in [dispatched.as_str(), &halfway, "0123456789abcdef"] {
-        unchanged(
+        expect_unchanged(
             &repo,
             &["implementer", "--ticket", given],
             report(),
@@ -137,7 +137,7 @@ fn an_implementer_reports_with_the_ticket_that_it_began_with() {
         .exits(0);
     // The log has moved: what was given before that is for no report any more.
     for role in ["implementer", "reviewer"] {
-        unchanged(
+        expect_unchanged(
             &repo,
             &[role, "--ticket", &dispatched],
             if role == "reviewer" {
@@ -156,7 +156,7 @@ fn judges_are_told_apart_by_their_sessions() {
     let repo = Repo::wave();
     repo.record_with(&["stop-judge", "--session", "s1"], repo.judge(true))
         .exits(0);
-    unchanged(
+    expect_unchanged(
         &repo,
         &["stop-judge", "--session", "s1"],
         repo.judge(true),
@@ -172,14 +172,14 @@ fn judges_are_told_apart_by_their_sessions() {
 
 #[test]
 fn who_did_the_work_judges_it_in_no_role() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write("results", "ok 1 - one\nok 2 - two\n");
     repo.write("a.txt", "one\ntwo\n");
     let work = repo.implementation("a", &repo.commit("do a", Some("a")));
     repo.record_with(&["implementer", "--session", "s1"], work)
         .exits(0);
     let with = |session| ["reviewer", "--session", session];
-    unchanged(
+    expect_unchanged(
         &repo,
         &with("s1"),
         repo.review(true),
@@ -188,7 +188,7 @@ fn who_did_the_work_judges_it_in_no_role() {
     );
     repo.record_with(&with("s2"), repo.review(true)).exits(0);
     let audit = ["auditor", "--session", "s1"];
-    unchanged(&repo, &audit, repo.audit("b"), 4, "judge_not_independent");
+    expect_unchanged(&repo, &audit, repo.audit("b"), 4, "judge_not_independent");
     // By hand, where nobody names a session, one may play all roles.
     repo.record("auditor", repo.audit("b")).exits(0);
 }
@@ -197,7 +197,7 @@ fn who_did_the_work_judges_it_in_no_role() {
 fn the_same_text_without_a_session_is_one_vote() {
     let repo = Repo::wave();
     repo.record("stop-judge", repo.judge(true)).exits(0);
-    unchanged(
+    expect_unchanged(
         &repo,
         &["stop-judge"],
         repo.judge(true),
@@ -208,7 +208,7 @@ fn the_same_text_without_a_session_is_one_vote() {
 
 #[test]
 fn what_a_report_says_must_be_what_cook_measures() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let good = repo.review(true);
     for (from, to, code) in [
         (MISSION, "Ship another tool", "mission_mismatch"),
@@ -250,7 +250,7 @@ fn what_a_report_says_must_be_what_cook_measures() {
         ),
     ] {
         assert!(good.contains(from), "{from}");
-        unchanged(&repo, &["reviewer"], good.replace(from, to), 4, code);
+        expect_unchanged(&repo, &["reviewer"], good.replace(from, to), 4, code);
     }
     repo.write("dirt", "x");
     repo.record("reviewer", &good).exits(4);
@@ -260,43 +260,43 @@ fn what_a_report_says_must_be_what_cook_measures() {
         .audit("b")
         .replace("clean: yes", "clean: no")
         .replace("Worktree blockers: none", "Worktree blockers: dirt");
-    unchanged(&repo, &["auditor"], lie, 4, "clean_mismatch");
+    expect_unchanged(&repo, &["auditor"], lie, 4, "clean_mismatch");
 }
 
 #[test]
 fn hostile_reports_are_refused_or_read_harmlessly() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let good = repo.review(true);
-    unchanged(&repo, &["reviewer"], "", 4, "report_empty");
-    unchanged(
+    expect_unchanged(&repo, &["reviewer"], "", 4, "report_empty");
+    expect_unchanged(
         &repo,
         &["reviewer"],
         b"\xff\xfe MISSION ANCHOR: x\n",
         4,
         "report_not_text",
     );
-    unchanged(
+    expect_unchanged(
         &repo,
         &["reviewer"],
         vec![b'x'; 10 << 20],
         4,
         "report_too_large",
     );
-    unchanged(
+    expect_unchanged(
         &repo,
         &["reviewer"],
         vec![b'x'; 17 << 20],
         3,
         "input_too_large",
     );
-    unchanged(
+    expect_unchanged(
         &repo,
         &["reviewer"],
         "\u{1b}]0;owned\u{7}\u{1b}[2Jhello\u{202e}",
         4,
         "header_missing",
     );
-    unchanged(
+    expect_unchanged(
         &repo,
         &["reviewer"],
         good.replace(
@@ -364,7 +364,7 @@ fn plans_that_cannot_be_are_refused_by_name() {
     ];
     for (code, plan) in cases {
         let report = repo.reground("none", "none", "none", &json!({"plan": plan}));
-        unchanged(&repo, &["regrounder"], &report, 4, code);
+        expect_unchanged(&repo, &["regrounder"], &report, 4, code);
         if code == "dependency_cycle" {
             let run = repo.record("regrounder", &report);
             for id in ["one", "two", "three"] {
@@ -373,7 +373,7 @@ fn plans_that_cannot_be_are_refused_by_name() {
         }
     }
     let blocked = repo.reground("none", "none", "b", &json!({"plan": base, "select": "b"}));
-    unchanged(&repo, &["regrounder"], &blocked, 4, "select_blocked");
+    expect_unchanged(&repo, &["regrounder"], &blocked, 4, "select_blocked");
     let mut two = base.clone();
     two["candidate_slices"][0]["status"] = json!("selected");
     two["candidate_slices"][1]["status"] = json!("selected");
@@ -398,7 +398,7 @@ fn plans_that_cannot_be_are_refused_by_name() {
 
 #[test]
 fn commits_that_a_report_cannot_claim() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let basis = repo.git(&["rev-parse", "HEAD"]);
     repo.git(&["switch", "-q", "-c", "side"]);
     repo.write("side.txt", "x");
@@ -420,10 +420,10 @@ fn commits_that_a_report_cannot_claim() {
         assert!(before == repo.fingerprint());
     }
     let empty = repo.commit("empty", Some("a"));
-    unchanged(&repo, &["implementer"], report(&empty), 4, "commit_empty");
+    expect_unchanged(&repo, &["implementer"], report(&empty), 4, "commit_empty");
     repo.write(".agent/README.md", "mine now\n");
     let contract = repo.commit("contract", Some("a"));
-    unchanged(
+    expect_unchanged(
         &repo,
         &["implementer"],
         report(&contract),
@@ -434,7 +434,7 @@ fn commits_that_a_report_cannot_claim() {
 
 #[test]
 fn a_question_waits_for_the_user_and_the_answer_goes_on() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let question = repo.implementation("a", "none").replace(
         "Residual risks discovered: none",
         "Residual risks discovered: none\nInput needed from user: which port?",
@@ -456,7 +456,7 @@ fn a_question_waits_for_the_user_and_the_answer_goes_on() {
 /// Beside its form a check says what the repository has against a report, where one waits for it.
 #[test]
 fn a_check_says_what_would_refuse_the_report() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let before = repo.fingerprint();
     let check = |role: &str, report: String, exit: i32| {
         let run = repo.record_with(&[role, "--check", "--json"], report);
@@ -501,7 +501,7 @@ fn a_check_looks_evidence_up_and_runs_nothing() {
     let gate = check("cmd:sh nothing.sh#done", 1);
     assert_eq!(gate["findings"][0]["code"], "evidence_unverified", "{gate}");
     assert!(before == repo.fingerprint(), "a check changed something");
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let run = |commit: &str, exit: i32| {
         let report = repo.implementation("a", commit);
         let run = repo.record_with(&["implementer", "--check", "--json"], report);
@@ -519,18 +519,18 @@ fn a_check_looks_evidence_up_and_runs_nothing() {
 /// While the work is stopped no ticket helps, and a report is told what it waits for.
 #[test]
 fn a_report_on_stopped_work_is_told_what_stops_it() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let review = repo.review(true);
     repo.cook(&["pause"]).exits(0);
     repo.write("more.txt", "somebody's\n");
     repo.commit("More", None);
     repo.record("reviewer", &review)
-        .refused("not_your_turn")
+        .expect_refused("not_your_turn")
         .says("cook resume");
     repo.cook(&["answer", "yes", "--as-user"])
-        .refused("does_not_apply");
+        .expect_refused("does_not_apply");
     repo.cook(&["resume", "--as-user"]).exits(0);
     repo.cook(&["answer", "yes", "--as-user"])
-        .refused("does_not_apply")
+        .expect_refused("does_not_apply")
         .says("cook brief say TEXT");
 }

@@ -10,7 +10,7 @@ fn prompt(repo: &Repo) -> String {
 
 #[test]
 fn the_reason_of_a_pause_or_an_end_binds_who_goes_on() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["pause"]).exits(0);
     repo.cook(&["resume", "--as-user"]).exits(0);
     assert!(!prompt(&repo).contains("the user said: "));
@@ -37,7 +37,7 @@ fn the_reason_of_a_pause_or_an_end_binds_who_goes_on() {
 
 #[test]
 fn a_no_to_commands_reaches_the_regrounder() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let returned = repo.implementation("a", "none").replace(
         "adjustment required: no",
         "adjustment required: yes, c comes first",
@@ -74,7 +74,7 @@ fn a_no_to_commands_reaches_the_regrounder() {
 
 #[test]
 fn marks_that_an_editor_sets_say_what_plain_ones_say() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["brief", "say", "Don't vendor \"x\" -- ever...", "--as-user"])
         .exits(0);
     let said = repo.cook(&["log", "-n", "1", "--json"]).exits(0).json();

@@ -120,7 +120,7 @@ fn bash(bin: &TempDir) -> Command {
     command
 }
 
-fn said(output: &Output) -> String {
+fn read_both_streams(output: &Output) -> String {
     let out = String::from_utf8_lossy(&output.stdout);
     format!("{out}{}", String::from_utf8_lossy(&output.stderr))
 }
@@ -459,7 +459,7 @@ fn git_sees_the_contract_and_nothing_else() {
                 .env("GIT_CONFIG_GLOBAL", "/dev/null")
                 .output()
                 .unwrap();
-            assert!(output.status.success(), "{}", said(&output));
+            assert!(output.status.success(), "{}", read_both_streams(&output));
             String::from_utf8(output.stdout).unwrap()
         };
         git(&["init", "-q"]);
@@ -934,7 +934,11 @@ fn every_script_is_valid_bash() {
             .arg(file.path().join("script.sh"))
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}\n{script}", said(&output));
+        assert!(
+            output.status.success(),
+            "{}\n{script}",
+            read_both_streams(&output)
+        );
     }
 }
 
@@ -964,8 +968,12 @@ fn both_scripts_pass_in_an_empty_repository_from_anywhere() {
                 .env("CDPATH", parent.path().join("decoy"))
                 .output()
                 .unwrap();
-            assert!(output.status.success(), "{}", said(&output));
-            assert!(said(&output).contains(&here), "{}", said(&output));
+            assert!(output.status.success(), "{}", read_both_streams(&output));
+            assert!(
+                read_both_streams(&output).contains(&here),
+                "{}",
+                read_both_streams(&output)
+            );
         }
         let output = Command::new(root.join(script))
             .arg("--strict")
@@ -974,9 +982,9 @@ fn both_scripts_pass_in_an_empty_repository_from_anywhere() {
             .output()
             .unwrap();
         assert!(
-            said(&output).contains("cook[verify control-plane --strict]"),
+            read_both_streams(&output).contains("cook[verify control-plane --strict]"),
             "{}",
-            said(&output)
+            read_both_streams(&output)
         );
     }
 }
@@ -994,9 +1002,9 @@ fn without_cook_both_scripts_say_so_and_fail() {
             .unwrap();
         assert_eq!(output.status.code(), Some(127));
         assert!(
-            said(&output).contains("\"cook\" is not installed"),
+            read_both_streams(&output).contains("\"cook\" is not installed"),
             "{}",
-            said(&output)
+            read_both_streams(&output)
         );
     }
 }
@@ -1022,7 +1030,12 @@ fn cook_bin_names_the_program() {
                 .env("COOK_BIN", named)
                 .output()
                 .unwrap();
-            assert_eq!(output.status.success(), works, "{named}: {}", said(&output));
+            assert_eq!(
+                output.status.success(),
+                works,
+                "{named}: {}",
+                read_both_streams(&output)
+            );
         }
     }
 }
@@ -1044,7 +1057,7 @@ fn the_stop_verifier_runs_each_check_and_stops_at_the_first_failure() {
             .unwrap()
     };
     let good = run("", 0);
-    let text = said(&good);
+    let text = read_both_streams(&good);
     assert!(good.status.success(), "{text}");
     let order: Vec<&str> = text
         .lines()
@@ -1056,12 +1069,19 @@ fn the_stop_verifier_runs_each_check_and_stops_at_the_first_failure() {
 
     let red = run("lint", 0);
     assert_eq!(red.status.code(), Some(1));
-    assert!(said(&red).contains("error: the gate \"lint\" failed"));
-    assert!(!said(&red).contains("npm run test\n") && !said(&red).contains("every gate passed"));
+    assert!(read_both_streams(&red).contains("error: the gate \"lint\" failed"));
+    assert!(
+        !read_both_streams(&red).contains("npm run test\n")
+            && !read_both_streams(&red).contains("every gate passed")
+    );
 
     let broken = run("", 3);
     assert_eq!(broken.status.code(), Some(3));
-    assert!(!said(&broken).contains("npm run"), "{}", said(&broken));
+    assert!(
+        !read_both_streams(&broken).contains("npm run"),
+        "{}",
+        read_both_streams(&broken)
+    );
 }
 
 #[test]
@@ -1075,7 +1095,12 @@ fn a_check_that_is_missing_fails_the_stop_verifier() {
         .current_dir(root.path())
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(127), "{}", said(&output));
+    assert_eq!(
+        output.status.code(),
+        Some(127),
+        "{}",
+        read_both_streams(&output)
+    );
 }
 
 #[test]
@@ -1098,9 +1123,9 @@ fn a_check_that_calls_the_stop_verifier_ends() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        said(&output).contains("calls its stop verifier again"),
+        read_both_streams(&output).contains("calls its stop verifier again"),
         "{}",
-        said(&output)
+        read_both_streams(&output)
     );
 }
 

@@ -2,7 +2,7 @@
 //! with a call that goes on from the ref in it. The agents are scripted.
 #![cfg(target_os = "linux")]
 
-use crate::support::agents::{Scripted, is_alive, pid_in, settle, wait_for};
+use crate::support::agents::{Scripted, is_alive, settle, wait_for, wait_for_pid};
 use crate::support::{Repo, Run, run};
 use cook_store::session::{Episode, Exchange, GitStore, Kind, SessionStore, replay_prompt};
 use cook_store::store::Place;
@@ -21,7 +21,7 @@ struct Desk {
 type Member = (&'static str, &'static str, &'static str);
 
 fn desk(members: &[Member]) -> Desk {
-    let (repo, away) = (Repo::born(), crate::support::room());
+    let (repo, away) = (Repo::with_script(), crate::support::room());
     let agents: Vec<Scripted> = members
         .iter()
         .map(|(name, dialect, extra)| Scripted::new(away.path(), name, dialect).with(extra))
@@ -53,7 +53,7 @@ impl Desk {
     }
 
     #[track_caller]
-    fn asked(&self, agent: &str, say: &str, more: &[&str]) -> Refs {
+    fn ask_refs(&self, agent: &str, say: &str, more: &[&str]) -> Refs {
         refs(&self.ask(agent, say, more).exits(0))
     }
 
@@ -213,7 +213,7 @@ fn every_way_of_naming_is_taken() {
     let prefix = &episode[..episode.len() - 1];
     let lower = episode.to_lowercase();
     for name in [episode, "start", prefix, &lower] {
-        desk.asked("one", "on", &["--on-episode", name]);
+        desk.ask_refs("one", "on", &["--on-episode", name]);
     }
     // Of two calls with one hash the newer is taken, and it is said.
     let run = desk.ask("one", "on", &["--on-episode", hash]).exits(0);
@@ -231,7 +231,7 @@ fn continuation_not_supported_goes_on_elsewhere() {
         ("able", "pi", ""),
         ("once", "codex", "continuation = \"none\"\n"),
     ]);
-    let first = desk.asked("able", "begin", &[]);
+    let first = desk.ask_refs("able", "begin", &[]);
     let error = desk.error(
         "once",
         "on",
@@ -241,8 +241,8 @@ fn continuation_not_supported_goes_on_elsewhere() {
     );
     assert_eq!(desk.calls("once"), 0);
     assert_eq!(prior(&error, "episode"), first.episode);
-    desk.asked("able", "on", &["--on-episode", &prior(&error, "episode")]);
-    desk.asked("once", "afresh", &[]);
+    desk.ask_refs("able", "on", &["--on-episode", &prior(&error, "episode")]);
+    desk.ask_refs("once", "afresh", &[]);
 }
 
 const SMALL: &str = "window_tokens = 300\nreserve_tokens = 100\n";
@@ -253,7 +253,7 @@ fn a_text_agent_that_reports_nothing_is_compacted_once_by_estimate() {
     desk.agent("plain")
         .script(json!({"steps": [{"reply": "fine"}],
         "when": [["Summarise this conversation", [{"reply": "THE RECAP"}]]]}));
-    let first = desk.asked("plain", &"a".repeat(330), &[]);
+    let first = desk.ask_refs("plain", &"a".repeat(330), &[]);
     let second = desk.json(
         "plain",
         &"b".repeat(300),
@@ -300,7 +300,7 @@ fn a_text_agent_that_reports_nothing_is_compacted_once_by_estimate() {
         "episode_compacted",
     );
     assert!(error["hint"].as_str().unwrap().contains("--on-series"));
-    desk.asked("plain", "x", &["--on-series", &prior(&error, "series")]);
+    desk.ask_refs("plain", "x", &["--on-series", &prior(&error, "series")]);
 
     // context_window_exceeded: both numbers, nothing is started, and the ref goes on.
     let calls = desk.calls("plain");
@@ -317,7 +317,7 @@ fn a_text_agent_that_reports_nothing_is_compacted_once_by_estimate() {
         "{error}"
     );
     assert_eq!(desk.calls("plain"), calls);
-    desk.asked("plain", "less", &["--on-series", &prior(&error, "series")]);
+    desk.ask_refs("plain", "less", &["--on-series", &prior(&error, "series")]);
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn a_compacted_series_is_gone_on_from_again_and_again() {
     desk.agent("plain")
         .script(json!({"steps": [{"reply": "fine"}],
         "when": [["Summarise this conversation", [{"reply": "THE RECAP"}]]]}));
-    let first = desk.asked("plain", &"a".repeat(330), &[]);
+    let first = desk.ask_refs("plain", &"a".repeat(330), &[]);
     let series = first.series.clone().unwrap();
     let on = ["--on-series", series.as_str()];
     let mut seen = Vec::new();
@@ -360,7 +360,7 @@ fn a_compacted_series_is_gone_on_from_again_and_again() {
     assert!(said.contains("`plain` failed"), "{said}");
     assert_eq!(prior(&error, "series"), series);
     desk.plays("plain", json!([{"reply": "back"}]));
-    desk.asked("plain", &"e".repeat(300), &on);
+    desk.ask_refs("plain", &"e".repeat(300), &on);
 }
 
 /// What acts on a terminal or turns the direction of text.
@@ -408,7 +408,7 @@ fn data_is_printed_without_what_acts_on_a_terminal_and_stays_the_same() {
 #[test]
 fn refs_are_the_last_line_whatever_comes_before_it() {
     let desk = desk(&[("one", "pi", "")]);
-    let first = desk.asked("one", "begin", &[]);
+    let first = desk.ask_refs("one", "begin", &[]);
     desk.repo.write("new.txt", "x");
     let on = ["--on-episode", first.episode.as_str(), "-v"];
     let run = desk.ask("one", "on", &on).exits(0).says("tree_moved");
@@ -423,8 +423,8 @@ fn refs_are_the_last_line_whatever_comes_before_it() {
 #[test]
 fn refs_that_name_nothing_or_too_much_make_nothing() {
     let desk = desk(&[("one", "pi", "")]);
-    let first = desk.asked("one", "begin", &[]);
-    let second = desk.asked("one", "begin again", &[]);
+    let first = desk.ask_refs("one", "begin", &[]);
+    let second = desk.ask_refs("one", "begin again", &[]);
     let lines = desk.lines().len();
     let series = first.series.clone().unwrap();
     let common = first
@@ -483,9 +483,9 @@ fn refs_that_name_nothing_or_too_much_make_nothing() {
     }
     assert_eq!((desk.calls("one"), desk.lines().len()), (2, lines));
     // Each way out that these errors name.
-    desk.asked("one", "afresh", &[]);
-    desk.asked("one", "x", &["--on-episode", &first.episode]);
-    desk.asked("one", "x", &["--on-series", &series]);
+    desk.ask_refs("one", "afresh", &[]);
+    desk.ask_refs("one", "x", &["--on-episode", &first.episode]);
+    desk.ask_refs("one", "x", &["--on-series", &series]);
     let request = json!({"say": "x", "agent": "one", "on": {"series": series}});
     let mut command = desk.repo.cook_command(&["ask", "--request", "-", "--json"]);
     command.env("X", "1");
@@ -540,7 +540,7 @@ fn object_corrupt_is_found_named_and_mended_by_an_import() {
         .exits(0)
         .says(series);
     desk.repo.cook(&["session", "verify"]).exits(0);
-    desk.asked("two", "x", &["--on-series", &prior(&error, "series")]);
+    desk.ask_refs("two", "x", &["--on-series", &prior(&error, "series")]);
 }
 
 #[test]
@@ -631,7 +631,7 @@ fn output_schema_invalid_keeps_each_answer() {
 #[test]
 fn a_failed_supplier_leaves_the_prior_refs() {
     let desk = desk(&[("one", "pi", "")]);
-    let first = desk.asked("one", "begin", &[]);
+    let first = desk.ask_refs("one", "begin", &[]);
     let series = first.series.unwrap();
     let on = [
         "--on-series",
@@ -665,7 +665,7 @@ fn a_failed_supplier_leaves_the_prior_refs() {
             "{line}"
         );
         desk.plays("one", json!([{"reply": "ok"}]));
-        desk.asked("one", "again", &["--on-series", &prior(&error, "series")]);
+        desk.ask_refs("one", "again", &["--on-series", &prior(&error, "series")]);
     }
     assert_eq!(
         desk.lines()
@@ -704,7 +704,7 @@ fn fact_6_read_only_violated_keeps_the_exchange() {
         let kept = prior(&error, "episode");
         assert_eq!(desk.episode(&kept).exchanges()[0].output(), "looked");
         desk.plays("one", json!([{"reply": "ok"}]));
-        desk.asked("one", "on", &["--on-episode", &kept]);
+        desk.ask_refs("one", "on", &["--on-episode", &kept]);
     }
 }
 
@@ -768,7 +768,7 @@ fn what_a_question_changed_is_put_back_and_named() {
     assert!(!repo.read(".git/info/exclude").contains("secret"));
     // A question that only reads is none of this.
     desk.plays("one", json!([{"reply": "ok"}]));
-    desk.asked("one", "look", &[]);
+    desk.ask_refs("one", "look", &[]);
 }
 
 /// It stands in no status, and neither does what it hides.
@@ -798,7 +798,7 @@ fn a_gitignore_that_ignores_itself_is_named_and_gone() {
     }
     assert!(repo.root.join("own/.gitignore").exists());
     desk.plays("one", json!([{"reply": "ok"}]));
-    desk.asked("one", "look", &[]);
+    desk.ask_refs("one", "look", &[]);
 }
 
 #[test]
@@ -809,7 +809,7 @@ fn whoever_takes_the_log_away_is_named_and_it_is_back() {
         .exits(0);
     let log = || repo.cook(&["log", "-n", "99"]).exits(0).out;
     let before = log();
-    desk.asked("one", "begin", &[]);
+    desk.ask_refs("one", "begin", &[]);
     desk.plays(
         "one",
         json!([
@@ -853,7 +853,7 @@ fn whoever_takes_the_log_away_is_named_and_it_is_back() {
 #[test]
 fn kept_questions_that_are_taken_away_come_back_without_a_mission() {
     let desk = desk(&[("one", "pi", "")]);
-    let first = desk.asked("one", "begin", &[]);
+    let first = desk.ask_refs("one", "begin", &[]);
     desk.plays(
         "one",
         json!([
@@ -868,7 +868,7 @@ fn kept_questions_that_are_taken_away_come_back_without_a_mission() {
     desk.repo.cook(&["session", "verify"]).exits(0);
     assert!(!desk.repo.root.join(".git/cook-mirror").exists());
     desk.plays("one", json!([{"reply": "ok"}]));
-    desk.asked("one", "on", &["--on-episode", &first.episode]);
+    desk.ask_refs("one", "on", &["--on-episode", &first.episode]);
 }
 
 #[test]
@@ -876,12 +876,12 @@ fn an_answer_is_kept_byte_for_byte_and_secrets_go_before_it_is_a_value() {
     let desk = desk(&[("one", "pi", ""), ("plain", "text", "")]);
     let said = "  \u{1b}[31mred\u{202e}\r\n\ttab \u{200b} \n\n";
     desk.plays("one", json!([{"reply": said}]));
-    let asked = desk.asked("one", "q", &[]);
+    let asked = desk.ask_refs("one", "q", &[]);
     assert_eq!(desk.episode(&asked.episode).exchanges()[0].output(), said);
     let run = desk.ask("one", "q", &[]).exits(0);
     assert!(!run.out.contains(is_raw), "{:?}", run.out);
     desk.plays("plain", json!([{"bytes": b"a\r\nb \n"}]));
-    let asked = desk.asked("plain", "q", &[]);
+    let asked = desk.ask_refs("plain", "q", &[]);
     assert_eq!(
         desk.episode(&asked.episode).exchanges()[0].output(),
         "a\r\nb \n"
@@ -891,7 +891,7 @@ fn an_answer_is_kept_byte_for_byte_and_secrets_go_before_it_is_a_value() {
         "one",
         json!([{"reply": format!("use {key} and {{\"token\": 3}}")}]),
     );
-    let asked = desk.asked("one", "q", &[]);
+    let asked = desk.ask_refs("one", "q", &[]);
     let episode = desk.episode(&asked.episode);
     let exchange = &episode.exchanges()[0];
     assert_eq!(exchange.output(), "use [redacted] and {\"token\": 3}");
@@ -1027,7 +1027,7 @@ fn an_act_records_what_it_did_and_is_never_made_again() {
 fn two_branches_of_one_checkpoint_never_see_each_other() {
     let desk = desk(&[("one", "claude", "")]);
     desk.plays("one", json!([{"reply": "the root"}]));
-    let root = desk.asked("one", "begin", &[]);
+    let root = desk.ask_refs("one", "begin", &[]);
     desk.plays("one", json!([{"recall": null}]));
     let on = ["--on-episode", root.episode.as_str(), "--native", "require"];
     let left = desk.json("one", "LEFT", &on);
@@ -1066,8 +1066,8 @@ fn another_supplier_is_told_word_for_word_what_was_said() {
         ("three", "text", ""),
     ]);
     desk.plays("one", json!([{"reply": "an answer\nin two lines"}]));
-    let first = desk.asked("one", "first question", &[]);
-    let second = desk.asked(
+    let first = desk.ask_refs("one", "first question", &[]);
+    let second = desk.ask_refs(
         "two",
         "second \"question\"",
         &["--on-episode", &first.episode],
@@ -1117,7 +1117,7 @@ fn a_fan_out_counts_only_answers() {
     }
     desk.plays("bad", json!([{"error": "no"}]));
     desk.plays("off", json!([{"reply": "perhaps"}]));
-    let root = desk.asked("a", "look", &[]);
+    let root = desk.ask_refs("a", "look", &[]);
     let before = desk.calls("b");
     let fan = |agents: &str| {
         desk.repo.cook(&[
@@ -1159,7 +1159,7 @@ fn a_fan_out_counts_only_answers() {
     );
     assert!(!desk.agent("b").input(before).contains("perhaps"));
     // From a failed member's ref another goes on.
-    desk.asked(
+    desk.ask_refs(
         "a",
         "x",
         &[
@@ -1177,7 +1177,7 @@ fn a_fan_out_counts_only_answers() {
 fn a_fan_out_says_when_the_tree_is_another_one_and_which_call_was_taken() {
     let desk = desk(&[("a", "claude", ""), ("b", "pi", "")]);
     let root = desk.json("a", "look", &[]);
-    desk.asked("a", "look", &[]);
+    desk.ask_refs("a", "look", &[]);
     let hash = root["hash"]["episode"].as_str().unwrap();
     desk.repo.write("new.txt", "x");
     let fan = |more: &[&str]| {
@@ -1248,7 +1248,7 @@ fn of_members_in_one_worktree_none_is_accused() {
     }
     // It is put back once all of them ended, and the hint holds: one by one it is told.
     assert!(!desk.repo.root.join("new.txt").exists());
-    desk.asked("good", "q", &[]);
+    desk.ask_refs("good", "q", &[]);
     let error = desk.error("bad", "q", &[], 5, "read_only_violated");
     assert!(
         !error["message"]
@@ -1383,7 +1383,7 @@ fn nothing_that_a_question_plants_is_left() {
             "refs/heads/main"
         );
         desk.plays("one", json!([{"reply": "ok"}]));
-        desk.asked("one", "q", &[]);
+        desk.ask_refs("one", "q", &[]);
     }
 }
 
@@ -1394,7 +1394,7 @@ fn an_error_names_a_step_that_works() {
         ("atom", "text", "capability = \"atom\"\n"),
         ("gone", "text", ""),
     ]);
-    let first = desk.asked("one", "begin", &[]);
+    let first = desk.ask_refs("one", "begin", &[]);
     let series = first.series.as_deref().unwrap();
     // A series on an atom: the episode that it stands at.
     let error = desk.error(
@@ -1409,7 +1409,7 @@ fn an_error_names_a_step_that_works() {
         hint.contains(&format!("--on-episode {}", first.episode)),
         "{hint}"
     );
-    desk.asked("atom", "x", &["--on-episode", &first.episode]);
+    desk.ask_refs("atom", "x", &["--on-episode", &first.episode]);
     // A record that cannot be forked: not another agent, the option.
     let error = desk.error(
         "atom",
@@ -1504,7 +1504,10 @@ fn an_error_names_a_step_that_works() {
 #[test]
 fn names_are_moved_aloud_and_are_no_refs() {
     let desk = desk(&[("one", "pi", "")]);
-    let (first, second) = (desk.asked("one", "a", &[]), desk.asked("one", "b", &[]));
+    let (first, second) = (
+        desk.ask_refs("one", "a", &[]),
+        desk.ask_refs("one", "b", &[]),
+    );
     let name = |episode: &str, label: &str| desk.repo.cook(&["session", "name", episode, label]);
     let run = name(&first.episode, "here").exits(0);
     assert!(!run.out.contains("before"), "{}", run.out);
@@ -1581,7 +1584,7 @@ fn a_killed_cook_leaves_no_process_and_its_call_is_marked() {
         desk.away.path().join("agent"),
         desk.away.path().join("daemon"),
     );
-    let first = desk.asked("one", "begin", &[]);
+    let first = desk.ask_refs("one", "begin", &[]);
     desk.plays("one", json!([{"pid": agent}, {"leave": {"own_session": true, "steps": [{"pid": daemon}, {"hang": null}]}},
         {"ignore": ["TERM", "INT"]}, {"hang": null}]));
     let mut child = desk
@@ -1589,7 +1592,7 @@ fn a_killed_cook_leaves_no_process_and_its_call_is_marked() {
         .cook_command(&["ask", "x", "--agent", "one", "--on-episode", &first.episode])
         .spawn()
         .unwrap();
-    let pids = [pid_in(&agent), pid_in(&daemon)];
+    let pids = [wait_for_pid(&agent), wait_for_pid(&daemon)];
     let inflight = desk.sessions().join("inflight");
     assert_eq!(std::fs::read_dir(&inflight).unwrap().count(), 1);
     child.kill().unwrap();
@@ -1610,7 +1613,7 @@ fn a_killed_cook_leaves_no_process_and_its_call_is_marked() {
         (&json!("interrupted"), &json!(first.episode))
     );
     desk.plays("one", json!([{"reply": "ok"}]));
-    desk.asked(
+    desk.ask_refs(
         "one",
         "again",
         &["--on-episode", line["prior"]["episode"].as_str().unwrap()],
@@ -1628,7 +1631,7 @@ fn ctrl_c_ends_the_agent_and_says_what_is_left() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let pid = pid_in(&agent);
+    let pid = wait_for_pid(&agent);
     let cook = i32::try_from(child.id()).unwrap();
     nix::sys::signal::kill(
         nix::unistd::Pid::from_raw(cook),
@@ -1644,8 +1647,8 @@ fn ctrl_c_ends_the_agent_and_says_what_is_left() {
 #[test]
 fn a_series_moves_to_another_repository_and_a_changed_file_is_refused() {
     let (here, there) = (desk(&[("one", "pi", "")]), desk(&[("two", "codex", "")]));
-    let first = here.asked("one", "begin", &[]);
-    let second = here.asked(
+    let first = here.ask_refs("one", "begin", &[]);
+    let second = here.ask_refs(
         "one",
         "on",
         &["--on-series", first.series.as_deref().unwrap()],
@@ -1675,7 +1678,7 @@ fn a_series_moves_to_another_repository_and_a_changed_file_is_refused() {
 #[test]
 fn an_import_believes_no_count_and_writes_nothing_before_it_is_checked() {
     let (here, there) = (desk(&[("one", "pi", "")]), desk(&[("two", "codex", "")]));
-    let series = here.asked("one", "begin", &[]).series.unwrap();
+    let series = here.ask_refs("one", "begin", &[]).series.unwrap();
     let text = here.repo.cook(&["session", "export", &series]).exits(0).out;
     let whole: Value = serde_json::from_str(&text).unwrap();
     let cases = [
@@ -1714,7 +1717,7 @@ fn an_import_takes_what_an_export_writes_however_large() {
     let mut series = String::new();
     for _ in 0..5 {
         let more: Vec<&str> = on.iter().map(String::as_str).collect();
-        series = here.asked("one", "say much", &more).series.unwrap();
+        series = here.ask_refs("one", "say much", &more).series.unwrap();
         on = vec!["--on-series".to_owned(), series.clone()];
     }
     let file = there.away.path().join("large.json").display().to_string();
@@ -1733,7 +1736,7 @@ fn an_import_takes_what_an_export_writes_however_large() {
 #[test]
 fn a_damaged_ref_is_mended_by_an_import_and_set_aside() {
     let desk = desk(&[("one", "pi", "")]);
-    let first = desk.asked("one", "begin", &[]);
+    let first = desk.ask_refs("one", "begin", &[]);
     let series = first.series.clone().unwrap();
     let copy = desk.away.path().join("copy.json").display().to_string();
     desk.repo
@@ -1773,9 +1776,9 @@ fn a_damaged_ref_is_mended_by_an_import_and_set_aside() {
     desk.repo.cook(&["session", "verify"]).exits(1);
     desk.repo.cook(&["session", "import", &copy]).exits(0);
     desk.repo.cook(&["session", "verify"]).exits(0);
-    desk.asked("one", "x", &["--on-series", &series]);
+    desk.ask_refs("one", "x", &["--on-series", &series]);
     // What a whole ref says is not changed by a copy that says something else.
-    let other = desk.asked("one", "other", &[]).series.unwrap();
+    let other = desk.ask_refs("one", "other", &[]).series.unwrap();
     let text = desk.repo.cook(&["session", "export", &other]).exits(0).out;
     let forged = text.replace(&other, &series);
     let forged = desk.file("forged.json", &forged);
@@ -1788,7 +1791,7 @@ fn a_damaged_ref_is_mended_by_an_import_and_set_aside() {
 #[test]
 fn a_damaged_note_of_a_call_stops_no_command() {
     let desk = desk(&[("one", "pi", "")]);
-    let first = desk.asked("one", "begin", &[]);
+    let first = desk.ask_refs("one", "begin", &[]);
     let inflight = desk.sessions().join("inflight");
     std::fs::create_dir_all(&inflight).unwrap();
     let name = "ex_01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -1817,7 +1820,7 @@ fn a_damaged_note_of_a_call_stops_no_command() {
     // One under no name of a call, too: it is a finding, and the rest goes on.
     std::fs::write(inflight.join("what.json"), "{").unwrap();
     desk.repo.cook(&["session", "log"]).exits(0);
-    desk.asked("one", "y", &[]);
+    desk.ask_refs("one", "y", &[]);
     desk.repo
         .cook(&["session", "verify"])
         .exits(1)
@@ -1827,11 +1830,11 @@ fn a_damaged_note_of_a_call_stops_no_command() {
 #[test]
 fn one_damaged_file_keeps_no_other_from_being_checked_or_cleared() {
     let desk = desk(&[("one", "pi", "")]);
-    let first = desk.asked("one", "begin", &[]);
+    let first = desk.ask_refs("one", "begin", &[]);
     desk.repo
         .cook(&["session", "name", &first.episode, "good"])
         .exits(0);
-    desk.asked("one", "again", &["--on-episode", "good"]);
+    desk.ask_refs("one", "again", &["--on-episode", "good"]);
     let stray = desk.tip().with_file_name("stray");
     std::fs::write(&stray, "x").unwrap();
     let inflight = desk.sessions().join("inflight/what");
@@ -1853,15 +1856,15 @@ fn one_damaged_file_keeps_no_other_from_being_checked_or_cleared() {
     std::fs::remove_file(inflight).unwrap();
     desk.repo.cook(&["session", "verify"]).exits(0);
     desk.repo.cook(&["session", "gc"]).exits(0);
-    desk.asked("one", "again", &["--on-episode", "good"]);
+    desk.ask_refs("one", "again", &["--on-episode", "good"]);
 }
 
 #[test]
 fn what_no_name_holds_goes_after_a_while() {
     let desk = desk(&[("one", "pi", "")]);
     settle(&desk.repo, &desk.agents, "[sessions]\nkeep = \"1ms\"\n");
-    let held = desk.asked("one", "held", &[]);
-    let lost = desk.asked("one", "lost", &[]);
+    let held = desk.ask_refs("one", "held", &[]);
+    let lost = desk.ask_refs("one", "lost", &[]);
     desk.repo
         .cook(&[
             "session",
@@ -1878,7 +1881,7 @@ fn what_no_name_holds_goes_after_a_while() {
     desk.ask("one", "x", &["--on-episode", &lost.episode])
         .fails(1, "episode_not_found")
         .says("expired");
-    desk.asked("one", "x", &["--on-series", "keep-me"]);
+    desk.ask_refs("one", "x", &["--on-series", "keep-me"]);
     desk.repo.cook(&["session", "log"]).exits(0).says("expired");
     desk.repo
         .cook(&["session", "name", "keep-me", "../evil"])
@@ -1890,11 +1893,11 @@ fn what_was_used_or_taken_in_lately_stays() {
     let desk = desk(&[("one", "pi", "")]);
     settle(&desk.repo, &desk.agents, "[sessions]\nkeep = \"1h\"\n");
     let series = |refs: &Refs| refs.series.clone().unwrap();
-    let held = desk.asked("one", "held", &[]);
-    let lost = desk.asked("one", "lost", &[]);
+    let held = desk.ask_refs("one", "held", &[]);
+    let lost = desk.ask_refs("one", "lost", &[]);
     // Refs hold the moment they were given at; calls the moment that this clock says.
     let at = |args: &[&str], hours: i64| {
-        let now = time_in(hours);
+        let now = find_time_in(hours);
         let mut command = desk.repo.cook_command(args);
         command.env("COOK_NOW", now);
         run(command, b"")
@@ -1946,7 +1949,7 @@ fn what_was_used_or_taken_in_lately_stays() {
 }
 
 /// So many hours from now.
-fn time_in(hours: i64) -> String {
+fn find_time_in(hours: i64) -> String {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
@@ -1956,7 +1959,7 @@ fn time_in(hours: i64) -> String {
 #[test]
 fn the_log_shows_the_first_words_of_each_question() {
     let desk = desk(&[("one", "pi", "")]);
-    desk.asked(
+    desk.ask_refs(
         "one",
         &format!("why is\n it\u{1b}[31m red {}", "so ".repeat(40)),
         &[],
@@ -1986,7 +1989,7 @@ fn only_a_trusted_agent_of_the_repository_is_run_and_never_inside_another() {
         .exits(0)
         .says("not trusted here");
     desk.repo.write(".agent/cook.toml", &text);
-    desk.asked("one", "x", &[]);
+    desk.ask_refs("one", "x", &[]);
     assert_eq!(desk.calls("one"), 1);
     desk.ask("oen", "x", &[])
         .fails(2, "agent_unknown")
@@ -2043,7 +2046,7 @@ fn agents_are_found_and_have_to_answer_when_probed() {
     // To ask one agent takes nothing from what is known of the others.
     let known = || std::fs::read_to_string(desk.repo.root.join(".git/cook/agents.json")).unwrap();
     let before = known();
-    desk.asked("good", "hello", &[]);
+    desk.ask_refs("good", "hello", &[]);
     assert_eq!(known(), before);
     let can = row("good")["capabilities"].to_string();
     assert!(
@@ -2145,7 +2148,7 @@ fn a_session_is_opened_on_a_fork() {
         .cook(&["session", "open", series])
         .fails(1, "object_corrupt");
     assert_eq!(desk.agent("one").calls().len(), before);
-    let plain = desk.asked("plain", "begin", &[]);
+    let plain = desk.ask_refs("plain", "begin", &[]);
     desk.repo
         .cook(&["session", "open", &plain.episode])
         .fails(5, "continuation_not_supported");
@@ -2154,15 +2157,15 @@ fn a_session_is_opened_on_a_fork() {
 #[test]
 fn the_tree_shows_what_went_on_from_what() {
     let desk = desk(&[("one", "pi", "")]);
-    let root = desk.asked("one", "root", &[]);
-    desk.asked("one", "left", &["--on-episode", &root.episode]);
-    let right = desk.asked("one", "right", &["--on-episode", &root.episode]);
-    desk.asked(
+    let root = desk.ask_refs("one", "root", &[]);
+    desk.ask_refs("one", "left", &["--on-episode", &root.episode]);
+    let right = desk.ask_refs("one", "right", &["--on-episode", &root.episode]);
+    desk.ask_refs(
         "one",
         "leaf",
         &["--on-series", right.series.as_deref().unwrap()],
     );
-    desk.asked("one", "other", &[]);
+    desk.ask_refs("one", "other", &[]);
     let depths = |args: &[&str]| -> Vec<u64> {
         let tree = desk
             .repo

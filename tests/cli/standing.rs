@@ -2,7 +2,7 @@
 //! says of the plan.
 
 use crate::handing_on::holds;
-use crate::reasons::{prompt, reground, rejected};
+use crate::reasons::{make_rejected, prompt, reground};
 use crate::support::Repo;
 use crate::support::reports::{slice, waiting_slice};
 use serde_json::json;
@@ -27,7 +27,7 @@ fn what_reports_say_of_the_plan_stays_until_the_slice_is_accepted() {
         .ok();
     repo.cook(&["answer", "8080", "--as-user"]).ok();
     holds(&prompt(&repo), "s2 must come first");
-    repo.commit_for("s1", "s1.txt", "s1 works\n");
+    repo.write_commit_for("s1", "s1.txt", "s1 works\n");
     let report = repo.implementer_report(None);
     let risk = "Residual risks discovered: no test of the port";
     let report = report.replace("Residual risks discovered: none", risk);
@@ -47,9 +47,9 @@ fn what_reports_say_of_the_plan_stays_until_the_slice_is_accepted() {
 
 #[test]
 fn what_a_report_with_red_gates_says_of_the_plan_stays() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write("red", "");
-    let sha = repo.commit_for("a", "red", "");
+    let sha = repo.write_commit_for("a", "red", "");
     let report = repo.implementation("a", &sha);
     let wants = report
         .lines()
@@ -87,8 +87,8 @@ fn why_a_slice_came_back_stays_while_the_user_is_asked() {
 }
 
 /// Sent back by a review's no, given back by its implementer and planned again: the no still stands.
-fn rejected_and_planned() -> (Repo, String) {
-    let repo = rejected();
+fn make_rejected_and_planned() -> (Repo, String) {
+    let repo = make_rejected();
     let reopen = json!({"reconcile": {"slice_id": "s1", "decision": "reopened"}});
     reground(&repo, &reopen).ok();
     let report = repo.implementer_report(Some("it is cut at the wrong place"));
@@ -104,7 +104,7 @@ fn rejected_and_planned() -> (Repo, String) {
 
 #[test]
 fn a_reviews_no_is_answered_where_its_slice_is_cancelled() {
-    let (repo, id) = rejected_and_planned();
+    let (repo, id) = make_rejected_and_planned();
     let mut cancel = json!({"plan": {"cancel": [{"slice_id": "s1", "reason": "not needed"}]}});
     reground(&repo, &cancel)
         .fails(4, "no_unanswered")
@@ -122,13 +122,13 @@ fn a_reviews_no_is_answered_where_its_slice_is_cancelled() {
 
 #[test]
 fn a_reviews_no_outlives_the_users_cancel_and_another_mission() {
-    let (repo, id) = rejected_and_planned();
+    let (repo, id) = make_rejected_and_planned();
     repo.cook(&["cancel", "--as-user"]).ok();
     repo.cook(&["resume", "--as-user"]).ok();
     assert_eq!(repo.rule(), "2");
     holds(&prompt(&repo), &id);
     reground(&repo, &json!({})).fails(4, "no_unanswered");
-    let (repo, id) = rejected_and_planned();
+    let (repo, id) = make_rejected_and_planned();
     repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
         .ok();
     holds(&prompt(&repo), &id);

@@ -39,7 +39,7 @@ fn repo(files: &[(&str, &str)]) -> Repo {
 }
 
 /// A workflow that began with that check list.
-pub(crate) fn begun(list: &str) -> Repo {
+pub(crate) fn begin_with_list(list: &str) -> Repo {
     let repo = repo(&[("TODO.md", list)]);
     let words = ["init", "--from", "TODO.md", "--commit", "--skip-gates"];
     repo.cook(&words).ok();
@@ -47,7 +47,7 @@ pub(crate) fn begun(list: &str) -> Repo {
 }
 
 /// The slices of a workflow that begins with that file.
-fn taken(path: &str, text: &str, beside: &[(&str, &str)]) -> Vec<Row> {
+fn take_plan(path: &str, text: &str, beside: &[(&str, &str)]) -> Vec<Row> {
     let repo = repo(&[&[(path, text)], beside].concat());
     repo.cook(&["init", "--from", path, "--skip-gates"]).ok();
     slices(&repo)
@@ -141,7 +141,7 @@ fn a_spec_kit_feature_is_taken_in_and_its_ticks_are_claims() {
 #[test]
 fn a_tick_that_holds_is_closed_with_proof_and_one_that_does_not_is_refused() {
     let list = "- [x] The file a.txt says a\n- [x] The file b.txt says b\n- [ ] Write c.txt\n";
-    let repo = begun(list);
+    let repo = begin_with_list(list);
     let [there, missing, open] = &slices(&repo)[..] else {
         panic!("three slices")
     };
@@ -192,7 +192,7 @@ fn a_tick_that_holds_is_closed_with_proof_and_one_that_does_not_is_refused() {
 #[test]
 fn half_a_proof_closes_no_slice() {
     let list = "- [x] Both files\n  - [x] a.txt says a\n  - [x] b.txt says b\n- [ ] More\n";
-    let repo = begun(list);
+    let repo = begin_with_list(list);
     let both = &slices(&repo)[0];
     let block = json!({
         "plan": {"cancel": [{"slice_id": both.0, "reason": "already satisfied"}]},
@@ -208,7 +208,7 @@ fn half_a_proof_closes_no_slice() {
 fn each_tool_has_its_own_words() {
     let change = "## 1. Implementation\n- [x] 1.1 Add the flag\n- [ ] 1.2 Print the name\n## 2. Docs\n- [P] is no box\n- [ ] 2.1 Say so\n- [ ] 2.1 Say more\n";
     assert_eq!(
-        taken("openspec/changes/add-flag/tasks.md", change, &[]),
+        take_plan("openspec/changes/add-flag/tasks.md", change, &[]),
         [
             row("1.1", "Add the flag", &["Add the flag"], &[]),
             row("1.2", "Print the name", &["Print the name"], &[]),
@@ -219,7 +219,7 @@ fn each_tool_has_its_own_words() {
     let requirements = "# Requirements\n\n### Requirement 1\n\n#### Acceptance Criteria\n\n1. WHEN a name is given THEN the system SHALL greet it\n2. IF none is given THEN the system SHALL end with 1\n";
     let kiro = "# Plan\n\n- [ ] 1. Build the greeter\n  - keep it small\n  - _Requirements: 1.1, 1.2_\n- [-] 2. Test it\n  - [ ] 2.1 with a name\n  - [ ]* 2.2 without one\n";
     assert_eq!(
-        taken(
+        take_plan(
             ".kiro/specs/greeter/tasks.md",
             kiro,
             &[(".kiro/specs/greeter/requirements.md", requirements)]
@@ -242,7 +242,7 @@ fn each_tool_has_its_own_words() {
         {"id": 2, "title": "Greet", "description": "It greets", "status": "pending", "dependencies": [1, 3], "testStrategy": "Run it", "subtasks": [{"id": 1, "title": "Parse", "status": "pending"}]},
         {"id": 3, "title": "Maybe", "status": "deferred"}], "metadata": {"updated": "x"}}}"#;
     assert_eq!(
-        taken(".taskmaster/tasks/tasks.json", master, &[]),
+        take_plan(".taskmaster/tasks/tasks.json", master, &[]),
         [
             row("1", "Lay out", &["Folders exist"], &[]),
             row("2", "Greet", &["It greets", "Parse", "Run it"], &["1"]),
@@ -252,7 +252,7 @@ fn each_tool_has_its_own_words() {
         {"id": "US-002", "title": "Greet", "description": "As a user", "acceptanceCriteria": ["prints the name", "typecheck passes"], "priority": 2, "passes": false, "notes": ""},
         {"id": "US-001", "title": "Lay out", "acceptanceCriteria": [], "priority": 1, "passes": true}]}"#;
     assert_eq!(
-        taken("prd.json", prd, &[]),
+        take_plan("prd.json", prd, &[]),
         [
             row(
                 "US-002",
@@ -267,7 +267,7 @@ fn each_tool_has_its_own_words() {
         {"number": 3, "title": "Crash", "body": null, "state": "CLOSED"},
         {"number": 4, "title": "No", "state": "CLOSED", "stateReason": "NOT_PLANNED"}]"#;
     assert_eq!(
-        taken("issues.json", issues, &[]),
+        take_plan("issues.json", issues, &[]),
         [
             row("issue-3", "Crash", &["Crash"], &[]),
             row(
@@ -280,14 +280,14 @@ fn each_tool_has_its_own_words() {
     );
     let beads = "{\"id\":\"g-1\",\"title\":\"Lay out\",\"status\":\"closed\",\"priority\":0,\"issue_type\":\"task\"}\n\n{\"id\":\"g-2\",\"title\":\"Greet\",\"acceptance_criteria\":\"- it greets\\n- [ ] it ends\",\"status\":\"open\",\"priority\":2,\"issue_type\":\"feature\",\"dependencies\":[{\"issue_id\":\"g-2\",\"depends_on_id\":\"g-1\",\"type\":\"blocks\"},{\"issue_id\":\"g-2\",\"depends_on_id\":\"g-3\",\"type\":\"parent-child\"}]}\n{\"id\":\"g-3\",\"title\":\"All\",\"status\":\"open\",\"priority\":1,\"issue_type\":\"epic\"}\n";
     assert_eq!(
-        taken(".beads/issues.jsonl", beads, &[]),
+        take_plan(".beads/issues.jsonl", beads, &[]),
         [
             row("g-1", "Lay out", &["Lay out"], &[]),
             row("g-2", "Greet", &["it greets", "it ends"], &["g-1"]),
         ]
     );
     let list = "# To do\n\n1. [ ] Größe zählen\n2. [ ] 名前\n* [x] Do it\n* [ ] Do it\n";
-    let made: Vec<String> = taken("PLAN.md", list, &[])
+    let made: Vec<String> = take_plan("PLAN.md", list, &[])
         .into_iter()
         .map(|slice| slice.0)
         .collect();
@@ -435,7 +435,7 @@ pub(crate) fn build(repo: &Repo, slice: &Row) {
     let (id, criterion) = (&slice.0, &slice.2[0]);
     repo.hand_in_reground(&json!({"select": id}));
     let path = format!("{id}.txt");
-    repo.commit_for(id, &path, "this is written here\n");
+    repo.write_commit_for(id, &path, "this is written here\n");
     for (role, report) in [
         ("implementer", repo.implementer_report(None)),
         ("reviewer", repo.reviewer_report(None)),
@@ -453,7 +453,7 @@ pub(crate) fn build(repo: &Repo, slice: &Row) {
 #[test]
 fn ticks_are_written_for_accepted_slices_alone() {
     let list = "# To do\r\n\r\n* [ ]  Write b.txt \r\n* [ ] Write c.txt\r\n";
-    let repo = begun(list);
+    let repo = begin_with_list(list);
     build(&repo, &slices(&repo)[0]);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
     run.says("ticked in TODO.md: Write b.txt");
@@ -466,7 +466,7 @@ fn ticks_are_written_for_accepted_slices_alone() {
 #[test]
 fn of_items_alike_none_is_ticked() {
     let list = "- [ ] Write it\n- [ ] Write it\n- [ ] Write more\n";
-    let repo = begun(list);
+    let repo = begin_with_list(list);
     build(&repo, &slices(&repo)[1]);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
     run.says("more than once: Write it");
@@ -490,12 +490,12 @@ fn the_mission_of_the_repository_stays() {
 #[test]
 fn only_items_of_the_outermost_level_outside_of_code_are_tasks() {
     let fenced = "````\n```\n- [x] in a fence\n```\n````\n- [ ] real\n```\n```x\n- [x] in another\n```\n- [ ] more\n  -\n";
-    let goals: Vec<String> = taken("PLAN.md", fenced, &[])
+    let goals: Vec<String> = take_plan("PLAN.md", fenced, &[])
         .into_iter()
         .map(|slice| slice.1)
         .collect();
     assert_eq!(goals, ["real", "more"]);
-    let repo = begun("- [ ] Write it\n- [ ] More\n");
+    let repo = begin_with_list("- [ ] Write it\n- [ ] More\n");
     build(&repo, &slices(&repo)[0]);
     let now = "- [ ] Other\n  - [ ] Write it\n";
     repo.write("TODO.md", now);

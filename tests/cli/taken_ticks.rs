@@ -1,14 +1,14 @@
 //! `cook init --tick`: the boxes of a plan that was taken in say what holds now.
 
 use crate::support::Repo;
-use crate::taken_plans::{begun, build, slices};
+use crate::taken_plans::{begin_with_list, build, slices};
 use serde_json::json;
 
 const LIST: &str = "* [ ]  Write b.txt \r\n* [✓] Write c.txt\r\n* [ ] Write d.txt\r\n";
 
 /// The first of the list is built and ticked; its file.
-fn built() -> (Repo, String) {
-    let repo = begun(LIST);
+fn make_built() -> (Repo, String) {
+    let repo = begin_with_list(LIST);
     let first = &slices(&repo)[0];
     build(&repo, first);
     let path = format!("{}.txt", first.0);
@@ -32,7 +32,7 @@ fn ask(repo: &Repo) {
 /// The log says done until a report is taken; the box says what is.
 #[test]
 fn the_tick_of_what_was_lost_is_taken_back() {
-    let (repo, path) = built();
+    let (repo, path) = make_built();
     repo.git(&["rm", "-q", &path]);
     repo.commit("Take it away", None);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
@@ -47,7 +47,7 @@ fn the_tick_of_what_was_lost_is_taken_back() {
 
 #[test]
 fn the_tick_of_a_slice_that_was_opened_again_is_taken_back() {
-    let (repo, path) = built();
+    let (repo, path) = make_built();
     repo.git(&["rm", "-q", &path]);
     repo.commit("Take it away", None);
     ask(&repo);
@@ -59,7 +59,7 @@ fn the_tick_of_a_slice_that_was_opened_again_is_taken_back() {
 /// Other text in the place of the proof is not what was accepted.
 #[test]
 fn the_tick_of_what_was_rewritten_is_taken_back_and_comes_again_with_its_text() {
-    let (repo, path) = built();
+    let (repo, path) = make_built();
     repo.write(&path, "somebody wrote another line\n");
     repo.commit("Rewrite", None);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
@@ -79,7 +79,7 @@ fn the_tick_of_what_was_rewritten_is_taken_back_and_comes_again_with_its_text() 
 /// than one byte.
 #[test]
 fn the_tick_of_what_was_there_and_is_lost_is_taken_back() {
-    let repo = begun(LIST);
+    let repo = begin_with_list(LIST);
     repo.write("c.txt", "the file c.txt is here\n");
     repo.commit("Before", None);
     let there = &slices(&repo)[1];

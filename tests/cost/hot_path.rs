@@ -40,11 +40,11 @@ struct Trace {
 impl Trace {
     /// Runs `cook` under strace; none when it cannot trace here.
     fn of(scale: &Scale, args: &[&str]) -> Option<Self> {
-        Self::fed(scale, args, Stdio::null())
+        Self::run_fed(scale, args, Stdio::null())
     }
 
     /// The same with something to read.
-    fn fed(scale: &Scale, args: &[&str], input: Stdio) -> Option<Self> {
+    fn run_fed(scale: &Scale, args: &[&str], input: Stdio) -> Option<Self> {
         if !can_trace() {
             eprintln!("skipped: strace is missing or may not trace here");
             return None;
@@ -161,8 +161,8 @@ fn can_trace() -> bool {
 
 /// A slice waits for its implementer. The stamp is a moment younger than the files it
 /// vouches for, so that their stat alone decides (see `store`'s checkout).
-fn selected(files: usize) -> Scale {
-    let scale = Scale::initialised(files);
+fn make_selected(files: usize) -> Scale {
+    let scale = Scale::initialise(files);
     scale.select();
     settle(&scale);
     scale
@@ -195,7 +195,7 @@ fn cheapest_pause(scale: &Scale) -> Option<Trace> {
 
 #[test]
 fn next_spawns_nothing_and_writes_nothing() {
-    let scale = selected(10);
+    let scale = make_selected(10);
     let Some(trace) = Trace::of(&scale, &["next"]) else {
         return;
     };
@@ -208,7 +208,7 @@ fn next_spawns_nothing_and_writes_nothing() {
 
 #[test]
 fn next_asks_the_kernel_little() {
-    let scale = selected(10);
+    let scale = make_selected(10);
     let Some(trace) = Trace::of(&scale, &["next"]) else {
         return;
     };
@@ -218,7 +218,7 @@ fn next_asks_the_kernel_little() {
 
 #[test]
 fn next_does_not_grow_with_the_repository() {
-    let (small, large) = (selected(10), selected(1_000));
+    let (small, large) = (make_selected(10), make_selected(1_000));
     let (Some(few), Some(many)) = (Trace::of(&small, &["next"]), Trace::of(&large, &["next"]))
     else {
         return;
@@ -228,7 +228,7 @@ fn next_does_not_grow_with_the_repository() {
 
 #[test]
 fn next_does_not_grow_with_the_past() {
-    let scale = selected(10);
+    let scale = make_selected(10);
     let Some(young) = Trace::of(&scale, &["next"]) else {
         return;
     };
@@ -257,7 +257,7 @@ fn next_does_not_read_the_histories() {
 
 #[test]
 fn a_transition_costs_the_same_in_a_long_log() {
-    let scale = selected(10);
+    let scale = make_selected(10);
     let Some(young) = cheapest_pause(&scale) else {
         return;
     };
@@ -306,14 +306,14 @@ fn on_a_tool(scale: &Scale, event: &str) -> Option<Trace> {
         std::fs::write(&path, event).unwrap();
         Stdio::from(std::fs::File::open(&path).unwrap())
     };
-    Trace::fed(scale, &["hook", "claude"], feed("SessionStart", 1))?;
-    Trace::fed(scale, &["hook", "claude"], feed("PostToolUse", 2))?;
-    Trace::fed(scale, &["hook", "claude"], feed(event, 3))
+    Trace::run_fed(scale, &["hook", "claude"], feed("SessionStart", 1))?;
+    Trace::run_fed(scale, &["hook", "claude"], feed("PostToolUse", 2))?;
+    Trace::run_fed(scale, &["hook", "claude"], feed(event, 3))
 }
 
 #[test]
 fn a_hook_on_a_tool_event_starts_nothing_and_asks_the_kernel_little() {
-    let scale = selected(10);
+    let scale = make_selected(10);
     let Some(before) = on_a_tool(&scale, "PreToolUse") else {
         return;
     };
@@ -336,7 +336,7 @@ fn a_hook_on_a_tool_event_starts_nothing_and_asks_the_kernel_little() {
 
 #[test]
 fn a_hook_does_not_grow_with_the_repository() {
-    let (small, large) = (selected(10), selected(1_000));
+    let (small, large) = (make_selected(10), make_selected(1_000));
     for event in ["PreToolUse", "PostToolUse", "PostToolBatch"] {
         let (Some(few), Some(many)) = (on_a_tool(&small, event), on_a_tool(&large, event)) else {
             return;

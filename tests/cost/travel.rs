@@ -18,8 +18,8 @@ struct Cost {
 }
 
 /// A log of that many transitions on a bare remote, and a clone that has none.
-fn shared(transitions: u64) -> Scale {
-    let scale = Scale::initialised(10);
+fn make_shared(transitions: u64) -> Scale {
+    let scale = Scale::initialise(10);
     scale.grow_log_to(transitions);
     scale.git(&["init", "-q", "--bare", "-b", "main", "../r.git"]);
     scale.git(&["remote", "add", "origin", "../r.git"]);
@@ -94,7 +94,7 @@ fn a_long_log_is_read_from_a_remote_in_seconds() {
         println!("skipped: /usr/bin/time is not here");
         return;
     }
-    let scale = shared(transitions);
+    let scale = make_shared(transitions);
     for run in 0..3 {
         let (cost, said) = measure(&scale, &["verify", "--from", "origin"]);
         // The work goes on: that is what it must find, after all the rest.

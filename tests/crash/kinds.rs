@@ -170,7 +170,7 @@ pub fn all(sandbox: &Sandbox) -> Vec<Kind> {
     roles(&mut build, &selected);
     user_commands(&mut build, &selected);
     edits(&mut build, &selected);
-    pulled(&mut build, &selected);
+    build_pulled(&mut build, &selected);
     build.kinds.extend(crate::travel::kinds(sandbox));
     build.kinds
 }
@@ -189,23 +189,33 @@ fn roles(build: &mut Builder<'_>, selected: &Path) {
         "implementer",
         &work,
         &record("implementer"),
-        reports::implemented(&commit),
+        reports::report_implemented(&commit),
     );
-    let at = build.add("reviewer", &at, &record("reviewer"), reports::reviewed());
-    let at = build.add("auditor", &at, &record("auditor"), reports::audited());
+    let at = build.add(
+        "reviewer",
+        &at,
+        &record("reviewer"),
+        reports::report_reviewed(),
+    );
+    let at = build.add(
+        "auditor",
+        &at,
+        &record("auditor"),
+        reports::report_audited(),
+    );
     let at = build.add("reconcile", &at, &record("regrounder"), reports::accept());
     let at = build.add(
         "judge",
         &at,
         &record("stop-judge"),
-        reports::judged(&commit, 1),
+        reports::report_judged(&commit, 1),
     );
     let last = build.copy("votes", &at);
     for judge in 2..=3 {
         build.sandbox.run(
             &last,
             &record("stop-judge"),
-            &reports::judged(&commit, judge),
+            &reports::report_judged(&commit, judge),
             0,
         );
     }
@@ -280,7 +290,7 @@ fn edits(build: &mut Builder<'_>, selected: &Path) {
 }
 
 /// A transition that another clone recorded.
-fn pulled(build: &mut Builder<'_>, selected: &Path) {
+fn build_pulled(build: &mut Builder<'_>, selected: &Path) {
     let sandbox = build.sandbox;
     let bare = sandbox.join("r.git");
     let bare = bare.to_str().unwrap();

@@ -229,7 +229,7 @@ pub fn run(synced: bool, step: usize) -> Outcome {
     }
     let base = sandbox.join("base.img");
     std::fs::copy(&image, &base).unwrap();
-    let (entries, acks, stands) = logged(&sandbox, &image, &at, synced);
+    let (entries, acks, stands) = run_logged(&sandbox, &image, &at, synced);
     let mut outcome = Outcome {
         transitions: acks.len() as u64,
         flushes: entries.iter().filter(|entry| entry.flush).count(),
@@ -247,7 +247,7 @@ pub fn run(synced: bool, step: usize) -> Outcome {
 
 /// Runs transitions on the logged image: the log, what was acknowledged when, and
 /// the state after each.
-fn logged(
+fn run_logged(
     sandbox: &Sandbox,
     image: &Path,
     at: &Path,
@@ -280,9 +280,12 @@ fn logged(
         std::fs::write(work.join(".agent/plan.json"), "{}\n").unwrap();
         act(&["adopt", "--discard", "--as-user"], "");
         let commit = durable_commit(sandbox, &work);
-        act(&["record", "implementer"], &reports::implemented(&commit));
-        act(&["record", "reviewer"], &reports::reviewed());
-        act(&["record", "auditor"], &reports::audited());
+        act(
+            &["record", "implementer"],
+            &reports::report_implemented(&commit),
+        );
+        act(&["record", "reviewer"], &reports::report_reviewed());
+        act(&["record", "auditor"], &reports::report_audited());
         act(&["undo", "--as-user"], "");
     }
     (daemon.entries(), acks, stands)
@@ -407,7 +410,7 @@ impl Cuts<'_> {
         if let Err(why) = self.recover(&work) {
             outcome.stuck.push(format!("{what}: {why}"));
         }
-        self.kept(&work, acked, &what, outcome);
+        self.check_kept(&work, acked, &what, outcome);
     }
 
     fn recover(&self, work: &Path) -> Result<(), String> {
@@ -448,7 +451,7 @@ impl Cuts<'_> {
     }
 
     /// Once the discard was acknowledged, the edit is kept.
-    fn kept(&self, work: &Path, acked: u64, what: &str, outcome: &mut Outcome) {
+    fn check_kept(&self, work: &Path, acked: u64, what: &str, outcome: &mut Outcome) {
         const DISCARDED: u64 = 5;
         if acked < DISCARDED {
             return;

@@ -203,7 +203,7 @@ pub fn strace_works() -> bool {
 }
 
 /// The lines of the undisturbed run, paths relative to the repository.
-pub fn calls_of(sandbox: &Sandbox, kind: &Kind) -> Vec<String> {
+pub fn list_calls(sandbox: &Sandbox, kind: &Kind) -> Vec<String> {
     calls(sandbox, kind)
         .into_iter()
         .map(|call| call.line)
@@ -309,7 +309,7 @@ fn inject(sandbox: &Sandbox, kind: &Kind, call: &Call, fault: Fault) -> Tally {
         ];
         let mut command = under_strace(sandbox, kind, &worktree, &options);
         let output = feed_within(&mut command, &kind.input, HANG);
-        let Some(struck) = struck(&log, fault) else {
+        let Some(struck) = find_struck(&log, fault) else {
             continue;
         };
         let case = Case {
@@ -336,7 +336,7 @@ fn inject(sandbox: &Sandbox, kind: &Kind, call: &Call, fault: Fault) -> Tally {
 }
 
 /// The call that was struck, when one was and such a fault can strike it.
-fn struck(log: &Path, fault: Fault) -> Option<String> {
+fn find_struck(log: &Path, fault: Fault) -> Option<String> {
     let text = std::fs::read(log).unwrap();
     let text = String::from_utf8_lossy(&text);
     let mark = if fault == Fault::Kill {
@@ -452,7 +452,7 @@ impl Case<'_> {
             if !(output.status.success() || !begun && output.status.code() == Some(3)) {
                 self.note(
                     |tally| &mut tally.stuck,
-                    &format!("{args:?}: {}", said(&output)),
+                    &format!("{args:?}: {}", read_both_streams(&output)),
                 );
             }
         }
@@ -462,7 +462,7 @@ impl Case<'_> {
         if !output.status.success() {
             self.note(
                 |tally| &mut tally.stuck,
-                &format!("{next:?}: {}", said(&output)),
+                &format!("{next:?}: {}", read_both_streams(&output)),
             );
             return;
         }
@@ -554,7 +554,7 @@ impl Case<'_> {
     }
 }
 
-fn said(output: &Output) -> String {
+fn read_both_streams(output: &Output) -> String {
     format!(
         "{:?} {}",
         output.status.code(),

@@ -3,7 +3,7 @@
 
 use crate::kinds;
 use crate::support::workflow::Sandbox;
-use crate::sweep::{calls_of, strace_works};
+use crate::sweep::{list_calls, strace_works};
 
 /// The last call whose line matches, and the first.
 fn last(lines: &[String], matches: impl Fn(&str) -> bool) -> usize {
@@ -16,26 +16,26 @@ fn first(lines: &[String], matches: impl Fn(&str) -> bool) -> usize {
 
 /// Names of files that were written in the log or the view and not synced before
 /// they got their final name.
-fn renamed_unsynced(lines: &[String]) -> Vec<String> {
+fn list_renamed_unsynced(lines: &[String]) -> Vec<String> {
     let mut open: Vec<(String, String, bool)> = Vec::new();
     let mut bad = Vec::new();
     for line in lines {
         if line.starts_with("openat(") && line.contains("O_CREAT") {
             let fd = line.rsplit("= ").next().unwrap().to_owned();
             open.retain(|(other, ..)| *other != fd);
-            open.push((fd, quoted(line, 0), false));
+            open.push((fd, find_quoted(line, 0), false));
         } else if line.starts_with("fsync(") || line.starts_with("fdatasync(") {
             let fd = line.split(['(', ')']).nth(1).unwrap();
             for entry in open.iter_mut().filter(|(other, ..)| other == fd) {
                 entry.2 = true;
             }
         } else if line.starts_with("rename") || line.starts_with("link") {
-            let from = quoted(line, 0);
+            let from = find_quoted(line, 0);
             if open
                 .iter()
                 .any(|(_, name, synced)| *name == from && !synced)
             {
-                bad.push(quoted(line, 1));
+                bad.push(find_quoted(line, 1));
             }
         }
     }
@@ -43,7 +43,7 @@ fn renamed_unsynced(lines: &[String]) -> Vec<String> {
 }
 
 /// The n-th string of a traced call.
-fn quoted(line: &str, n: usize) -> String {
+fn find_quoted(line: &str, n: usize) -> String {
     line.split('"')
         .nth(2 * n + 1)
         .unwrap_or_default()
@@ -61,7 +61,7 @@ fn objects_are_durable_before_the_branch_the_branch_before_the_view_the_view_bef
         .iter()
         .filter(|kind| kind.before.is_some() && !kind.travels)
     {
-        let lines = calls_of(&sandbox, kind);
+        let lines = list_calls(&sandbox, kind);
         let at = |line: &str, call: &str, path: &str| line.starts_with(call) && line.contains(path);
         let branch = first(&lines, |line| at(line, "rename", "/log.git/refs/heads/"));
         let object = last(&lines[..branch], |line| {
@@ -105,7 +105,7 @@ fn objects_are_durable_before_the_branch_the_branch_before_the_view_the_view_bef
         let after: Vec<usize> = (branch..lines.len()).filter(|n| kept(&lines[*n])).collect();
         assert!(after.is_empty() || kind.edit.is_some(), "{}", kind.name);
         assert!(after.iter().all(|n| *n < first_view), "{}", kind.name);
-        let mut unsynced = renamed_unsynced(&lines);
+        let mut unsynced = list_renamed_unsynced(&lines);
         // A room can be made again.
         unsynced.retain(|path| !path.contains("/clean-rooms/"));
         assert!(unsynced.is_empty(), "{}: {unsynced:?}", kind.name);
@@ -121,5 +121,5 @@ fn a_trace_without_syncs_is_noticed() {
     ]
     .map(str::to_owned)
     .to_vec();
-    assert_eq!(renamed_unsynced(&lines), ["/a"]);
+    assert_eq!(list_renamed_unsynced(&lines), ["/a"]);
 }

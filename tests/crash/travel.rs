@@ -16,8 +16,8 @@ const LOG: &str = "refs/cook/log/main";
 
 /// `push` and `step --from`, each from a repository of its own.
 pub fn kinds(sandbox: &Sandbox) -> Vec<Kind> {
-    let selected = begun(sandbox);
-    let ahead = copied(sandbox, "to-push", &selected);
+    let selected = make_begun(sandbox);
+    let ahead = copy_repo(sandbox, "to-push", &selected);
     sandbox.commit(&ahead, "more.txt", "more\n", "More");
     sandbox.run(&ahead, &["pause", "a proof"], "", 0);
     let step = ["step", "--from", "origin", "--trust-repo"];
@@ -28,7 +28,7 @@ pub fn kinds(sandbox: &Sandbox) -> Vec<Kind> {
 }
 
 fn kind(sandbox: &Sandbox, name: &'static str, prepared: PathBuf, args: &[&str]) -> Kind {
-    let after = copied(sandbox, name, &prepared);
+    let after = copy_repo(sandbox, name, &prepared);
     sandbox.run(&after, args, "", 0);
     assert_eq!(remote(&after), local(&after), "{name}");
     Kind {
@@ -44,7 +44,7 @@ fn kind(sandbox: &Sandbox, name: &'static str, prepared: PathBuf, args: &[&str])
     }
 }
 
-fn copied(sandbox: &Sandbox, name: &str, from: &Path) -> PathBuf {
+fn copy_repo(sandbox: &Sandbox, name: &str, from: &Path) -> PathBuf {
     let to = sandbox.join(format!("{name}-of-a-remote")).join("w");
     std::fs::create_dir(to.parent().unwrap()).unwrap();
     copy_tree(from, &to);
@@ -52,12 +52,12 @@ fn copied(sandbox: &Sandbox, name: &str, from: &Path) -> PathBuf {
 }
 
 /// A slice is selected and pushed; its agent makes the commit and reports it.
-fn begun(sandbox: &Sandbox) -> PathBuf {
+fn make_begun(sandbox: &Sandbox) -> PathBuf {
     let room = sandbox.join("begun");
     std::fs::create_dir(&room).unwrap();
     let (dir, report, agent) = (room.join("w"), room.join("report"), room.join("agent.sh"));
     sandbox.repository(&dir);
-    std::fs::write(&report, reports::implemented("@commit@")).unwrap();
+    std::fs::write(&report, reports::report_implemented("@commit@")).unwrap();
     let script = format!(
         "set -e\nif [ ! -e greeting.txt ]; then\n  echo hello please > greeting.txt\n  git add greeting.txt\nfi\n\
          git diff --cached --quiet || git commit -q -m 'Say please' -m 'Cook-Slice: kind'\n\

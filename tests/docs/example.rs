@@ -81,7 +81,7 @@ fn it_follows_the_schemas_and_does_not_contradict_itself() {
 }
 
 /// A repository with the example as its `.agent/`.
-fn placed() -> Repo {
+fn place_example() -> Repo {
     let repo = Repo::new();
     repo.write(".gitignore", ".agent/*\n");
     for entry in std::fs::read_dir(example()).unwrap() {
@@ -108,7 +108,7 @@ fn placed() -> Repo {
 
 #[test]
 fn cook_accepts_it_where_there_is_no_log() {
-    let repo = placed();
+    let repo = place_example();
     let answer = repo
         .cook(&["verify", "control-plane", "--format", "json"])
         .ok();
@@ -135,7 +135,7 @@ fn cook_accepts_it_where_there_is_no_log() {
 
 #[test]
 fn init_takes_it_in_with_its_plan() {
-    let repo = placed();
+    let repo = place_example();
     repo.cook(&["init"]).ok();
     let plan = repo.document("plan.json");
     let ids: Vec<&str> = plan["candidate_slices"]

@@ -105,22 +105,22 @@ fn table(heading: &str) -> Vec<Vec<String>> {
 type State = (&'static str, fn() -> Repo, &'static [&'static str]);
 
 const STATES: [State; 9] = [
-    ("an answer", asked, &["answer", "yes, both"]),
-    ("trust", untrusted, &["trust", "true"]),
+    ("an answer", make_asked, &["answer", "yes, both"]),
+    ("trust", make_untrusted, &["trust", "true"]),
     (
         "attempts",
         attempts_spent,
         &["resume", "--budget", "attempts=2"],
     ),
     ("steps", steps_spent, &["resume", "--budget", "steps=20"]),
-    ("something outside", blocked, &["resume"]),
-    ("you", paused, &["resume"]),
-    ("you, after a cancel", cancelled, &["resume"]),
+    ("something outside", make_blocked, &["resume"]),
+    ("you", make_paused, &["resume"]),
+    ("you, after a cancel", make_cancelled, &["resume"]),
     ("the branch", other_branch, &["adopt", "--branch"]),
-    ("new work", done_and_moved, &["resume"]),
+    ("new work", make_done_and_moved, &["resume"]),
 ];
 
-fn asked() -> Repo {
+fn make_asked() -> Repo {
     let repo = Repo::with_mission("a mission");
     repo.hand_in_reground(
         &json!({"policy": {"to": "await_user_input", "question": "which of the two formats?"}}),
@@ -128,7 +128,7 @@ fn asked() -> Repo {
     repo
 }
 
-fn untrusted() -> Repo {
+fn make_untrusted() -> Repo {
     let repo = Repo::with_mission("a mission");
     let mut only = slice("one");
     only["verification_commands"] = json!(["true"]);
@@ -137,7 +137,7 @@ fn untrusted() -> Repo {
 }
 
 /// With these limits and one required gate, committed and trusted.
-fn limited(limits: &str, gate: &str) -> Repo {
+fn make_limited(limits: &str, gate: &str) -> Repo {
     let repo = Repo::with_mission("a mission");
     let settings = format!("[gates.only]\nrun = \"{gate}\"\n\n[limits]\n{limits}\n");
     repo.write(".agent/cook.toml", &settings);
@@ -148,22 +148,22 @@ fn limited(limits: &str, gate: &str) -> Repo {
 }
 
 fn attempts_spent() -> Repo {
-    let repo = limited("attempts_per_slice = 1", "false");
-    repo.commit_for("one", "one.txt", "one works\n");
+    let repo = make_limited("attempts_per_slice = 1", "false");
+    repo.write_commit_for("one", "one.txt", "one works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo
 }
 
 fn steps_spent() -> Repo {
-    let repo = limited("steps = 2", "true");
-    repo.commit_for("one", "one.txt", "one works\n");
+    let repo = make_limited("steps = 2", "true");
+    repo.write_commit_for("one", "one.txt", "one works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo
 }
 
-fn blocked() -> Repo {
+fn make_blocked() -> Repo {
     let repo = Repo::with_mission("a mission");
     let block = json!({
         "plan": plan(&[slice("one")]),
@@ -173,13 +173,13 @@ fn blocked() -> Repo {
     repo
 }
 
-fn paused() -> Repo {
+fn make_paused() -> Repo {
     let repo = Repo::with_mission("a mission");
     repo.cook(&["pause", "lunch"]).ok();
     repo
 }
 
-fn cancelled() -> Repo {
+fn make_cancelled() -> Repo {
     let repo = Repo::with_mission("a mission");
     repo.plan_and_select(&[slice("one")]);
     repo.cook(&["cancel", "not wanted", "--as-user"]).ok();
@@ -192,13 +192,13 @@ fn other_branch() -> Repo {
     repo
 }
 
-fn done_and_moved() -> Repo {
+fn make_done_and_moved() -> Repo {
     let repo = Repo::with_mission("a mission");
     repo.plan_and_select(&[slice("one")]);
     repo.build_slice("one");
     repo.accept_slice("one");
     repo.conclude();
-    repo.commit_for("none", "more.txt", "more\n");
+    repo.write_commit_for("none", "more.txt", "more\n");
     repo.cook(&["next"]).ok().says("1 commit came since");
     repo
 }
@@ -258,7 +258,7 @@ const CITING: [&str; 12] = [
 const EXAMPLES: [&str; 3] = ["src/a.rs", "src/a/b.rs", "tests/test_a.py"];
 
 /// Every file below a path, but those that tests take as data.
-fn files_below(at: &Path, found: &mut Vec<PathBuf>) {
+fn list_files_below(at: &Path, found: &mut Vec<PathBuf>) {
     if at.is_file() {
         return found.push(at.to_owned());
     }
@@ -273,7 +273,7 @@ fn files_below(at: &Path, found: &mut Vec<PathBuf>) {
         return;
     };
     for entry in entries.filter(|entry| !data.contains(&entry.path())) {
-        files_below(&entry.path(), found);
+        list_files_below(&entry.path(), found);
     }
 }
 
@@ -370,7 +370,7 @@ fn bare_section(line: &str, page: &Path) -> Option<String> {
 fn what_comments_and_pages_cite_exists() {
     let mut files = Vec::new();
     for name in CITING {
-        files_below(&path(name), &mut files);
+        list_files_below(&path(name), &mut files);
     }
     let (mut wrong, mut cited) = (Vec::new(), 0);
     for file in files {

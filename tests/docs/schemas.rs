@@ -29,7 +29,7 @@ impl Draw {
         (self.next() % n as u64) as usize
     }
 
-    fn one_in(&mut self, n: usize) -> bool {
+    fn draws_one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
@@ -54,7 +54,7 @@ impl Draw {
     }
 
     fn any_text(&mut self) -> String {
-        if self.one_in(4) {
+        if self.draws_one_in(4) {
             String::new()
         } else {
             self.text()
@@ -66,7 +66,7 @@ impl Draw {
     }
 
     fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        if self.one_in(2) {
+        if self.draws_one_in(2) {
             Some(make(self))
         } else {
             None
@@ -92,7 +92,7 @@ impl Draw {
     }
 
     fn moment(&mut self) -> Timestamp {
-        if self.one_in(2) {
+        if self.draws_one_in(2) {
             Timestamp::Text("2025-03-04T05:06:07Z".to_owned())
         } else {
             Timestamp::Number(self.number())
@@ -102,11 +102,11 @@ impl Draw {
 
 /// A document drawn from its type.
 trait Drawn: Documented + Serialize + PartialEq + Debug {
-    fn drawn(d: &mut Draw) -> Self;
+    fn draw_value(d: &mut Draw) -> Self;
 }
 
 impl Drawn for Profile {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         let mut profile = Profile::new(&d.text());
         profile.required_stop_judges = Count(d.count().0.max(1));
         profile.task_type = d.text();
@@ -117,7 +117,7 @@ impl Drawn for Profile {
 }
 
 impl Drawn for State {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         State {
             schema_version: SchemaVersion,
             revision: d.maybe(Draw::count),
@@ -141,8 +141,8 @@ impl Drawn for State {
                 Policy::Done,
             ]),
             continuation_reason: d.any_text(),
-            project_done: d.one_in(2),
-            requires_reground: d.one_in(2),
+            project_done: d.draws_one_in(2),
+            requires_reground: d.draws_one_in(2),
             slices_since_last_reground: d.count(),
             remaining_release_blockers: d.maybe(Draw::count),
             remaining_high_value_gaps: d.maybe(Draw::count),
@@ -165,7 +165,7 @@ impl Drawn for State {
 }
 
 fn evidence(d: &mut Draw) -> Evidence {
-    if d.one_in(3) {
+    if d.draws_one_in(3) {
         return Evidence::Text(d.any_text());
     }
     Evidence::Record(EvidenceRecord {
@@ -215,7 +215,7 @@ fn slice(d: &mut Draw) -> Slice {
 }
 
 impl Drawn for Plan {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         Plan {
             schema_version: SchemaVersion,
             mission_anchor: d.text(),
@@ -227,11 +227,11 @@ impl Drawn for Plan {
 }
 
 impl Drawn for ActiveSlice {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         let mut active = ActiveSlice::idle(&d.text());
         active.revision = d.maybe(Draw::count);
         active.contract_ids = d.texts();
-        if d.one_in(3) {
+        if d.draws_one_in(3) {
             return active;
         }
         active.status = *d.of(&[
@@ -317,7 +317,7 @@ fn report(d: &mut Draw) -> ReportRecord {
 }
 
 impl Drawn for SliceRecord {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         SliceRecord {
             schema_version: SchemaVersion,
             kind: *d.of(&[
@@ -347,13 +347,13 @@ impl Drawn for SliceRecord {
 }
 
 impl Drawn for StopRecord {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         StopRecord {
             schema_version: SchemaVersion,
             kind: StopRecordType::Judgment,
             recorded_at: d.moment(),
             head_sha: d.text(),
-            can_stop: d.one_in(2),
+            can_stop: d.draws_one_in(2),
             blocker_count: d.count(),
             high_value_gap_count: d.count(),
             stop_wave_id: d.maybe(Draw::count),
@@ -367,13 +367,13 @@ impl Drawn for StopRecord {
 }
 
 impl Drawn for Receipt {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         Receipt {
             command: d.text(),
             argv: vec![d.any_text()],
             cwd: d.any_text(),
             exit_code: d.maybe(|d| *d.of(&[0, 1, -1, 255, i32::MAX, i32::MIN])),
-            timed_out: d.one_in(3),
+            timed_out: d.draws_one_in(3),
             duration_ms: d.count(),
             stdout_sha256: d.text(),
             stderr_sha256: d.text(),
@@ -396,7 +396,7 @@ impl Drawn for Receipt {
 }
 
 impl Drawn for VerificationEvidence {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         VerificationEvidence {
             subject_type: *d.of(&[Subject::None, Subject::SelectedSlice, Subject::CurrentHead]),
             slice_id: d.maybe(Draw::any_text),
@@ -408,7 +408,7 @@ impl Drawn for VerificationEvidence {
             outcome: *d.of(&[Outcome::NotRecorded, Outcome::Passed, Outcome::Failed]),
             recorded_at: d.maybe(Draw::moment),
             summary: d.any_text(),
-            runs: (0..d.below(3)).map(|_| Receipt::drawn(d)).collect(),
+            runs: (0..d.below(3)).map(|_| Receipt::draw_value(d)).collect(),
             ..VerificationEvidence::none()
         }
     }
@@ -472,7 +472,7 @@ fn brief_entry(d: &mut Draw) -> BriefEntry {
 }
 
 impl Drawn for BriefDocument {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         BriefDocument {
             schema_version: SchemaVersion,
             cycle: d.count(),
@@ -488,7 +488,7 @@ impl Drawn for BriefDocument {
 }
 
 impl Drawn for BriefRecord {
-    fn drawn(d: &mut Draw) -> Self {
+    fn draw_value(d: &mut Draw) -> Self {
         BriefRecord {
             schema_version: SchemaVersion,
             kind: *d.of(&[
@@ -540,7 +540,7 @@ impl FromSchema<'_> {
         };
         match kind.as_str() {
             "null" => Value::Null,
-            "boolean" => json!(d.one_in(2)),
+            "boolean" => json!(d.draws_one_in(2)),
             "string" if schema.get("minLength").is_some() => json!(d.text()),
             "string" => json!(d.any_text()),
             "integer" => self.integer(d, schema),
@@ -572,7 +572,7 @@ impl FromSchema<'_> {
             }
             return Value::Object(object);
         };
-        let full = schema.get("else").filter(|_| !d.one_in(3));
+        let full = schema.get("else").filter(|_| !d.draws_one_in(3));
         let required = |schema: &Value, name: &str| {
             schema["required"]
                 .as_array()
@@ -580,7 +580,7 @@ impl FromSchema<'_> {
         };
         for (name, property) in properties {
             let wanted = required(schema, name) || full.is_some_and(|full| required(full, name));
-            if !wanted && d.one_in(2) {
+            if !wanted && d.draws_one_in(2) {
                 continue;
             }
             let mut value = self.value(d, property);
@@ -617,7 +617,7 @@ fn mutate(d: &mut Draw, value: &mut Value) {
         6 => *node = json!([node.clone()]),
         7 => as_serde_might(node),
         8 => change_word(d, node),
-        _ => *node = json!(d.one_in(2)),
+        _ => *node = json!(d.draws_one_in(2)),
     }
 }
 
@@ -656,7 +656,7 @@ fn add_one(d: &mut Draw, node: &mut Value) {
     let value = junk(d);
     match node {
         Value::Object(entries) => {
-            let key = if d.one_in(2) {
+            let key = if d.draws_one_in(2) {
                 d.text()
             } else {
                 "revision".to_owned()
@@ -803,7 +803,7 @@ fn agree<T: Drawn>(seed: u64, rounds: usize) -> Tally {
     let from_schema = FromSchema { root: &schema };
     for round in 0..rounds {
         let mut value = if round % 2 == 0 {
-            let drawn = T::drawn(&mut d);
+            let drawn = T::draw_value(&mut d);
             let value = serde_json::to_value(&drawn).unwrap();
             let read = read_document::<T>(value.to_string().as_bytes(), MAX_DOCUMENT_BYTES);
             assert_eq!(
@@ -862,7 +862,7 @@ fn every_field_of_a_schema_is_one_the_type_writes_or_reads() {
         let mut seen = BTreeSet::new();
         let mut d = Draw(9);
         for _ in 0..200 {
-            let value = serde_json::to_value(T::drawn(&mut d)).unwrap();
+            let value = serde_json::to_value(T::draw_value(&mut d)).unwrap();
             seen.extend(value.as_object().unwrap().keys().cloned());
         }
         let schema: Value = serde_json::from_str(T::DOCUMENT.schema_text()).unwrap();
@@ -910,10 +910,10 @@ fn schemas_are_valid_and_closed_and_a_receipt_has_one_shape() {
 }
 
 fn state_text() -> String {
-    serde_json::to_string_pretty(&State::drawn(&mut Draw(3))).unwrap()
+    serde_json::to_string_pretty(&State::draw_value(&mut Draw(3))).unwrap()
 }
 
-fn rejected(bytes: &[u8]) -> Vec<Finding> {
+fn list_rejections(bytes: &[u8]) -> Vec<Finding> {
     read_document::<State>(bytes, MAX_DOCUMENT_BYTES).expect_err("must be rejected")
 }
 
@@ -938,7 +938,7 @@ fn bytes_that_are_no_json_are_unreadable() {
         .filter(|cut| text.is_char_boundary(*cut));
     cases.extend(cuts.map(|cut| text.as_bytes()[..cut].to_vec()));
     for case in cases {
-        let findings = rejected(&case);
+        let findings = list_rejections(&case);
         assert_eq!(findings[0].code, Code::DocumentUnreadable, "{findings:?}");
         assert_eq!(findings[0].place.as_deref(), Some("state.json"));
     }
@@ -952,7 +952,7 @@ fn json_that_breaks_the_schema_names_every_place() {
     value["unsatisfied_contract_ids"] = json!(["a", ""]);
     value["\u{1b}[2Jextra"] = json!(1);
     value.as_object_mut().unwrap().remove("contract_status");
-    let findings = rejected(value.to_string().as_bytes());
+    let findings = list_rejections(value.to_string().as_bytes());
     let places: BTreeSet<&str> = findings.iter().filter_map(|f| f.place.as_deref()).collect();
     let wanted = [
         "state.json",
@@ -974,7 +974,7 @@ fn json_that_breaks_the_schema_names_every_place() {
 #[test]
 fn a_key_given_twice_is_refused_wherever_it_stands() {
     let text = state_text().replacen('{', "{\"project_done\": false,", 1);
-    let findings = rejected(text.as_bytes());
+    let findings = list_rejections(text.as_bytes());
     assert_eq!(findings[0].code, Code::DocumentInvalid);
     assert!(findings[0].message.contains("given twice"), "{findings:?}");
     let record = r#"{"schema_version":1,"type":"judgment","recorded_at":1,"head_sha":"h",
@@ -1010,7 +1010,7 @@ fn hostile_sizes_and_depths_end_quickly() {
         empty_slices(20_000),
     ];
     for case in cases {
-        let findings = rejected(case.as_bytes());
+        let findings = list_rejections(case.as_bytes());
         assert!(!findings.is_empty() && findings.len() <= MAX_FINDINGS);
         for finding in &findings {
             assert!(
@@ -1027,7 +1027,7 @@ fn hostile_sizes_and_depths_end_quickly() {
         assert!(plan.len() <= MAX_FINDINGS);
     }
     let big = vec![b' '; MAX_DOCUMENT_BYTES + 1];
-    assert_eq!(rejected(&big)[0].code, Code::DocumentTooLarge);
+    assert_eq!(list_rejections(&big)[0].code, Code::DocumentTooLarge);
     assert!(
         start.elapsed() < Duration::from_secs(60),
         "{:?}",

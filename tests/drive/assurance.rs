@@ -36,7 +36,7 @@ fn job(assurance: &str, judges: u64) -> Job {
 }
 
 /// A job whose plan the user brings, none or one of its stories ticked.
-fn job_with_plan(assurance: &str, judges: u64, ticked: bool) -> Job {
+fn make_job_with_plan(assurance: &str, judges: u64, ticked: bool) -> Job {
     let plan = serde_json::json!({"project": MISSION, "userStories": [
         {"id": "words", "title": "count the words of a file", "passes": ticked, "acceptanceCriteria":
             ["prints how many words a file has", "a file that is not there is an error"]},
@@ -56,7 +56,7 @@ fn with_judges(profile: &str, judges: u64) -> String {
     profile.replace(asked, &format!("\"required_stop_judges\": {judges}"))
 }
 
-fn estimated(job: &Job) -> u64 {
+fn estimate(job: &Job) -> u64 {
     let estimate = job.repo.cook(&["run", "--estimate", "--json"]).exits(0);
     let estimate = estimate.json();
     assert!(
@@ -69,16 +69,16 @@ fn estimated(job: &Job) -> u64 {
 
 fn sessions(job: &Job) -> usize {
     job.repo.cook(&["run", "--steps", "1"]);
-    let foreseen = estimated(job);
+    let foreseen = estimate(job);
     job.repo.cook(&["run"]).exits(0);
     job.is_done();
     let calls = job.calls().len();
     assert_eq!(foreseen as usize + 1, calls, "{:?}", job.calls());
-    assert_eq!(estimated_at_the_end(job), 0);
+    assert_eq!(estimate_at_the_end(job), 0);
     calls
 }
 
-fn estimated_at_the_end(job: &Job) -> u64 {
+fn estimate_at_the_end(job: &Job) -> u64 {
     let estimate = job.repo.cook(&["run", "--estimate", "--json"]).exits(0);
     estimate.json()["sessions"].as_u64().unwrap()
 }
@@ -126,7 +126,7 @@ fn lite_takes_six_and_says_so_wherever_done_is_said() {
 
 /// All sessions of a run, as many as were foreseen before it.
 fn foreseen_sessions(job: &Job) -> usize {
-    let foreseen = estimated(job);
+    let foreseen = estimate(job);
     job.repo.cook(&["run"]).exits(0);
     job.is_done();
     let calls = job.calls().len();
@@ -136,19 +136,19 @@ fn foreseen_sessions(job: &Job) -> usize {
 
 #[test]
 fn a_plan_that_the_user_brought_is_selected_from_without_a_model() {
-    let job = job_with_plan("lite", 1, false);
+    let job = make_job_with_plan("lite", 1, false);
     assert_eq!(foreseen_sessions(&job), 5);
     assert!(!job.calls().iter().any(|role| role == "regrounder"));
     let verified = job.repo.cook(&["verify"]).exits(0).out;
     assert!(verified.contains("lite"), "{verified}");
-    let job = job_with_plan("standard", 3, false);
+    let job = make_job_with_plan("standard", 3, false);
     assert_eq!(foreseen_sessions(&job), 8);
 }
 
 /// Somebody has to weigh whether it holds.
 #[test]
 fn a_plan_with_a_tick_is_weighed_by_a_model_first() {
-    let job = job_with_plan("lite", 1, true);
+    let job = make_job_with_plan("lite", 1, true);
     let next = job.repo.cook(&["next", "--json"]).json();
     assert_eq!(next["role"], "completion-regrounder", "{next}");
     job.repo.cook(&["run", "--steps", "1"]);

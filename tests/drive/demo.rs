@@ -73,11 +73,11 @@ impl Stage {
         let root = PathBuf::from(json["directory"].as_str().unwrap());
         assert_eq!(json["next"]["policy"], "done");
         let played = Played { root, json };
-        self.left_in_order(&played);
+        self.check_left_in_order(&played);
         played
     }
 
-    fn left_in_order(&self, played: &Played) {
+    fn check_left_in_order(&self, played: &Played) {
         for arguments in [
             &["verify", "--strict"][..],
             &["session", "verify"],
@@ -103,7 +103,7 @@ impl Stage {
             .output()
             .unwrap();
         assert_eq!(text(&answer.stdout), "MCMXCIV\n");
-        assert_eq!(no_process_in(&played.root), Vec::<String>::new());
+        assert_eq!(list_processes_in(&played.root), Vec::<String>::new());
         let watch = played.root.join(".git/cook/watch");
         assert!(!watch.exists() || files(&watch).is_empty());
     }
@@ -145,7 +145,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// Processes that still work in a directory, zombies left out.
-fn no_process_in(dir: &Path) -> Vec<String> {
+fn list_processes_in(dir: &Path) -> Vec<String> {
     let dir = dir.canonicalize().unwrap();
     let Ok(all) = std::fs::read_dir("/proc") else {
         return Vec::new();
@@ -232,7 +232,7 @@ fn the_story_ends_in_done_and_leaves_a_repository_that_verifies() {
         assert!(page.contains(part), "{part}: {page}");
     }
     readme_quotes_what_is_said_of(&stage, &played);
-    let sizes = prompts_of_attempts(&stage, &played);
+    let sizes = measure_prompts_of_attempts(&stage, &played);
     assert_eq!(sizes.len(), 3, "{sizes:?}");
     // 8,000 tokens of four bytes.
     assert!(sizes.iter().all(|size| *size <= 32_000), "{sizes:?}");
@@ -259,7 +259,7 @@ fn readme_quotes_what_is_said_of(stage: &Stage, played: &Played) {
 }
 
 /// Bytes of the four prompts of each attempt: implementer, reviewer, auditor, regrounder.
-fn prompts_of_attempts(stage: &Stage, played: &Played) -> Vec<usize> {
+fn measure_prompts_of_attempts(stage: &Stage, played: &Played) -> Vec<usize> {
     let ask = |arguments: &[&str]| -> Value {
         let mut command = stage.command(COOK, &played.root);
         let answer = command.args(arguments).arg("--json").output().unwrap();
@@ -449,7 +449,7 @@ fn whatever_stands_around_it_the_demonstration_is_its_own() {
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let root = PathBuf::from(json["directory"].as_str().unwrap());
     assert_eq!(root, dir.canonicalize().unwrap());
-    stage.left_in_order(&Played { root, json });
+    stage.check_left_in_order(&Played { root, json });
 }
 
 #[test]

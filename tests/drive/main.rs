@@ -580,7 +580,7 @@ fn cut(deeds: &str, before: impl FnOnce(&Job)) -> Job {
 }
 
 /// What the next run says of it: of the session, and of what came later.
-fn settled(job: &Job) -> (String, String) {
+fn read_settled(job: &Job) -> (String, String) {
     let run = job.run(&["--steps", "0", "--yes"]);
     let status = job.repo.cook(&["status"]).exits(0);
     assert!(!status.out.contains("unfinished"), "{}", status.out);
@@ -615,7 +615,7 @@ fn what_came_after_a_session_that_was_cut_is_the_users() {
     job.repo.git(&["config", "user.mine", "mine"]);
     job.repo.git(&["branch", "mine"]);
     job.repo.git(&["stash", "drop", "-q"]);
-    let (session, later) = settled(&job);
+    let (session, later) = read_settled(&job);
     tells(&session, &["`tally`", "`litter.txt`", "`refs/tags/cheat`"]);
     tells(
         &later,
@@ -638,7 +638,7 @@ fn commits_after_a_session_that_was_cut_stay_and_nothing_is_out_of_reach() {
     let job = cut(CHEATS, |_| {});
     job.repo.write("new.txt", "the user's\n");
     job.shell("git add new.txt && git commit -qm later");
-    let (session, later) = settled(&job);
+    let (session, later) = read_settled(&job);
     assert_eq!(job.repo.git(&["log", "-1", "--format=%s"]), "later");
     assert_eq!(job.repo.git(&["status", "--porcelain"]), "M tally");
     tells(&later, &["`refs/heads/main` was moved", "`tally`"]);
@@ -651,7 +651,7 @@ fn commits_after_a_session_that_was_cut_stay_and_nothing_is_out_of_reach() {
     job.shell(
         "unset GIT_COMMITTER_DATE; git commit -q --allow-empty -m later && git pack-refs --all",
     );
-    let (session, later) = settled(&job);
+    let (session, later) = read_settled(&job);
     tells(&later, &["`refs/heads/main` was moved"]);
     let holding = ["for-each-ref", "--contains", &before, "refs/cook/rescue"];
     assert_ne!(job.repo.git(&holding), "", "{session}{later}");
@@ -659,7 +659,7 @@ fn commits_after_a_session_that_was_cut_stay_and_nothing_is_out_of_reach() {
     // A branch that was renamed is not a history that was rewritten.
     let job = cut("git tag cheat", |_| {});
     job.repo.git(&["branch", "-m", "main", "trunk"]);
-    let (session, later) = settled(&job);
+    let (session, later) = read_settled(&job);
     assert!(!session.contains("heads/main"), "{session}");
     assert!(!later.contains("heads/main stays"), "{later}");
     tells(&later, &["HEAD went from", "`refs/heads/main` is gone"]);
@@ -679,7 +679,7 @@ fn what_stands_in_the_way_of_putting_back_stays() {
     job.shell("rm -r d && echo precious >d");
     job.shell("git branch -q -D feature && git branch feature/one");
     job.shell("mkdir -p ../old/x && echo old >../old/x/f && sleep 0.1 && mv ../old/x x");
-    let (session, later) = settled(&job);
+    let (session, later) = read_settled(&job);
     assert_eq!(job.repo.read("d").trim(), "precious");
     assert_eq!(job.repo.read("x/f").trim(), "old");
     tells(&later, &["`d` is new", "`x/f` is new", "feature/one"]);
@@ -693,7 +693,7 @@ fn what_stands_in_the_way_of_putting_back_stays() {
         job.shell("git stash push -q -- README.md");
     });
     job.shell("git stash drop -q && git reflog expire --expire=now --all && git gc -q --prune=now");
-    let (session, _) = settled(&job);
+    let (session, _) = read_settled(&job);
     tells(&session, &["the stash"]);
     job.repo.cook(&["status"]).exits(0);
 }
@@ -703,7 +703,7 @@ fn what_stands_in_the_way_of_putting_back_stays() {
 fn a_sparse_checkout_after_a_session_that_was_cut_stays() {
     let job = cut("git tag cheat", |_| {});
     job.shell("git sparse-checkout set --no-cone '/*' '!/README.md'");
-    let (session, _) = settled(&job);
+    let (session, _) = read_settled(&job);
     assert!(!session.contains("README"), "{session}");
     assert_eq!(job.repo.git(&["status", "--porcelain"]), "");
     assert!(!job.repo.root.join("README.md").exists());
@@ -1132,7 +1132,7 @@ fn what_stands_in_the_way_is_said_before_a_session() {
         .says("next: commit them, or say `--park-changes`");
     job.run(&["--agent", "no-such-agent"]).exits(2);
     assert_eq!(job.calls().len(), 0);
-    let elsewhere = Repo::born();
+    let elsewhere = Repo::with_script();
     elsewhere.cook(&["run"]).fails(3, "not_initialised");
 }
 

@@ -7,13 +7,13 @@ use std::time::Instant;
 
 const REQUIRED: &str = "[sandbox]\nmode = \"required\"\n";
 
-fn sandboxed() -> Option<Job> {
+fn make_sandboxed() -> Option<Job> {
     has_sandbox().then(|| Job::with(REQUIRED))
 }
 
 #[test]
 fn a_whole_job_is_driven_to_done_in_the_sandbox() {
-    let Some(job) = sandboxed() else { return };
+    let Some(job) = make_sandboxed() else { return };
     let run = job.run(&[]).exits(0);
     assert!(
         run.err.contains("sandbox                in force"),
@@ -44,7 +44,7 @@ fn what_a_role_may_not_write_it_cannot() {
         ("reviewer", "commit"),
         ("reviewer", "stash"),
     ] {
-        let Some(job) = sandboxed() else { return };
+        let Some(job) = make_sandboxed() else { return };
         job.repo.write("later.txt", "for later");
         job.repo.git(&["stash", "-q", "--include-untracked"]);
         job.mischief(role, kind);
@@ -127,7 +127,7 @@ fn what_is_cooks_own_is_put_back_and_named() {
 /// Nothing keeps a file that is not there: it is taken away with the session's answer.
 #[test]
 fn settings_that_start_programs_later_do_not_outlast_the_session() {
-    let Some(job) = sandboxed() else { return };
+    let Some(job) = make_sandboxed() else { return };
     job.mischief("implementer", "plants");
     let run = job.run(&["--steps", "3"]).exits(13);
     let said = "it wrote settings that start programs later";
@@ -142,7 +142,7 @@ fn settings_that_start_programs_later_do_not_outlast_the_session() {
 /// What would write the log is left in the inbox, and taken in when the session has ended.
 #[test]
 fn a_session_leaves_what_it_may_not_write_itself() {
-    let Some(job) = sandboxed() else { return };
+    let Some(job) = make_sandboxed() else { return };
     job.mischief("reviewer", "leaves");
     job.run(&["--steps", "2"]).exits(13);
     job.run(&["--steps", "1"]).exits(13);
@@ -161,7 +161,7 @@ fn a_session_leaves_what_it_may_not_write_itself() {
 }
 
 /// A role's agent waits, the user does something, and the agent goes on: what the run ends with.
-fn done_meanwhile(settings: &str, role: &str, words: &[&[&str]]) -> (Job, Option<i32>) {
+fn do_meanwhile(settings: &str, role: &str, words: &[&[&str]]) -> (Job, Option<i32>) {
     let job = Job::with(settings);
     job.mischief(role, "waits");
     let (mut child, _) = job.run_until_it_hangs();
@@ -184,7 +184,7 @@ fn done_meanwhile(settings: &str, role: &str, words: &[&[&str]]) -> (Job, Option
 #[test]
 fn a_log_that_moves_during_a_session_ends_the_run() {
     let words: [&[&str]; 2] = [&["pause", "a while"], &["resume", "--as-user"]];
-    let (job, code) = done_meanwhile("", "implementer", &words);
+    let (job, code) = do_meanwhile("", "implementer", &words);
     job.hanging_run_says("err", "the log was moved during the session");
     assert_eq!(code, Some(4));
 }
@@ -193,7 +193,7 @@ fn a_log_that_moves_during_a_session_ends_the_run() {
 #[test]
 fn what_the_user_says_during_a_session_ends_no_run() {
     let said: &[&str] = &["brief", "say", "mind the blanks", "--as-user"];
-    let (job, code) = done_meanwhile("", "implementer", &[said]);
+    let (job, code) = do_meanwhile("", "implementer", &[said]);
     assert_eq!(code, Some(0));
     job.is_done();
     let status = job.repo.cook(&["brief", "--all"]).exits(0);
@@ -209,7 +209,7 @@ fn what_the_user_says_during_a_session_ends_no_run() {
 fn what_the_user_says_to_a_reader_at_work_has_it_asked_anew() {
     let said: &[&str] = &["brief", "say", "mind the blanks", "--as-user"];
     let apart = "[rules]\nisolate_readonly = true\n";
-    let (job, _) = done_meanwhile(apart, "reviewer", &[said]);
+    let (job, _) = do_meanwhile(apart, "reviewer", &[said]);
     let told = std::fs::read_to_string(job.state.join("run.err")).unwrap();
     let (_, after) = told
         .split_once("came to nothing: the user said something meanwhile")
@@ -261,7 +261,7 @@ fn a_sandbox_that_is_required_and_absent_stops_the_run_and_says_why() {
 
 #[test]
 fn doctor_says_what_holds_agents() {
-    let Some(job) = sandboxed() else { return };
+    let Some(job) = make_sandboxed() else { return };
     let doctor = job.repo.cook(&["doctor"]).exits(0);
     doctor
         .says("sandbox in force")

@@ -1,13 +1,13 @@
 //! Proof that is given anew: it takes the place of what was rewritten, and of nothing that is lost.
 
-use crate::job::{Job, OWN, planned, proof};
+use crate::job::{Job, OWN, list_planned, proof};
 use serde_json::{Value, json};
 
 const GATE: &str = "sh check.sh";
 
 impl Job {
     /// `a` is done, proved by this line of a gate that prints `feature works`.
-    fn printed(anchor: &str) -> Self {
+    fn with_printed(anchor: &str) -> Self {
         let job = Self::begin_with(&["a works"], &[("check.sh", "true\n")]);
         job.plan_anew(GATE);
         job.repo.write(
@@ -57,7 +57,7 @@ fn proof_that_is_lost_is_not_replaced_by_other_work_of_the_slice() {
         .says("criterion_lost_proof");
     assert_eq!(job.status("a"), "planned");
 
-    let job = Job::done();
+    let job = Job::with_done();
     job.foreign(&[OWN[1]]);
     job.claim("lib.txt:15", "observed").ok();
     assert_eq!(job.status("a"), "planned");
@@ -66,7 +66,7 @@ fn proof_that_is_lost_is_not_replaced_by_other_work_of_the_slice() {
 /// Row 15: a run that says it no longer is red, whatever else its gate prints.
 #[test]
 fn a_line_that_is_no_longer_printed_reopens_whatever_else_is_green() {
-    let job = Job::printed("cmd:sh check.sh#feature works");
+    let job = Job::with_printed("cmd:sh check.sh#feature works");
     job.gate_says("echo anything else\n");
     for again in ["cmd:sh check.sh#exit", "cmd:sh check.sh#anything else"] {
         job.claim(again, "output")
@@ -88,7 +88,7 @@ fn a_run_is_replaced_by_a_test_of_the_slice_alone() {
         ),
         ("cmd:sh check.sh#feature works", "lib.txt:5"),
     ] {
-        let job = Job::printed(stored);
+        let job = Job::with_printed(stored);
         let basis = if again.starts_with("cmd") {
             "output"
         } else {
@@ -142,7 +142,7 @@ fn a_criterion_is_dropped_with_a_text_or_a_receipt_at_head() {
         .repo
         .implementer_report(Some("the second holds already"));
     job.repo.record("implementer", report).ok();
-    let mut slices = planned(&job.repo);
+    let mut slices = list_planned(&job.repo);
     slices[0]["acceptance_criteria"] = json!(["a works"]);
     let plan = json!({"plan_basis": "x", "candidate_slices": slices});
     job.repo.write(
@@ -186,7 +186,7 @@ fn a_committed_slice_keeps_its_criteria_while_something_is_asked() {
     let job = Job::begin(&["a works", "it reads well"]);
     job.write_own("a");
     job.judge();
-    let mut slices = planned(&job.repo);
+    let mut slices = list_planned(&job.repo);
     slices[0]["acceptance_criteria"] = json!(["a works"]);
     job.reground(json!({
         "plan": {"plan_basis": "x", "candidate_slices": slices},
@@ -206,8 +206,8 @@ fn what_cannot_be_told_holds_up_the_end() {
 }
 
 fn what_cannot_be_told(moved: bool) {
-    let job = Job::printed("cmd:sh check.sh#feature works");
-    let mut slices = planned(&job.repo);
+    let job = Job::with_printed("cmd:sh check.sh#feature works");
+    let mut slices = list_planned(&job.repo);
     slices[1]["status"] = json!("cancelled");
     slices[1]["reason"] = json!("nobody needs it");
     let plan = json!({"plan_basis": "x", "candidate_slices": slices});

@@ -12,7 +12,7 @@ fn a_line_that_is_back_in_a_file_renamed_before_the_acceptance_is_lost() {
     job.git(&["mv", "lib.txt", "new.txt"]);
     job.repo.commit("Somebody's rename", None);
     let work = with(&library(), &[(5, ""), OWN[1]]);
-    job.repo.commit_for("a", "new.txt", &work);
+    job.repo.write_commit_for("a", "new.txt", &work);
     job.judge();
     let gone = "gone:lib.txt#line 5 of the library";
     job.accept(&[proof("a", "a works", gone, "observed")]).ok();
@@ -27,7 +27,7 @@ fn a_line_beside_a_rewritten_one_proves_what_it_is() {
     let job = Job::begin(&["a works"]);
     let two = "the first line of slice a\nand the second line of slice a";
     let text = with(&library(), &[(5, two)]);
-    job.repo.commit_for("a", "lib.txt", &text);
+    job.repo.write_commit_for("a", "lib.txt", &text);
     job.judge();
     job.foreign(&[(5, "somebody's line\nand the second line of slice a")]);
     job.accept(&[proof("a", "a works", "lib.txt:6", "observed")])
@@ -57,10 +57,10 @@ fn two_criteria_may_swap_their_anchors() {
 /// What is asked for is taken: a colleague's commit that forked off before the basis is foreign.
 #[test]
 fn a_commit_beside_the_basis_is_not_asked_for() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.select_b().ok();
-    colleague_from(&job, "HEAD~1", Some("b"));
-    job.repo.commit_for("b", "b.txt", "b works\n");
+    commit_colleague_from(&job, "HEAD~1", Some("b"));
+    job.repo.write_commit_for("b", "b.txt", "b works\n");
     job.report().ok();
     merge_into_colleague(&job);
     let due = job.repo.due();
@@ -74,11 +74,11 @@ fn work_stays_its_own_when_it_is_merged_into_a_branch_that_began_amid_it() {
     let job = Job::begin(&["the line is there", "the file is gone"]);
     let amid = job
         .repo
-        .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+        .write_commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
     job.git(&["rm", "-q", "drop.txt"]);
     job.repo.commit("More work", Some("a"));
     accept_both(&job).ok();
-    colleague_from(&job, &amid, None);
+    commit_colleague_from(&job, &amid, None);
     merge_into_colleague(&job);
     job.git(&["revert", "--no-edit", &amid]);
     job.is_reopened();
@@ -86,14 +86,14 @@ fn work_stays_its_own_when_it_is_merged_into_a_branch_that_began_amid_it() {
     job.reground(json!({})).ok();
     job.reground(json!({"select": "a"})).ok();
     let again = with(&library(), &[(5, "the line of slice a once more")]);
-    job.repo.commit_for("a", "lib.txt", &again);
+    job.repo.write_commit_for("a", "lib.txt", &again);
     accept_both(&job).ok();
 }
 
 /// What is asked for is taken: a commit that changes nothing is none of the slice's work.
 #[test]
 fn a_commit_without_a_change_is_not_asked_for() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.select_b().ok();
     job.repo.commit("Nothing", Some("b"));
     let due = job.repo.due();
@@ -132,7 +132,7 @@ fn what_a_squash_without_a_trailer_holds_stays_its_own_when_it_is_reopened() {
 /// What is asked for is taken: the commit that a reopening named is no longer on HEAD.
 #[test]
 fn a_commit_that_left_head_is_not_asked_for() {
-    let job = Job::done();
+    let job = Job::with_done();
     let at = job.repo.head();
     job.reground(json!({"reopen": [{"slice_id": "a", "why": "look at it again", "at": at}]}))
         .ok();
@@ -148,7 +148,7 @@ fn a_commit_that_left_head_is_not_asked_for() {
 fn a_line_that_is_back_in_a_new_file_is_lost() {
     let job = Job::begin(&["a works"]);
     let work = with(&library(), &[(5, ""), OWN[1]]);
-    job.repo.commit_for("a", "lib.txt", &work);
+    job.repo.write_commit_for("a", "lib.txt", &work);
     job.judge();
     let gone = "gone:lib.txt#line 5 of the library";
     job.accept(&[proof("a", "a works", gone, "observed")]).ok();
@@ -165,10 +165,11 @@ fn what_a_slice_puts_back_whole_is_not_all_its_own() {
     let job = Job::begin(&["a works"]);
     job.repo.write("lib.txt", b"\0 no text");
     job.repo.commit("Somebody breaks it", None);
-    job.repo.commit_for("a", "lib.txt", &with(&library(), &OWN));
+    job.repo
+        .write_commit_for("a", "lib.txt", &with(&library(), &OWN));
     job.judge();
     job.accept(&[proof("a", "a works", "lib.txt:9", "observed")])
-        .refused("evidence_unrelated");
+        .expect_refused("evidence_unrelated");
     job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
         .ok();
 }
@@ -181,7 +182,7 @@ fn accept_both(job: &Job) -> Run {
     ])
 }
 
-fn colleague_from(job: &Job, commit: &str, slice: Option<&str>) {
+fn commit_colleague_from(job: &Job, commit: &str, slice: Option<&str>) {
     job.git(&["checkout", "-q", "-b", "colleague", commit]);
     job.repo.write("other.txt", "a colleague's file\n");
     job.repo.commit("Colleague", slice);
@@ -197,7 +198,7 @@ fn merge_into_colleague(job: &Job) {
 /// What stands in the place of rewritten text may be named where the text had gone before.
 #[test]
 fn the_place_that_is_named_for_text_that_moved_and_was_rewritten_is_taken() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.repo
         .write("lib.txt", with(&library(), &[(5, ""), OWN[1]]));
     job.repo.write("more.txt", format!("{}\n", OWN[0].1));
@@ -229,7 +230,7 @@ fn what_was_only_shaped_otherwise_is_no_ones_work() {
     ];
     for shape in shapes {
         let job = Job::begin(&["a works"]);
-        job.repo.commit_for("a", "lib.txt", &shape);
+        job.repo.write_commit_for("a", "lib.txt", &shape);
         job.judge();
         job.accept(&[proof("a", "a works", "lib.txt:17", "observed")])
             .exits(4)
@@ -243,7 +244,7 @@ fn what_was_only_shaped_otherwise_is_no_ones_work() {
 fn lines_that_are_back_in_another_shape_are_lost() {
     let job = Job::begin(&["a works"]);
     let work = with(&library(), &[(8, ""), (9, ""), OWN[1]]);
-    job.repo.commit_for("a", "lib.txt", &work);
+    job.repo.write_commit_for("a", "lib.txt", &work);
     job.judge();
     let gone = "gone:lib.txt#line 8 of the library";
     job.accept(&[proof("a", "a works", gone, "observed")]).ok();
@@ -261,7 +262,7 @@ fn lines_that_are_back_in_another_shape_are_lost() {
 fn lines_beside_one_that_is_deleted_are_its_own_and_stand() {
     let job = Job::begin(&["a works"]);
     let lines = "the first new line\nthe second new line\nthe third new line\n";
-    job.repo.commit_for("a", "new.txt", lines);
+    job.repo.write_commit_for("a", "new.txt", lines);
     job.judge();
     let without = |line: &str| lines.replace(&format!("{line}\n"), "");
     job.repo.write("new.txt", without("the second new line"));
@@ -270,7 +271,7 @@ fn lines_beside_one_that_is_deleted_are_its_own_and_stand() {
         .ok();
     job.stands();
     job.repo.write("new.txt", "the third new line\n");
-    job.repo.commit_for("b", "b.txt", "b works\n");
+    job.repo.write_commit_for("b", "b.txt", "b works\n");
     job.report().ok();
     job.repo
         .record("reviewer", job.repo.reviewer_report(None))
@@ -286,10 +287,11 @@ fn lines_beside_one_that_is_deleted_are_its_own_and_stand() {
 fn work_in_a_file_that_was_renamed_on_the_way_is_its_own() {
     let job = Job::begin(&["the line is there", "the other is gone"]);
     let work = with(&library(), &[OWN[0], (9, "")]);
-    job.repo.commit_for("a", "lib.txt", &work);
+    job.repo.write_commit_for("a", "lib.txt", &work);
     job.git(&["mv", "lib.txt", "new.txt"]);
     job.repo.commit("Somebody's rename", None);
-    job.repo.commit_for("a", "other.txt", "more of slice a\n");
+    job.repo
+        .write_commit_for("a", "other.txt", "more of slice a\n");
     job.judge();
     job.accept(&[
         proof("a", "the line is there", "new.txt:5", "observed"),
@@ -304,14 +306,15 @@ fn work_in_a_file_that_was_renamed_on_the_way_is_its_own() {
 
     // One that the slice itself made.
     let job = Job::begin(&["a works"]);
-    job.repo.commit_for(
+    job.repo.write_commit_for(
         "a",
         "made.txt",
         "the first made line\nthe second made line\n",
     );
     job.git(&["mv", "made.txt", "named.txt"]);
     job.repo.commit("Somebody's rename", None);
-    job.repo.commit_for("a", "other.txt", "more of slice a\n");
+    job.repo
+        .write_commit_for("a", "other.txt", "more of slice a\n");
     job.judge();
     job.accept(&[proof("a", "a works", "named.txt:1", "observed")])
         .ok();
@@ -324,7 +327,7 @@ fn a_removal_is_whose_who_removed_it() {
     let job = Job::begin(&["a works", "the line is gone"]);
     job.foreign(&[(5, "")]);
     let work = with(&library(), &[(5, ""), (6, OWN[0].1)]);
-    job.repo.commit_for("a", "lib.txt", &work);
+    job.repo.write_commit_for("a", "lib.txt", &work);
     job.judge();
     let gone = |line: usize| {
         let anchor = format!("gone:lib.txt#line {line} of the library");
@@ -341,20 +344,20 @@ fn a_removal_is_whose_who_removed_it() {
     job.repo.write("lib.txt", &broken);
     job.repo.commit("Somebody's formatter", None);
     let work = broken.replace("line 5\n    of the library\n", "");
-    job.repo.commit_for("a", "lib.txt", &work);
+    job.repo.write_commit_for("a", "lib.txt", &work);
     job.judge();
     job.accept(&[gone(6)]).exits(4);
     job.accept(&[gone(5)]).ok();
 }
 
 /// The library as a formatter breaks it, without some of its lines.
-fn broken(without: &[usize]) -> String {
+fn break_library(without: &[usize]) -> String {
     let changes: Vec<(usize, &str)> = without.iter().map(|number| (*number, "")).collect();
     with(&library(), &changes).replace(" of the", "\n    of the")
 }
 
 /// `a` begins on what somebody has just committed, and the history leaves that behind.
-fn left_behind(text: &str) -> Job {
+fn begin_left_behind(text: &str) -> Job {
     let job = Job::begin(&["the line is gone"]);
     let back = job.repo.head();
     job.select_instead("b");
@@ -375,15 +378,15 @@ fn line_gone(path: &str, line: usize) -> serde_json::Value {
 #[test]
 fn what_stood_at_a_basis_that_was_left_is_nobody_s_in_another_shape() {
     let theirs = "a colleague wrote this line";
-    let job = left_behind(&with(&library(), &[(9, theirs)]));
+    let job = begin_left_behind(&with(&library(), &[(9, theirs)]));
     let shaped = [(5, ""), (9, "a colleague\n    wrote this line"), OWN[1]];
     job.repo
-        .commit_for("a", "lib.txt", &with(&library(), &shaped));
+        .write_commit_for("a", "lib.txt", &with(&library(), &shaped));
     job.judge();
     for lines in ["8", "9", "8-9"] {
         let anchor = format!("lib.txt:{lines}");
         job.accept(&[proof("a", "the line is gone", &anchor, "observed")])
-            .refused("evidence_unrelated");
+            .expect_refused("evidence_unrelated");
     }
     job.accept(&[line_gone("lib.txt", 5)]).ok();
 }
@@ -394,7 +397,7 @@ fn own_work_that_is_squashed_with_what_came_after_it_stays_its_own() {
     let job = Job::begin(&["a works", "the line is gone"]);
     let back = job.repo.head();
     job.repo
-        .commit_for("a", "lib.txt", &with(&library(), &[(5, ""), OWN[1]]));
+        .write_commit_for("a", "lib.txt", &with(&library(), &[(5, ""), OWN[1]]));
     job.report().ok();
     job.foreign(&[
         (5, ""),
@@ -409,9 +412,9 @@ fn own_work_that_is_squashed_with_what_came_after_it_stays_its_own() {
     job.judge();
     let works = |anchor: &str| proof("a", "a works", anchor, "observed");
     job.accept(&[works("lib.txt:8"), line_gone("lib.txt", 5)])
-        .refused("evidence_unrelated");
+        .expect_refused("evidence_unrelated");
     job.accept(&[works("lib.txt:13"), line_gone("lib.txt", 9)])
-        .refused("evidence_unrelated");
+        .expect_refused("evidence_unrelated");
     job.accept(&[works("lib.txt:13"), line_gone("lib.txt", 5)])
         .ok();
 }
@@ -425,7 +428,8 @@ fn a_file_of_others_is_theirs_whoever_squashes_it() {
     job.git(&["mv", "lib.txt", "new.txt"]);
     job.repo.commit("Somebody's rename", None);
     job.select_instead("a");
-    job.repo.commit_for("a", "own.txt", "slice a wrote this\n");
+    job.repo
+        .write_commit_for("a", "own.txt", "slice a wrote this\n");
     job.report().ok();
     let theirs = [(10, "a colleague wrote this line")];
     job.repo.write("new.txt", with(&library(), &theirs));
@@ -438,7 +442,7 @@ fn a_file_of_others_is_theirs_whoever_squashes_it() {
     job.judge();
     for anchor in ["new.txt:10", "entry:new.txt", "gone:lib.txt"] {
         job.accept(&[proof("a", "a works", anchor, "observed")])
-            .refused("evidence_unrelated");
+            .expect_refused("evidence_unrelated");
     }
     job.accept(&[proof("a", "a works", "own.txt:1", "observed")])
         .ok();
@@ -449,7 +453,7 @@ fn a_file_of_others_is_theirs_whoever_squashes_it() {
 fn a_line_is_taken_out_of_a_file_whose_rename_git_does_not_see() {
     let job = Job::begin(&["the line is gone"]);
     job.git(&["rm", "-q", "lib.txt"]);
-    job.repo.write("new.txt", broken(&[9]));
+    job.repo.write("new.txt", break_library(&[9]));
     job.repo.commit("Somebody's formatter", None);
     let renames = job.git(&[
         "diff",
@@ -460,14 +464,15 @@ fn a_line_is_taken_out_of_a_file_whose_rename_git_does_not_see() {
         "HEAD",
     ]);
     assert_eq!(renames, "");
-    job.repo.commit_for("a", "new.txt", &broken(&[5, 9]));
+    job.repo
+        .write_commit_for("a", "new.txt", &break_library(&[5, 9]));
     job.judge();
     for line in [9, 6, 21] {
         let run = job.accept(&[line_gone("lib.txt", line)]);
         assert_eq!(run.code, 4, "{line}: {}", run.out);
     }
     job.accept(&[line_gone("lib.txt", 5)]).ok();
-    job.repo.write("new.txt", broken(&[9]));
+    job.repo.write("new.txt", break_library(&[9]));
     job.repo.commit("Somebody puts it back", None);
     job.is_reopened();
 }

@@ -5,7 +5,7 @@ use crate::job::Job;
 #[test]
 fn a_mission_that_somebody_edits_stops_the_work_until_it_is_taken_in_or_put_back() {
     for committed in [false, true] {
-        let job = Job::done();
+        let job = Job::with_done();
         job.repo
             .write(".agent/mission.md", "Extend the library a little\n");
         if committed {
@@ -31,7 +31,7 @@ fn a_mission_that_somebody_edits_stops_the_work_until_it_is_taken_in_or_put_back
         }
         job.stands();
     }
-    let job = Job::done();
+    let job = Job::with_done();
     job.repo.write(".agent/mission.md", "Another mission\n");
     let take_in = [
         "refocus",
@@ -47,7 +47,7 @@ fn a_mission_that_somebody_edits_stops_the_work_until_it_is_taken_in_or_put_back
 
 #[test]
 fn a_profile_that_is_broken_or_edited_stops_the_work() {
-    let job = Job::done();
+    let job = Job::with_done();
     let profile = job.repo.read(".agent/profile.json");
     job.repo.write(".agent/profile.json", "{");
     assert_eq!(job.repo.rule(), "S");
@@ -62,7 +62,7 @@ fn a_profile_that_is_broken_or_edited_stops_the_work() {
 
 #[test]
 fn undo_of_a_refocus_brings_the_mission_back() {
-    let job = Job::done();
+    let job = Job::with_done();
     let mission = job.repo.read(".agent/mission.md");
     job.repo
         .cook(&["refocus", "--mission", "Another one", "--as-user"])

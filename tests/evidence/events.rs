@@ -1,7 +1,7 @@
 //! What git itself does to a history, by its own commands: an honest report of it is taken, and one that
 //! names what somebody else wrote is refused.
 
-use crate::job::{Job, OWN, library, planned, proof, with};
+use crate::job::{Job, OWN, library, list_planned, proof, with};
 use crate::support::Run;
 use serde_json::{Value, json};
 
@@ -179,7 +179,7 @@ impl Job {
 /// Row 2.
 #[test]
 fn what_a_rebase_brings_is_nobody_s_proof() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.upstream(&[(10, "somebody wrote this line upstream")]);
     job.git(&["rebase", "-q", "upstream"]);
     for wrong in ["up.txt:1", "lib.txt:10"] {
@@ -192,7 +192,7 @@ fn what_a_rebase_brings_is_nobody_s_proof() {
 /// Row 3, and 6.
 #[test]
 fn a_line_that_both_wrote_in_a_rebase_is_answered() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.upstream(&[(5, "somebody wrote this"), (10, "and this")]);
     let mut rebase = job.repo.command("git");
     rebase.args(["rebase", "-q", "upstream"]);
@@ -211,7 +211,7 @@ fn a_line_that_both_wrote_in_a_rebase_is_answered() {
 /// Row 1: the same commit, and another text.
 #[test]
 fn an_amend_with_another_text_is_answered() {
-    let job = Job::done();
+    let job = Job::with_done();
     let changes = [(5, "somebody amended this line"), (10, "and this"), OWN[1]];
     job.repo.write("lib.txt", with(&library(), &changes));
     job.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
@@ -220,7 +220,7 @@ fn an_amend_with_another_text_is_answered() {
     job.takes("lib.txt:5");
 
     // Without the work it is as if it were reverted.
-    let job = Job::done();
+    let job = Job::with_done();
     job.repo.write("lib.txt", with(&library(), &[]));
     job.repo.write("other.txt", "somebody amended this\n");
     job.git(&["add", "-A"]);
@@ -231,12 +231,12 @@ fn an_amend_with_another_text_is_answered() {
 /// Row 2.
 #[test]
 fn a_cherry_pick_of_somebody_else_s_work_is_nobody_s_proof() {
-    let job = Job::done();
+    let job = Job::with_done();
     let work = job.repo.head();
     job.git(&["checkout", "-q", "-b", "colleague", "main~1"]);
     let theirs = job
         .repo
-        .commit_for("a", "other.txt", "a colleague wrote this line\n");
+        .write_commit_for("a", "other.txt", "a colleague wrote this line\n");
     job.git(&["checkout", "-q", "main"]);
     job.git(&["reset", "-q", "--hard", "main~1"]);
     job.git(&["cherry-pick", &theirs, &work]);
@@ -248,7 +248,7 @@ fn a_cherry_pick_of_somebody_else_s_work_is_nobody_s_proof() {
 /// Row 5.
 #[test]
 fn the_edit_that_came_with_a_rename_is_nobody_s_proof() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["mv", "lib.txt", "src.txt"]);
     let text = with(&library(), &OWN);
     job.repo
@@ -262,7 +262,7 @@ fn the_edit_that_came_with_a_rename_is_nobody_s_proof() {
 /// Row 9: what is reverted stands nowhere, whichever commit is named.
 #[test]
 fn a_revert_holds_no_work_to_reopen_at() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["revert", "--no-edit", "HEAD"]);
     let head = job.repo.head();
     let reopen = json!([{"slice_id": "a", "why": "it stands", "at": head}]);
@@ -275,7 +275,7 @@ fn a_revert_holds_no_work_to_reopen_at() {
 /// Row 10.
 #[test]
 fn a_reset_that_is_taken_back_changes_nothing() {
-    let job = Job::done();
+    let job = Job::with_done();
     let head = job.repo.head();
     job.git(&["reset", "-q", "--hard", "HEAD~1"]);
     job.git(&["reset", "-q", "--hard", &head]);
@@ -329,11 +329,11 @@ fn a_link_is_proved_as_an_entry() {
 /// Row 12.
 #[test]
 fn a_submodule_is_proved_by_the_commit_it_was_moved_to() {
-    let job = Job::done();
+    let job = Job::with_done();
     let [first, second, third] = ["1", "2", "3"].map(|digit| digit.repeat(40));
     std::fs::create_dir(job.repo.root.join("sub")).unwrap();
     job.put_link("160000", &first, None);
-    let mut slices = planned(&job.repo);
+    let mut slices = list_planned(&job.repo);
     slices.push(slices[1].clone());
     slices[2]["slice_id"] = json!("c");
     let plan = json!({"plan_basis": "x", "candidate_slices": slices});
@@ -379,7 +379,7 @@ impl Job {
 /// Row 17.
 #[test]
 fn a_history_that_is_cut_off_is_followed_by_its_digests() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.repo.write(
         "lib.txt",
         format!("somebody wrote this on top\n{}", with(&library(), &OWN)),
@@ -390,7 +390,7 @@ fn a_history_that_is_cut_off_is_followed_by_its_digests() {
     job.stands();
     assert_eq!(job.anchor("a"), "lib.txt:6");
 
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["revert", "--no-edit", "HEAD"]);
     job.cut_off();
     job.is_reopened();

@@ -1,6 +1,6 @@
 //! Slices that are done, and what becomes of their proof.
 
-use crate::job::{Job, OWN, library, planned, proof, with};
+use crate::job::{Job, OWN, library, list_planned, proof, with};
 use serde_json::json;
 
 const FIRST: &str = "the first line of slice a";
@@ -8,7 +8,7 @@ const FIRST: &str = "the first line of slice a";
 /// Row 1.
 #[test]
 fn the_same_tree_in_another_commit_changes_nothing() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["commit", "-q", "--amend", "-m", "Another message"]);
     job.stands();
 }
@@ -17,7 +17,7 @@ fn the_same_tree_in_another_commit_changes_nothing() {
 #[test]
 fn a_rebase_a_squash_and_a_cherry_pick_on_a_moved_base_are_followed() {
     for how in ["rebase", "squash"] {
-        let job = Job::done();
+        let job = Job::with_done();
         let root = job.git(&["rev-list", "--max-parents=0", "HEAD"]);
         let tip = job.repo.head();
         job.git(&["checkout", "-q", "-b", "moved", &root]);
@@ -43,11 +43,11 @@ fn a_rebase_a_squash_and_a_cherry_pick_on_a_moved_base_are_followed() {
 #[test]
 fn a_rebase_with_a_conflict_keeps_a_part_with_a_reason() {
     let conflict = || {
-        let job = Job::done();
+        let job = Job::with_done();
         // The second line was lost in the conflict.
         job.git(&["reset", "-q", "--hard", "HEAD~1"]);
         job.repo
-            .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+            .write_commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
         job.must_answer("evidence_changed").says("part-a");
         job
     };
@@ -68,7 +68,7 @@ fn a_rebase_with_a_conflict_keeps_a_part_with_a_reason() {
 /// Row 4.
 #[test]
 fn a_formatter_is_followed() {
-    let job = Job::done();
+    let job = Job::with_done();
     let text = with(&library(), &OWN);
     let indented: String = text.lines().map(|line| format!("    {line}\n")).collect();
     job.repo.write("lib.txt", indented);
@@ -82,7 +82,7 @@ fn a_formatter_is_followed() {
 
 #[test]
 fn line_ends_are_followed() {
-    let job = Job::done();
+    let job = Job::with_done();
     let text = with(&library(), &OWN);
     job.repo.write("lib.txt", text.replace('\n', "\r\n"));
     job.repo.commit("Line ends", None);
@@ -92,7 +92,7 @@ fn line_ends_are_followed() {
 /// Row 5.
 #[test]
 fn a_rename_with_edits_and_a_move_are_followed() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["mv", "lib.txt", "src.txt"]);
     let text = with(&library(), &OWN).replace("line 1 of", "one line at the top\nline 1 of");
     job.repo.write("src.txt", text);
@@ -100,7 +100,7 @@ fn a_rename_with_edits_and_a_move_are_followed() {
     job.stands();
     assert_eq!(job.anchor("a"), "src.txt:6");
 
-    let job = Job::done();
+    let job = Job::with_done();
     job.foreign(&[(5, ""), OWN[1]]);
     job.repo.write("moved.txt", format!("{FIRST}\n"));
     job.repo.commit("Move", None);
@@ -110,7 +110,7 @@ fn a_rename_with_edits_and_a_move_are_followed() {
 
 #[test]
 fn of_two_possible_places_the_report_says_which() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.foreign(&[(5, ""), OWN[1]]);
     job.repo.write("one.txt", format!("{FIRST}\n"));
     job.repo.write("two.txt", format!("{FIRST}\n"));
@@ -122,7 +122,7 @@ fn of_two_possible_places_the_report_says_which() {
 #[test]
 fn rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened() {
     let rewritten = || {
-        let job = Job::done();
+        let job = Job::with_done();
         job.foreign(&[
             (5, "somebody wrote this in its place"),
             OWN[1],
@@ -158,7 +158,7 @@ fn rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened() 
         assert_eq!(job.status("a"), "done");
     }
     let job = rewritten();
-    let mut slices = planned(&job.repo);
+    let mut slices = list_planned(&job.repo);
     slices[1]["status"] = json!("cancelled");
     slices[1]["reason"] = json!("nobody needs it");
     job.reground(json!({"plan": {"plan_basis": "x", "candidate_slices": slices}}))
@@ -167,7 +167,7 @@ fn rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened() 
 
 #[test]
 fn a_reopened_slice_is_closed_again_at_the_commit_that_holds_its_work() {
-    let job = Job::done();
+    let job = Job::with_done();
     let head = job.repo.head();
     let reopen = json!([{"slice_id": "a", "why": "look at it again", "at": head}]);
     job.reground(json!({"reopen": reopen, "select": "a"})).ok();
@@ -179,7 +179,7 @@ fn a_reopened_slice_is_closed_again_at_the_commit_that_holds_its_work() {
         .ok();
     job.stands();
     // A commit that is not on HEAD holds nothing.
-    let job = Job::done();
+    let job = Job::with_done();
     let reopen = json!([{"slice_id": "a", "why": "look at it again", "at": "0123456789abcdef"}]);
     job.reground(json!({"reopen": reopen}))
         .exits(4)
@@ -206,7 +206,7 @@ fn a_revert_reopens_whatever_a_receipt_says() {
         job.git(&["revert", "--no-edit", "HEAD"]);
         job.is_reopened();
     }
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["revert", "--no-edit", "HEAD"]);
     job.git(&["revert", "--no-edit", "HEAD"]);
     job.stands();
@@ -215,7 +215,7 @@ fn a_revert_reopens_whatever_a_receipt_says() {
 /// Row 9, reopened in between.
 #[test]
 fn a_revert_of_a_revert_is_reported_as_it_is() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["revert", "--no-edit", "HEAD"]);
     job.reground(json!({"policy": {"to": "await_user_input", "question": "wanted?"}}))
         .ok();
@@ -234,7 +234,7 @@ fn a_revert_of_a_revert_is_reported_as_it_is() {
 /// Row 10.
 #[test]
 fn a_reset_before_the_slice_or_to_a_rejected_attempt_reopens() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["reset", "-q", "--hard", "HEAD~1"]);
     job.is_reopened();
 
@@ -245,7 +245,7 @@ fn a_reset_before_the_slice_or_to_a_rejected_attempt_reopens() {
     ];
     let attempt = job
         .repo
-        .commit_for("a", "lib.txt", &with(&library(), &rejected));
+        .write_commit_for("a", "lib.txt", &with(&library(), &rejected));
     job.report().ok();
     let repo = &job.repo;
     repo.record("reviewer", repo.reviewer_report(Some("it is wrong")))
@@ -268,7 +268,7 @@ fn a_reset_before_the_slice_or_to_a_rejected_attempt_reopens() {
 /// Row 17.
 #[test]
 fn a_commit_that_is_gone_is_followed_by_its_digests() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["commit", "-q", "--amend", "-m", "Another message"]);
     job.repo
         .write("lib.txt", format!("on top\n{}", with(&library(), &OWN)));
@@ -278,7 +278,7 @@ fn a_commit_that_is_gone_is_followed_by_its_digests() {
     job.stands();
     assert_eq!(job.anchor("a"), "lib.txt:6");
     // The same after a rewrite of everything.
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["checkout", "-q", "--orphan", "fresh"]);
     job.repo.commit("All of it", None);
     job.git(&["branch", "-q", "-f", "main", "fresh"]);

@@ -11,7 +11,7 @@ fn claims(anchor: &str) -> Value {
 #[test]
 fn a_revert_is_seen_through_a_formatter() {
     for how in ["indent", "line ends"] {
-        let job = Job::done();
+        let job = Job::with_done();
         job.git(&["revert", "--no-edit", "HEAD"]);
         let text = with(&library(), &[]);
         let formatted = match how {
@@ -58,7 +58,7 @@ fn a_line_that_is_back_in_a_renamed_file_is_back() {
 /// Row 8.
 #[test]
 fn a_text_that_is_no_text_any_more_is_gone() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.repo.write("lib.txt", "\0nothing to read\n");
     job.repo.commit("Binary", None);
     let run = job.select_b();
@@ -69,7 +69,7 @@ fn a_text_that_is_no_text_any_more_is_gone() {
         run.out
     );
 
-    let job = Job::done();
+    let job = Job::with_done();
     std::fs::remove_file(job.repo.root.join("lib.txt")).unwrap();
     std::os::unix::fs::symlink("README.md", job.repo.root.join("lib.txt")).unwrap();
     job.repo.commit("Link", None);
@@ -85,7 +85,7 @@ fn a_text_that_is_no_text_any_more_is_gone() {
 /// Rows 2 and 7.
 #[test]
 fn what_a_rebase_rewrites_is_not_the_slices_in_work() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.select_b().ok();
     let root = job.git(&["rev-list", "--max-parents=0", "HEAD"]);
     let tip = job.repo.head();
@@ -103,7 +103,7 @@ fn what_a_rebase_rewrites_is_not_the_slices_in_work() {
         &library(),
         &[OWN[0], OWN[1], (10, "the one line of slice b")],
     );
-    job.repo.commit_for("b", "lib.txt", &text);
+    job.repo.write_commit_for("b", "lib.txt", &text);
     job.judge();
     let mut wrong = Vec::new();
     for anchor in ["lib.txt:5", "other.txt:1"] {
@@ -128,7 +128,7 @@ fn the_text_of_a_rejected_attempt_proves_nothing_wherever_it_is_committed() {
     ];
     let attempt = job
         .repo
-        .commit_for("a", "lib.txt", &with(&library(), &rejected));
+        .write_commit_for("a", "lib.txt", &with(&library(), &rejected));
     job.report().ok();
     let repo = &job.repo;
     repo.record("reviewer", repo.reviewer_report(Some("it is wrong")))
@@ -216,7 +216,7 @@ fn an_entry_that_is_as_before_is_no_proof_when_it_is_named_again() {
 /// Rows 4 and 6.
 #[test]
 fn a_formatter_does_not_make_every_line_a_place_for_proof() {
-    let job = Job::done();
+    let job = Job::with_done();
     let text = with(
         &library(),
         &[(5, "somebody wrote this in its place"), OWN[1]],
@@ -243,7 +243,7 @@ fn a_formatter_does_not_make_every_line_a_place_for_proof() {
 /// Row 8.
 #[test]
 fn a_revert_is_seen_beside_a_change_of_the_next_line() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&["revert", "--no-edit", "HEAD"]);
     job.foreign(&[
         (4, "somebody changed the line above"),
@@ -283,7 +283,7 @@ fn own_commits_stay_own_behind_a_merge_into_a_colleagues_branch() {
 #[test]
 fn a_revert_is_seen_though_the_commit_is_gone() {
     for text in ["the library", "another text"] {
-        let job = Job::done();
+        let job = Job::with_done();
         job.git(&["checkout", "-q", "--orphan", "fresh"]);
         let now = match text {
             "the library" => with(&library(), &[]),

@@ -19,7 +19,7 @@ fn a_user_s_commit_amid_a_session_is_the_user_s() {
         &library(),
         &[OWN[0], OWN[1], (10, "the user wrote this line")],
     );
-    job.repo.commit_for("a", "lib.txt", &text);
+    job.repo.write_commit_for("a", "lib.txt", &text);
     job.judge();
     job.accept(&[proof("a", "a works", "lib.txt:10", "observed")])
         .exits(4)
@@ -58,7 +58,7 @@ fn a_pause_launders_nothing() {
         &library(),
         &[OWN[0], OWN[1], (10, "somebody wrote this line")],
     );
-    job.repo.commit_for("a", "lib.txt", &text);
+    job.repo.write_commit_for("a", "lib.txt", &text);
     job.judge();
     job.accept(&[proof("a", "a works", "lib.txt:10", "observed")])
         .exits(4)
@@ -100,11 +100,14 @@ fn two_slices_do_not_claim_one_commit() {
     let job = Job::begin(&["a works"]);
     // `a` has a commit of its own and goes back; `b` begins before it.
     let root = job.repo.head();
-    job.repo.commit_for("a", "a.txt", "the work of slice a\n");
+    job.repo
+        .write_commit_for("a", "a.txt", "the work of slice a\n");
     let report = job.repo.implementer_report(Some("b is needed first"));
     job.repo.record("implementer", report).ok();
     job.select_b().ok();
-    let commit = job.repo.commit_for("b", "b.txt", "the work of slice b\n");
+    let commit = job
+        .repo
+        .write_commit_for("b", "b.txt", "the work of slice b\n");
     job.report().ok();
     for (role, report) in [
         ("reviewer", job.repo.reviewer_report(None)),

@@ -48,7 +48,7 @@ pub fn proof(slice: &str, criterion: &str, anchor: &str, basis: &str) -> Value {
 }
 
 /// The slices of the plan as a re-ground states them.
-pub fn planned(repo: &Repo) -> Vec<Value> {
+pub fn list_planned(repo: &Repo) -> Vec<Value> {
     let keys = [
         "slice_id",
         "goal",
@@ -100,7 +100,7 @@ impl Job {
     }
 
     /// `a` is accepted with its first line as proof; nothing is selected.
-    pub fn done() -> Self {
+    pub fn with_done() -> Self {
         let job = Self::begin(&["a works"]);
         job.write_own("a");
         job.judge();
@@ -111,7 +111,7 @@ impl Job {
 
     pub fn write_own(&self, slice: &str) -> String {
         self.repo
-            .commit_for(slice, "lib.txt", &with(&library(), &OWN))
+            .write_commit_for(slice, "lib.txt", &with(&library(), &OWN))
     }
 
     /// The commit at HEAD is reported, reviewed and audited.
@@ -172,7 +172,7 @@ impl Job {
         self.repo.trust(gate);
         let report = self.repo.implementer_report(Some("a command is missing"));
         self.repo.record("implementer", report).ok();
-        let mut slices = planned(&self.repo);
+        let mut slices = list_planned(&self.repo);
         slices[0]["verification_commands"] = json!([gate]);
         let plan = json!({"plan_basis": "x", "candidate_slices": slices});
         self.reground(json!({"plan": plan, "select": "a"})).ok();

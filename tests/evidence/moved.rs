@@ -7,11 +7,12 @@ const FIRST: &str = "the first line of slice a";
 
 /// Somebody moves the first own line of slice `a` to another file, and writes beside it there; then
 /// the slice goes on.
-fn moved_on_the_way() -> Job {
+fn make_moved_on_the_way() -> Job {
     let job = Job::begin(&["a works"]);
     job.repo.write("old.txt", "somebody's text\n");
     job.repo.commit("Before", None);
-    job.repo.commit_for("a", "lib.txt", &with(&library(), &OWN));
+    job.repo
+        .write_commit_for("a", "lib.txt", &with(&library(), &OWN));
     job.repo
         .write("lib.txt", with(&library(), &[(5, ""), OWN[1]]));
     job.repo
@@ -26,7 +27,7 @@ fn moved_on_the_way() -> Job {
         &library(),
         &[(5, ""), OWN[1], (17, "the last line of slice a")],
     );
-    job.repo.commit_for("a", "lib.txt", &last);
+    job.repo.write_commit_for("a", "lib.txt", &last);
     job.judge();
     job
 }
@@ -34,7 +35,7 @@ fn moved_on_the_way() -> Job {
 /// Row 5.
 #[test]
 fn own_text_that_was_moved_before_the_slice_was_reported_is_its_own() {
-    let job = moved_on_the_way();
+    let job = make_moved_on_the_way();
     job.accept(&[proof("a", "a works", "moved.txt:1", "observed")])
         .ok();
     job.stands();
@@ -47,7 +48,7 @@ fn own_text_that_was_moved_before_the_slice_was_reported_is_its_own() {
 
 #[test]
 fn what_somebody_writes_beside_moved_text_is_nobody_s_proof() {
-    let job = moved_on_the_way();
+    let job = make_moved_on_the_way();
     for wrong in [
         "moved.txt:2",
         "beside.txt:1",
@@ -75,7 +76,7 @@ fn own_text_that_was_moved_within_its_file_is_its_own() {
         (17, "the last line of slice a"),
     ];
     job.repo
-        .commit_for("a", "lib.txt", &with(&library(), &last));
+        .write_commit_for("a", "lib.txt", &with(&library(), &last));
     job.judge();
     job.accept(&[proof("a", "a works", "lib.txt:3", "observed")])
         .exits(4)
@@ -99,7 +100,7 @@ fn text_that_stood_there_before_was_not_moved_there() {
     job.repo.commit("Order", None);
     let last = [(5, ""), OWN[1], (17, "the last line of slice a")];
     job.repo
-        .commit_for("a", "lib.txt", &with(&library(), &last));
+        .write_commit_for("a", "lib.txt", &with(&library(), &last));
     job.judge();
     job.accept(&[proof("a", "a works", "other.txt:2", "observed")])
         .exits(4)
@@ -116,7 +117,7 @@ const BLOCK: [&str; 3] = [
 fn block_done() -> Job {
     let job = Job::begin(&["a works"]);
     job.repo
-        .commit_for("a", "own.txt", &format!("{}\n", BLOCK.join("\n")));
+        .write_commit_for("a", "own.txt", &format!("{}\n", BLOCK.join("\n")));
     job.judge();
     job.accept(&[proof("a", "a works", "own.txt:3", "observed")])
         .ok();
@@ -204,7 +205,7 @@ fn a_move_that_is_taken_back_is_a_revert() {
     let job = Job::begin(&["a works"]);
     let moved = format!("line 15 of the library\n{seven}");
     job.repo
-        .commit_for("a", "lib.txt", &with(&library(), &[(7, ""), (15, &moved)]));
+        .write_commit_for("a", "lib.txt", &with(&library(), &[(7, ""), (15, &moved)]));
     job.judge();
     job.accept(&[proof("a", "a works", "lib.txt:15", "observed")])
         .ok();
@@ -214,7 +215,7 @@ fn a_move_that_is_taken_back_is_a_revert() {
     let job = Job::begin(&["a works"]);
     job.repo.write("apart.txt", format!("{seven}\n"));
     job.repo
-        .commit_for("a", "lib.txt", &with(&library(), &[(7, "")]));
+        .write_commit_for("a", "lib.txt", &with(&library(), &[(7, "")]));
     job.judge();
     job.accept(&[proof("a", "a works", "apart.txt:1", "observed")])
         .ok();

@@ -28,7 +28,7 @@ impl Job {
 
 #[test]
 fn a_history_that_was_written_anew_from_its_root_is_followed() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.git(&[
         "-c",
         "core.safecrlf=false",
@@ -47,7 +47,7 @@ fn a_history_that_was_written_anew_from_its_root_is_followed() {
 /// The same, and the work is not in it any more.
 #[test]
 fn a_history_that_was_written_anew_without_the_work_opens_it() {
-    let job = Job::done();
+    let job = Job::with_done();
     let without =
         "test ! -e lib.txt || sed -i 's/^the .* line of slice a$/a line of nobody/' lib.txt";
     job.git(&["filter-branch", "-f", "--tree-filter", without, "HEAD"]);
@@ -56,7 +56,7 @@ fn a_history_that_was_written_anew_without_the_work_opens_it() {
     let block = json!({"select": "b", "evidence": [at("lib.txt:3")], "answers": answers});
     job.reground(block).exits(4).says("evidence_unrelated");
 
-    let job = Job::done();
+    let job = Job::with_done();
     let without = "git rm -q --cached --ignore-unmatch lib.txt";
     job.git(&["filter-branch", "-f", "--index-filter", without, "HEAD"]);
     job.is_reopened();
@@ -64,10 +64,10 @@ fn a_history_that_was_written_anew_without_the_work_opens_it() {
 
 #[test]
 fn a_commit_serves_one_slice() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.select_b().ok();
     job.report().exits(4).says("commit_not_after_basis");
-    job.repo.commit_for("b", "b.txt", "b works\n");
+    job.repo.write_commit_for("b", "b.txt", "b works\n");
     job.report().ok();
 }
 
@@ -149,17 +149,17 @@ fn a_storm_of_fifty_thousand_renames_is_followed() {
 /// Before it is reported too, with a line that is moved out of the slice's file meanwhile.
 #[test]
 fn a_storm_of_renames_before_the_report_is_followed() {
-    storm_on_the_way(3_000, PATIENCE);
+    storm_midway(3_000, PATIENCE);
 }
 
 /// `proofs/odd.sh`
 #[test]
 #[ignore = "minutes"]
 fn a_storm_of_fifty_thousand_renames_before_the_report_is_followed() {
-    storm_on_the_way(50_000, PATIENCE * 5);
+    storm_midway(50_000, PATIENCE * 5);
 }
 
-fn storm_on_the_way(files: usize, patience: Duration) {
+fn storm_midway(files: usize, patience: Duration) {
     let job = Job::begin(&["a works"]);
     let write = |number: usize, text: &str| {
         let path = format!("many/{number}.txt");
@@ -182,7 +182,7 @@ fn storm_on_the_way(files: usize, patience: Duration) {
     job.git(&["mv", "many", "more"]);
     job.repo.commit("Move all of it", None);
     job.repo
-        .commit_for("a", "last.txt", "the last of slice a\n");
+        .write_commit_for("a", "last.txt", "the last of slice a\n");
     let started = Instant::now();
     job.judge();
     job.accept(&[at("last.txt:1")]).ok();
@@ -216,7 +216,7 @@ fn a_trailer_of_somebody_else_makes_nothing_the_slice_s() {
     let job = Job::begin(&["a works"]);
     job.git(&["checkout", "-q", "-b", "colleague"]);
     job.repo
-        .commit_for("a", "other.txt", "a colleague wrote this line\n");
+        .write_commit_for("a", "other.txt", "a colleague wrote this line\n");
     job.git(&["checkout", "-q", "main"]);
     job.write_own("a");
     job.git(&["merge", "-q", "--no-edit", "colleague"]);
@@ -227,9 +227,9 @@ fn a_trailer_of_somebody_else_makes_nothing_the_slice_s() {
     job.accept(&[at("lib.txt:5")]).ok();
     // Once it is done, one more commit with its trailer is a foreign one.
     job.repo
-        .commit_for("a", "other.txt", "somebody's line with the trailer of a\n");
+        .write_commit_for("a", "other.txt", "somebody's line with the trailer of a\n");
     job.stands();
-    job.repo.commit_for("b", "b.txt", "b works\n");
+    job.repo.write_commit_for("b", "b.txt", "b works\n");
     job.judge();
     job.accept(&[proof("b", "b works", "other.txt:1", "observed")])
         .exits(4)

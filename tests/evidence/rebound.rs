@@ -21,7 +21,7 @@ impl Job {
     }
 
     /// `a` begins from what somebody else has just committed.
-    fn on_top_of(theirs: &[(usize, &str)]) -> Self {
+    fn with_others_below(theirs: &[(usize, &str)]) -> Self {
         let job = Self::begin(&["a works"]);
         job.select_instead("b");
         job.foreign(theirs);
@@ -37,7 +37,7 @@ impl Job {
     }
 
     /// The reviewer says no, and `a` goes back.
-    fn sent_back(&self) {
+    fn send_back(&self) {
         let no = self.repo.reviewer_report(Some("a line is missing"));
         self.hears("no", "reviewer", no);
         self.says_yes("auditor");
@@ -47,10 +47,10 @@ impl Job {
     }
 
     /// `a` has two commits, and is reported and reviewed.
-    fn reviewed() -> Self {
+    fn with_review() -> Self {
         let job = Self::begin(&["a works"]);
         job.repo
-            .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+            .write_commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
         job.write_own("a");
         job.report().ok();
         job.repo
@@ -64,7 +64,7 @@ impl Job {
 #[test]
 fn a_review_carries_over_to_the_same_tree_on_the_same_basis() {
     for how in ["amend", "squash", "filter", "prune"] {
-        let job = Job::reviewed();
+        let job = Job::with_review();
         match how {
             "squash" => {
                 job.git(&["reset", "-q", "--soft", "HEAD~2"]);
@@ -106,7 +106,7 @@ fn a_review_carries_over_to_the_same_tree_on_the_same_basis() {
 #[test]
 fn a_review_of_another_tree_or_basis_is_due_again() {
     for how in ["rebase", "amend"] {
-        let job = Job::reviewed();
+        let job = Job::with_review();
         match how {
             "rebase" => {
                 let root = job.git(&["rev-list", "--max-parents=0", "HEAD"]);
@@ -163,7 +163,7 @@ fn a_squash_with_somebody_elses_work_is_not_the_slices() {
 #[test]
 fn what_stood_at_a_basis_that_was_committed_anew_is_nobody_s_proof() {
     for how in ["amend", "reset"] {
-        let job = Job::on_top_of(&[(10, "a colleague wrote this line")]);
+        let job = Job::with_others_below(&[(10, "a colleague wrote this line")]);
         match how {
             "amend" => {
                 job.git(&["commit", "-q", "--amend", "-m", "Work\n\nCook-Slice: a"]);
@@ -192,11 +192,11 @@ fn what_stood_at_a_basis_that_was_committed_anew_is_nobody_s_proof() {
 #[test]
 fn work_on_a_basis_that_was_committed_anew_is_the_slices() {
     let theirs = (10, "a colleague wrote this line");
-    let job = Job::on_top_of(&[theirs]);
+    let job = Job::with_others_below(&[theirs]);
     job.git(&["commit", "-q", "--amend", "-m", "Theirs, in other words"]);
     job.reground(json!({})).ok();
     let text = with(&library(), &[OWN[0], theirs, OWN[1]]);
-    job.repo.commit_for("a", "lib.txt", &text);
+    job.repo.write_commit_for("a", "lib.txt", &text);
     job.judge();
     job.accept(&[proof("a", "a works", "lib.txt:10", "observed")])
         .exits(4)
@@ -214,16 +214,16 @@ fn what_came_after_a_report_is_nobody_s_when_it_is_committed_anew() {
     for how in ["amend", "reset", "reset more"] {
         let job = Job::begin(&["a works"]);
         job.repo
-            .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+            .write_commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
         job.report().ok();
         job.foreign(&[OWN[0], theirs]);
         if how == "reset more" {
-            job.repo.commit_for("a", "lib.txt", &all);
+            job.repo.write_commit_for("a", "lib.txt", &all);
             job.report().ok();
             job.repo.write("other.txt", "a colleague wrote this file\n");
             job.repo.commit("Somebody else's file", None);
         }
-        job.sent_back();
+        job.send_back();
         job.repo.write("lib.txt", &all);
         job.git(&["add", "lib.txt"]);
         let words = ["commit", "-q", "--amend", "-m", "Work\n\nCook-Slice: a"];
@@ -254,13 +254,13 @@ fn what_came_after_a_report_is_nobody_s_when_it_is_committed_anew() {
 fn own_commits_after_a_report_stay_own_when_they_are_committed_anew() {
     let job = Job::begin(&["a works"]);
     job.repo
-        .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+        .write_commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
     job.report().ok();
     job.write_own("a");
     job.repo.cook(&["pause"]).ok();
     job.repo.cook(&["resume", "--as-user"]).ok();
     job.report().ok();
-    job.sent_back();
+    job.send_back();
     job.git(&["reset", "-q", "--soft", "HEAD~2"]);
     job.repo.write("more.txt", "one more line of slice a\n");
     job.repo.commit("Work", Some("a"));
@@ -274,7 +274,7 @@ fn own_commits_after_a_report_stay_own_when_they_are_committed_anew() {
 fn what_stands_on_top_of_a_report_takes_nothing_from_it() {
     let job = Job::begin(&["a works"]);
     job.repo
-        .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+        .write_commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
     job.report().ok();
     job.foreign(&[OWN[0], (10, OWN[0].1), (15, OWN[0].1)]);
     job.says_yes("reviewer");
@@ -299,9 +299,9 @@ fn a_copy_that_others_put_on_top_of_a_report_takes_nothing_from_it() {
     let (more, copy) = ("one more", format!("one more\n{}", OWN[0].1));
     let job = Job::begin(&["a works"]);
     job.repo
-        .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+        .write_commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
     job.repo
-        .commit_for("a", "lib.txt", &with_copy("before it", more));
+        .write_commit_for("a", "lib.txt", &with_copy("before it", more));
     job.report().ok();
     job.repo.write("lib.txt", with_copy("before it", &copy));
     job.repo.commit("Somebody's copy", None);

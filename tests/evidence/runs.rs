@@ -1,6 +1,6 @@
 //! Rows 14 and 16: proof by tests, and criteria that were dropped with proof.
 
-use crate::job::{Job, planned, proof};
+use crate::job::{Job, list_planned, proof};
 use serde_json::json;
 
 const GATE: &str = "sh check.sh";
@@ -10,17 +10,17 @@ const TESTS: &str =
 impl Job {
     /// `a` is done: its test `adds` passes in a gate that names every test of `tests.txt`, where
     /// `other` was before.
-    fn tested() -> Self {
-        Self::tested_beside("fn other() {\n    x\n}\n")
+    fn with_tests() -> Self {
+        Self::with_tests_beside("fn other() {\n    x\n}\n")
     }
 
     /// The same, where these tests were before.
-    fn tested_beside(before: &str) -> Self {
+    fn with_tests_beside(before: &str) -> Self {
         let gate = "sed -n 's/^fn \\([a-z_]*\\).*/test \\1 ... ok/p' *.txt\n";
         let files = [("tests.txt", before), ("check.sh", gate)];
         let job = Self::begin_with(&["it adds"], &files);
         job.plan_anew(GATE);
-        job.repo.commit_for("a", "tests.txt", TESTS);
+        job.repo.write_commit_for("a", "tests.txt", TESTS);
         job.judge();
         job.accept(&[proof("a", "it adds", "test:adds", "test")])
             .ok();
@@ -28,7 +28,7 @@ impl Job {
     }
 
     /// Somebody commits this, and the gate ran there.
-    fn changed(&self, changes: &[(&str, &str)]) {
+    fn commit_change(&self, changes: &[(&str, &str)]) {
         for (path, text) in changes {
             self.repo.write(path, text);
         }
@@ -41,39 +41,39 @@ impl Job {
 
 #[test]
 fn a_test_under_another_name_is_known_by_its_body() {
-    let job = Job::tested();
-    job.changed(&[("tests.txt", &TESTS.replace("adds", "sums_up"))]);
+    let job = Job::with_tests();
+    job.commit_change(&[("tests.txt", &TESTS.replace("adds", "sums_up"))]);
     job.stands();
     assert_eq!(job.anchor("a"), "test:sums_up");
 
     // In another file, or formatted, it is the same.
-    let job = Job::tested();
-    job.changed(&[("tests.txt", &TESTS.replace("    ", "\t"))]);
+    let job = Job::with_tests();
+    job.commit_change(&[("tests.txt", &TESTS.replace("    ", "\t"))]);
     job.stands();
-    let job = Job::tested();
+    let job = Job::with_tests();
     let (adds, other) = TESTS.split_at(TESTS.find("fn other").unwrap());
-    job.changed(&[("more.txt", adds), ("tests.txt", other)]);
+    job.commit_change(&[("more.txt", adds), ("tests.txt", other)]);
     job.stands();
     assert_eq!(job.anchor("a"), "test:adds");
 
     // Given anew where it is now, it is held to that.
     let before = TESTS.replace("    two plus two is four\n", "");
-    let job = Job::tested_beside(&before.replace("adds", "summing"));
-    job.changed(&[("more.txt", adds), ("tests.txt", other)]);
+    let job = Job::with_tests_beside(&before.replace("adds", "summing"));
+    job.commit_change(&[("more.txt", adds), ("tests.txt", other)]);
     let again = json!([proof("a", "it adds", "test:adds", "test")]);
     let asks = json!({"to": "await_user_input", "question": "is it there now?"});
     job.reground(json!({"evidence": again, "policy": asks}))
         .ok();
     job.repo.cook(&["answer", "yes", "--as-user"]).ok();
-    job.changed(&[("more.txt", &adds.replace("is two", "is fine"))]);
+    job.commit_change(&[("more.txt", &adds.replace("is two", "is fine"))]);
     job.must_answer("evidence_changed");
 }
 
 #[test]
 fn a_test_that_says_something_else_is_answered() {
     let gutted = TESTS.replace("two plus two is four", "anything is fine");
-    let job = Job::tested();
-    job.changed(&[("tests.txt", &gutted)]);
+    let job = Job::with_tests();
+    job.commit_change(&[("tests.txt", &gutted)]);
     job.must_answer("evidence_changed");
     for wrong in ["test:other", "cmd:sh check.sh#test other ... ok"] {
         let basis = if wrong.starts_with("test") {
@@ -93,8 +93,8 @@ fn a_test_that_says_something_else_is_answered() {
 #[test]
 fn a_test_that_is_gone_reopens_its_slice_whatever_else_is_green() {
     let gone = "fn other() {\n    x\n}\n\nfn third() {\n    y\n}\n";
-    let job = Job::tested();
-    job.changed(&[("tests.txt", gone)]);
+    let job = Job::with_tests();
+    job.commit_change(&[("tests.txt", gone)]);
     job.reground(json!({"select": "b", "evidence": [proof("a", "it adds", "test:third", "test")]}))
         .exits(4)
         .says("evidence_unrelated");
@@ -111,7 +111,7 @@ fn a_text_is_not_replaced_by_a_run() {
     job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
         .ok();
     job.foreign(&[(5, "somebody wrote this in its place"), crate::job::OWN[1]]);
-    job.changed(&[]);
+    job.commit_change(&[]);
     job.must_answer("evidence_changed");
     let run = proof("a", "a works", "cmd:sh check.sh#exit", "output");
     job.reground(json!({"select": "b", "evidence": [run]}))
@@ -123,7 +123,7 @@ fn a_text_is_not_replaced_by_a_run() {
 #[test]
 fn a_dropped_criterion_is_held_to_its_proof_to_the_end() {
     let drop_second = |job: &Job| {
-        let mut slices = planned(&job.repo);
+        let mut slices = list_planned(&job.repo);
         slices[0]["acceptance_criteria"] = json!(["a works"]);
         json!({"plan_basis": "x", "candidate_slices": slices})
     };
@@ -173,7 +173,7 @@ fn what_is_committed_keeps_its_criteria() {
     let job = Job::begin(&["a works", "it reads well"]);
     job.write_own("a");
     job.judge();
-    let mut slices = planned(&job.repo);
+    let mut slices = list_planned(&job.repo);
     slices[0]["acceptance_criteria"] = json!(["a works"]);
     job.reground(json!({
         "reconcile": {"slice_id": "a", "decision": "accepted"},

@@ -1,6 +1,6 @@
 //! Commits of roles that may not commit, and plans that nobody can finish.
 
-use crate::job::{Job, planned, proof};
+use crate::job::{Job, list_planned, proof};
 use serde_json::json;
 
 #[test]
@@ -29,8 +29,8 @@ fn a_commit_of_a_reader_is_named_before_its_report_is_taken() {
 
 #[test]
 fn nothing_waits_for_a_cancelled_slice() {
-    let job = Job::done();
-    let mut slices = planned(&job.repo);
+    let job = Job::with_done();
+    let mut slices = list_planned(&job.repo);
     slices[1]["status"] = json!("cancelled");
     slices[1]["reason"] = json!("nobody needs it");
     let mut c = slices[1].clone();
@@ -50,7 +50,7 @@ fn one_line_of_output_is_no_proof_of_two_criteria() {
     let gate = "sh check.sh";
     job.plan_anew(gate);
     job.repo
-        .commit_for("a", "check.sh", "echo 'test it::works ... ok'\n");
+        .write_commit_for("a", "check.sh", "echo 'test it::works ... ok'\n");
     job.judge();
     job.accept(&[
         proof("a", "one", "test:it::works", "test"),
@@ -80,7 +80,7 @@ fn a_user_s_commit_of_the_contract_before_the_work_is_not_the_slice_s() {
 }
 
 /// Slices that the answer of a command or a prompt says can be selected.
-fn listed(job: &Job) -> Vec<Vec<String>> {
+fn list_selectable(job: &Job) -> Vec<Vec<String>> {
     let answer = job.repo.cook(&["ready", "--json"]).ok().json();
     let rows = answer["ready"].as_array().unwrap().iter();
     let by_command = rows.map(|row| row["slice_id"].as_str().unwrap().to_owned());
@@ -117,13 +117,13 @@ fn what_is_listed_for_selection_can_be_selected() {
         ),
     ];
     for (what, happen, can) in ways {
-        let job = Job::done();
+        let job = Job::with_done();
         let change = json!([{"slice_id": "b", "blocked_on": ["a"]}]);
         let plan = json!({"plan_basis": "b builds on a", "change": change});
         job.reground(json!({"plan": plan})).ok();
         happen(&job);
         let head = job.repo.head();
-        let [by_command, by_prompt] = &listed(&job)[..] else {
+        let [by_command, by_prompt] = &list_selectable(&job)[..] else {
             panic!("{what}");
         };
         assert_eq!(by_command, can, "{what}");
@@ -170,7 +170,7 @@ fn a_prompt_speaks_of_the_history_that_is_there() {
 /// What is done by the log alone is told as lost, once, and no judge is asked about it.
 #[test]
 fn lost_work_is_told_once_and_goes_to_no_judge() {
-    let job = Job::done();
+    let job = Job::with_done();
     let cancel = json!([{"slice_id": "b", "reason": "nobody needs it"}]);
     job.reground(json!({"plan": {"plan_basis": "x", "cancel": cancel}}))
         .ok();

@@ -57,7 +57,7 @@ fn a_revert_before_the_reconciliation_is_told_and_sends_the_slice_back() {
     assert!(prompt.contains("2. ask who took it back"), "{prompt}");
 
     // The commit is still there, and its work is not.
-    job.report_commit(&own).refused("commit_taken_back");
+    job.report_commit(&own).expect_refused("commit_taken_back");
     job.write_own("a");
     job.judge();
     job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
@@ -86,7 +86,7 @@ fn a_committed_slice_that_is_amended_is_told_of_in_one_way() {
 #[test]
 fn no_judge_is_asked_once_accepted_work_is_taken_back() {
     for how in ["revert", "reset"] {
-        let job = Job::done();
+        let job = Job::with_done();
         job.reground(json!({"plan": {"plan_basis": "x", "cancel": [
             {"slice_id": "b", "reason": "the mission does not need it"},
         ]}}))
@@ -116,7 +116,7 @@ fn no_judge_is_asked_once_accepted_work_is_taken_back() {
         assert_eq!(job.repo.rule(), "4", "{how}");
         let more = [OWN[0], OWN[1], (10, "and another")];
         job.repo
-            .commit_for("a", "lib.txt", &with(&library(), &more));
+            .write_commit_for("a", "lib.txt", &with(&library(), &more));
         job.judge();
         job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
             .ok();
@@ -126,7 +126,7 @@ fn no_judge_is_asked_once_accepted_work_is_taken_back() {
 
 #[test]
 fn judges_stay_due_where_somebody_else_takes_nothing_away() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.reground(json!({"plan": {"plan_basis": "x", "cancel": [
         {"slice_id": "b", "reason": "the mission does not need it"},
     ]}}))
@@ -137,7 +137,7 @@ fn judges_stay_due_where_somebody_else_takes_nothing_away() {
 }
 
 /// `a` is done by a run of the gate that all share, and `b` waits for it.
-fn shared_gate() -> (Job, String) {
+fn make_shared_gate() -> (Job, String) {
     let gate = "test ! -e broken || exit 1\ngrep -q 'first line of slice a' lib.txt && echo 'a is there'\n";
     let job = Job::begin_with(&["a works"], &[("check.sh", gate)]);
     job.plan_anew(GATE);
@@ -159,7 +159,7 @@ fn shared_gate() -> (Job, String) {
 
 #[test]
 fn a_slice_that_a_shared_red_gate_opens_holds_nobody_up_and_is_taken_up_as_it_stands() {
-    let (job, own) = shared_gate();
+    let (job, own) = make_shared_gate();
     job.repo.write("broken", "by somebody\n");
     job.repo.commit("Break the gate", None);
 
@@ -216,7 +216,7 @@ fn a_slice_that_a_shared_red_gate_opens_holds_nobody_up_and_is_taken_up_as_it_st
 
 #[test]
 fn a_dirty_worktree_is_said_to_hold_selections_up_and_by_whom_it_ends() {
-    let job = Job::done();
+    let job = Job::with_done();
     job.repo.write("stray", "x\n");
     let held = "nothing can be selected now";
     job.repo.cook(&["ready"]).ok().says(held).says("stray");
@@ -224,7 +224,7 @@ fn a_dirty_worktree_is_said_to_hold_selections_up_and_by_whom_it_ends() {
     assert!(prompt.contains(held), "{prompt}");
     assert!(!prompt.contains("can be selected, first"), "{prompt}");
     job.select_b()
-        .refused("select_dirty")
+        .expect_refused("select_dirty")
         .says("the user commits, stashes or ignores");
     job.reground(
         json!({"policy": {"to": "blocked", "why": "uncommitted: stray", "exit": "git status"}}),

@@ -65,7 +65,7 @@ fn run(without: Option<&str>) -> Result<Repo, String> {
         let name = role.trim_start_matches("completion-");
         let Output { report, files } = roles.play(name, &prompt);
         if let Some((slice, text)) = files {
-            repo.commit_for(&slice, "greet.txt", &text);
+            repo.write_commit_for(&slice, "greet.txt", &text);
         }
         let report = report.replace("HEAD-OF-THE-REPOSITORY", &repo.head());
         let session = format!("s{number}");

@@ -25,7 +25,7 @@ fn schema(agent: Agent) -> jsonschema::Validator {
     jsonschema::draft202012::new(&schema).unwrap()
 }
 
-fn known(name: &str) -> Agent {
+fn find_agent(name: &str) -> Agent {
     Agent::parse(name).unwrap()
 }
 
@@ -164,7 +164,7 @@ fn shell_event(agent: Agent, native: &str, root: &Path) -> (Vec<String>, Value) 
 #[test]
 fn a_whole_session_of_each_agent_is_recovered_taken_and_held() {
     for agent in Agent::all() {
-        let repo = Repo::selected();
+        let repo = Repo::with_selection();
         let schema = schema(agent);
         let session = Session::new(&repo, "s");
         let send = |native: &str| -> Value {
@@ -227,85 +227,85 @@ fn the_tools_of_each_agent_are_understood() {
     let patch = "*** Begin Patch\n*** Add File: new.txt\n+x\n*** Update File: a.txt\n*** Move to: b.txt\n*** Delete File: old.txt\n*** End Patch";
     let cases = [
         (
-            known("claude"),
+            find_agent("claude"),
             "PostToolUse",
             json!({"tool_name": "MultiEdit", "tool_input": {"file_path": "a"}}),
             vec!["a"],
         ),
         (
-            known("claude"),
+            find_agent("claude"),
             "PostToolUse",
             json!({"tool_name": "NotebookEdit", "tool_input": {"notebook_path": "n"}}),
             vec!["n"],
         ),
         (
-            known("claude"),
+            find_agent("claude"),
             "PostToolUse",
             json!({"tool_name": "mcp__fs__move_file", "tool_input": {"source": "a", "destination": "b"}}),
             vec!["a", "b"],
         ),
         (
-            known("claude"),
+            find_agent("claude"),
             "PostToolUse",
             json!({"tool_name": "Read", "tool_input": {"file_path": "a"}}),
             vec![],
         ),
         (
-            known("codex"),
+            find_agent("codex"),
             "PostToolUse",
             json!({"tool_name": "apply_patch", "tool_input": {"command": patch}}),
             vec!["new.txt", "a.txt", "b.txt", "old.txt"],
         ),
         (
-            known("codex"),
+            find_agent("codex"),
             "PostToolUse",
             json!({"tool_name": "shell", "tool_input": {"command": ["apply_patch", patch]}}),
             vec!["new.txt", "a.txt", "b.txt", "old.txt"],
         ),
         (
-            known("gemini"),
+            find_agent("gemini"),
             "AfterTool",
             json!({"tool_name": "replace", "tool_input": {"file_path": "a"}}),
             vec!["a"],
         ),
         (
-            known("gemini"),
+            find_agent("gemini"),
             "AfterTool",
             json!({"tool_name": "write_file", "tool_input": {"absolute_path": "a"}}),
             vec!["a"],
         ),
         (
-            known("qwen"),
+            find_agent("qwen"),
             "PostToolUse",
             json!({"tool_name": "edit", "tool_input": {"file_path": "a"}}),
             vec!["a"],
         ),
         (
-            known("copilot"),
+            find_agent("copilot"),
             "postToolUse",
             json!({"toolName": "create", "toolArgs": "{\"path\":\"a\"}"}),
             vec!["a"],
         ),
         (
-            known("cursor"),
+            find_agent("cursor"),
             "afterFileEdit",
             json!({"file_path": "a", "edits": []}),
             vec!["a"],
         ),
         (
-            known("cursor"),
+            find_agent("cursor"),
             "postToolUse",
             json!({"tool_name": "StrReplace", "tool_input": {"path": "a"}}),
             vec![],
         ),
         (
-            known("opencode"),
+            find_agent("opencode"),
             "after_tool",
             json!({"tool": "patch", "args": {"patchText": patch}}),
             vec!["new.txt", "a.txt", "b.txt", "old.txt"],
         ),
         (
-            known("pi"),
+            find_agent("pi"),
             "after_tool",
             json!({"tool": "write", "args": {"path": "a"}}),
             vec!["a"],
@@ -321,16 +321,16 @@ fn the_tools_of_each_agent_are_understood() {
         assert_eq!(found.paths, wanted, "{agent:?} {fields}");
     }
     let line = tool(
-        known("codex"),
+        find_agent("codex"),
         "PreToolUse",
         json!({"tool_name": "exec_command", "tool_input": {"cmd": "git commit"}}),
     );
     assert_eq!(line.command.as_deref(), Some("git commit"));
     let context = json!({"hook_event_name": "Stop", "session_id": "s", "context_usage": {"used": 90, "limit": 100}});
-    let event = read(known("qwen"), None, context.to_string().as_bytes()).unwrap();
+    let event = read(find_agent("qwen"), None, context.to_string().as_bytes()).unwrap();
     assert_eq!(event.context_percent, Some(90.0));
     let model = json!({"hook_event_name": "AfterModel", "session_id": "s", "llm_response": {"usageMetadata": {"totalTokenCount": 524_288}}});
-    let event = read(known("gemini"), None, model.to_string().as_bytes()).unwrap();
+    let event = read(find_agent("gemini"), None, model.to_string().as_bytes()).unwrap();
     assert_eq!(event.context_percent, Some(50.0));
 }
 
@@ -500,7 +500,7 @@ fn what_is_dropped_goes_in_the_stated_order() {
 
 #[test]
 fn the_trail_is_taken_into_the_log_once() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["checkpoint", "one"]).exits(0);
     repo.cook(&["checkpoint", "two"]).exits(0);
     let log = repo.root.join(".git/cook/log.git");
@@ -545,7 +545,7 @@ fn the_trail_is_taken_into_the_log_once() {
 
 #[test]
 fn a_torn_line_is_a_finding_and_stays_out() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["checkpoint", "good"]).exits(0);
     let path = repo.root.join(".agent/checkpoints.jsonl");
     let good = std::fs::read_to_string(&path).unwrap();
@@ -573,7 +573,7 @@ fn a_torn_line_is_a_finding_and_stays_out() {
 
 #[test]
 fn a_trail_in_the_log_that_was_changed_is_noticed() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["checkpoint", "one"]).exits(0);
     repo.cook(&["pause"]).exits(0);
     let log = repo.root.join(".git/cook/log.git");
@@ -627,7 +627,7 @@ fn a_trail_in_the_log_that_was_changed_is_noticed() {
 
 #[test]
 fn a_checkpoint_says_something_and_not_too_much() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.cook(&["checkpoint", "  \n"]).fails(2, "usage");
     repo.cook(&["checkpoint", &"x".repeat(5_000)])
         .fails(2, "input_too_large");
@@ -642,7 +642,7 @@ fn a_checkpoint_says_something_and_not_too_much() {
         (&json!("pi"), &json!("p"))
     );
     assert_eq!(trail(&repo).len(), 1);
-    Repo::born()
+    Repo::with_script()
         .cook(&["checkpoint", "x"])
         .fails(3, "not_initialised");
 }
@@ -829,7 +829,7 @@ fn event(native: &str, fields: Value) -> Event {
     let mut value = fields;
     value["hook_event_name"] = json!(native);
     value["session_id"] = json!("s");
-    read(known("claude"), None, value.to_string().as_bytes()).unwrap()
+    read(find_agent("claude"), None, value.to_string().as_bytes()).unwrap()
 }
 
 fn situation(ms: i64) -> Situation {
@@ -851,19 +851,29 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
     let mut facts = situation(1);
     facts.dirty = Some(vec!["src/x.rs".to_owned()]);
     let close = line(1, "cd . && br close br-1 --reason done");
-    let why = step(known("claude"), SessionState::default(), &close, &facts)
-        .effects
-        .deny
-        .unwrap();
+    let why = step(
+        find_agent("claude"),
+        SessionState::default(),
+        &close,
+        &facts,
+    )
+    .effects
+    .deny
+    .unwrap();
     assert!(
         why.contains("commit first") && why.contains("src/x.rs"),
         "{why}"
     );
     facts.dirty = Some(Vec::new());
     assert_eq!(
-        step(known("claude"), SessionState::default(), &close, &facts)
-            .effects
-            .deny,
+        step(
+            find_agent("claude"),
+            SessionState::default(),
+            &close,
+            &facts
+        )
+        .effects
+        .deny,
         None
     );
     for text in [
@@ -875,7 +885,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
         facts.dirty = Some(vec!["x".to_owned()]);
         assert_eq!(
             step(
-                known("claude"),
+                find_agent("claude"),
                 SessionState::default(),
                 &line(2, text),
                 &facts
@@ -897,7 +907,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
     let mut facts = situation(10_000);
     facts.claimed = Some("br-1".to_owned());
     let claimed = step(
-        known("claude"),
+        find_agent("claude"),
         SessionState {
             turns: 5,
             ..SessionState::default()
@@ -913,7 +923,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
     let mut facts = situation(20_000);
     facts.paths = (0..40).map(|n| format!("f{n:02}.rs")).collect();
     let edited = step(
-        known("claude"),
+        find_agent("claude"),
         claimed.state,
         &tool("Edit", json!({"file_path": "x"}), "b"),
         &facts,
@@ -925,7 +935,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
     }];
     facts.dirty = Some(vec!["f00.rs".to_owned()]);
     let closing = tool("Bash", json!({"command": "br close br-1"}), "c");
-    let closed = step(known("claude"), edited.state, &closing, &facts);
+    let closed = step(find_agent("claude"), edited.state, &closing, &facts);
     let list: Vec<&Checkpoint> = closed
         .entries
         .iter()
@@ -940,14 +950,14 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
         list[0].text
     );
     assert_eq!(closed.state.item, None);
-    let again = step(known("claude"), closed.state.clone(), &closing, &facts);
+    let again = step(find_agent("claude"), closed.state.clone(), &closing, &facts);
     assert!(
         again.entries.is_empty() && again.effects.is_empty(),
         "delivered twice"
     );
     // Claude's stop can be refused, so that is where the session is sent on.
     let stop = step(
-        known("claude"),
+        find_agent("claude"),
         closed.state,
         &event("Stop", json!({})),
         &situation(40_000),
@@ -958,7 +968,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
         "{on}"
     );
     let stop = step(
-        known("claude"),
+        find_agent("claude"),
         stop.state,
         &event("Stop", json!({"n": 2})),
         &situation(50_000),
@@ -979,7 +989,7 @@ fn a_comment_in_the_tracker_is_a_checkpoint() {
         json!({"tool_name": "Bash", "tool_use_id": "x", "tool_input": {"command": "br comments add br-1 'Checkpoint: x'"}}),
     );
     assert_eq!(
-        step(known("claude"), state.clone(), &comment, &situation(1))
+        step(find_agent("claude"), state.clone(), &comment, &situation(1))
             .state
             .turns,
         0
@@ -989,7 +999,7 @@ fn a_comment_in_the_tracker_is_a_checkpoint() {
         json!({"tool_name": "Bash", "tool_use_id": "x", "tool_input": {"command": "br comments add br-1 y"}}),
     );
     assert_eq!(
-        step(known("claude"), state, &failed, &situation(1))
+        step(find_agent("claude"), state, &failed, &situation(1))
             .state
             .turns,
         7
@@ -1010,8 +1020,8 @@ fn a_turn_is_the_first_tool_of_a_named_turn() {
     for (n, turn) in ["t1", "t1", "t2", "t2", "t2", "t3"].iter().enumerate() {
         facts.now_ms += 10_000;
         let after = json!({"hook_event_name": "PostToolUse", "session_id": "s", "turn_id": turn, "tool_name": "shell", "tool_use_id": format!("c{n}")});
-        let event = read(known("codex"), None, after.to_string().as_bytes()).unwrap();
-        state = step(known("codex"), state, &event, &facts).state;
+        let event = read(find_agent("codex"), None, after.to_string().as_bytes()).unwrap();
+        state = step(find_agent("codex"), state, &event, &facts).state;
     }
     assert_eq!(state.turns, 3);
     assert_eq!(segments("a; b").len(), 2);
@@ -1019,7 +1029,7 @@ fn a_turn_is_the_first_tool_of_a_named_turn() {
 
 #[test]
 fn kept_texts_hold_no_more_than_a_line_may() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     for n in 0..30 {
         repo.git(&[
@@ -1088,7 +1098,7 @@ impl cook::lifecycle::Tracker for OneIssue {
         *self.kept.borrow_mut() = texts.collect();
         Ok(true)
     }
-    fn closed(&self, issue: &str) -> Result<Option<ClosedIssue>, String> {
+    fn verify_close(&self, issue: &str) -> Result<Option<ClosedIssue>, String> {
         let closed = issue == "br-1" && !self.open.get();
         Ok(closed.then(|| ClosedIssue {
             id: issue.to_owned(),
@@ -1102,7 +1112,7 @@ impl cook::lifecycle::Tracker for OneIssue {
 
 #[test]
 fn with_a_tracker_and_no_workflow_everything_goes_to_the_tracker() {
-    let repo = Repo::born();
+    let repo = Repo::with_script();
     let tracker = OneIssue::default();
     tracker.open.set(true);
     let number = std::cell::Cell::new(0);
@@ -1117,7 +1127,7 @@ fn with_a_tracker_and_no_workflow_everything_goes_to_the_tracker() {
             event["tool_use_id"] = json!(format!("t{}", number.get()));
         }
         let response = cook::lifecycle::respond(&cook::lifecycle::Call {
-            agent: known("claude"),
+            agent: find_agent("claude"),
             named: None,
             input: event.to_string().as_bytes(),
             dir: &repo.root,
@@ -1191,14 +1201,14 @@ fn with_a_tracker_and_no_workflow_everything_goes_to_the_tracker() {
 
 #[test]
 fn a_tracker_that_is_down_is_named_and_holds_nothing_up() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let tracker = OneIssue {
         down: true,
         ..OneIssue::default()
     };
     let start = json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": repo.root, "source": "startup"});
     let response = cook::lifecycle::respond(&cook::lifecycle::Call {
-        agent: known("claude"),
+        agent: find_agent("claude"),
         named: None,
         input: start.to_string().as_bytes(),
         dir: &repo.root,

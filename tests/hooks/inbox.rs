@@ -102,7 +102,7 @@ impl Drop for Sandbox<'_> {
 
 #[test]
 fn what_a_sandbox_leaves_is_taken_in_outside_it() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let review = repo.review(true);
     let Some(sandbox) = Sandbox::around(&repo) else {
         return;
@@ -157,7 +157,7 @@ fn what_a_sandbox_leaves_is_taken_in_outside_it() {
 
 #[test]
 fn what_wants_a_gate_waits_for_a_command() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write("results", "ok 1 - one\nok 2 - two\n");
     repo.write("a.txt", "one\n");
     let sha = repo.commit("do a", Some("a"));
@@ -187,7 +187,7 @@ fn what_wants_a_gate_waits_for_a_command() {
 
 #[test]
 fn hostile_files_are_set_aside_and_named() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let inbox = repo.root.join(".agent/inbox");
     std::fs::create_dir_all(inbox.join("dir.json")).unwrap();
     let secret = repo.beside("secret");

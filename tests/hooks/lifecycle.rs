@@ -1,12 +1,12 @@
 //! What cook does in an agent's session, event by event, on the built binary.
 
-use crate::support::hooks::{Session, linked, states, texts, trail};
+use crate::support::hooks::{Session, list_linked, states, texts, trail};
 use crate::support::{Repo, run};
 use serde_json::{Value, json};
 
 #[test]
 fn a_session_begins_with_what_it_must_know() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write("results", "draft\n");
     let session = Session::new(&repo, "s");
     let text = session.start("startup").context();
@@ -48,9 +48,9 @@ fn without_a_slice_there_are_rules_and_state_only() {
 
 #[test]
 fn a_compaction_leaves_a_checkpoint_that_the_next_start_shows() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
-    session.edited("a.txt");
+    session.tell_edit("a.txt");
     repo.write("a.txt", "one\n");
     repo.write("by-shell.txt", "x\n");
     session.turn();
@@ -87,7 +87,7 @@ fn a_compaction_leaves_a_checkpoint_that_the_next_start_shows() {
 
 #[test]
 fn an_auto_checkpoint_names_what_the_agent_said_last() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     session.turn();
     let line = json!({"type": "assistant", "message": {"role": "assistant", "content": [
@@ -109,12 +109,12 @@ fn an_auto_checkpoint_names_what_the_agent_said_last() {
 
 #[test]
 fn a_compaction_without_news_or_without_work_leaves_nothing() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     session.compact();
     let idle = Repo::set_up();
     let other = Session::owner(&idle, "s");
-    other.edited("a.txt");
+    other.tell_edit("a.txt");
     other.turn();
     other.compact();
     assert_eq!(
@@ -125,7 +125,7 @@ fn a_compaction_without_news_or_without_work_leaves_nothing() {
 
 #[test]
 fn a_message_waits_for_an_event_that_can_carry_it() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::new(&repo, "c");
     let send = |name: &str| {
         session.wait(10);
@@ -145,7 +145,7 @@ fn a_message_waits_for_an_event_that_can_carry_it() {
 
 /// Each scenario is a command that the session ran, and the subjects that are then linked.
 fn scenario(prepare: &str, command: &str) -> Vec<String> {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let sh = |line: &str| {
         let mut bash = repo.command("bash");
         bash.args(["-ec", line]);
@@ -156,11 +156,11 @@ fn scenario(prepare: &str, command: &str) -> Vec<String> {
     let session = Session::owner(&repo, "s");
     sh(command);
     session.shell("true");
-    let first = linked(&repo);
+    let first = list_linked(&repo);
     // Delivered again, by this session and by another that looks for the first time.
     session.shell("true");
     Session::owner(&repo, "t").shell("true");
-    assert_eq!(linked(&repo), first);
+    assert_eq!(list_linked(&repo), first);
     first
 }
 
@@ -262,11 +262,11 @@ fn without_gits_record_of_moves_ancestry_tells() {
 
 #[test]
 fn the_users_own_commit_between_two_events_is_linked() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     repo.commit("by the user", None);
     session.prompt("go on");
-    assert_eq!(linked(&repo), ["by the user"]);
+    assert_eq!(list_linked(&repo), ["by the user"]);
     let entry = &trail(&repo)[0];
     let head = repo.git(&["rev-parse", "HEAD"]);
     assert_eq!(entry["id"], format!("commit:{head}"));
@@ -277,7 +277,7 @@ fn the_users_own_commit_between_two_events_is_linked() {
 
 #[test]
 fn eight_turns_without_a_checkpoint_bring_one_reminder() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let mut told = Vec::new();
     for turn in 1..=16 {
@@ -295,7 +295,7 @@ fn eight_turns_without_a_checkpoint_bring_one_reminder() {
 
 #[test]
 fn a_checkpoint_of_any_kind_starts_the_counter_again() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let seven = || (0..7).for_each(|_| assert_eq!(session.turn().context(), ""));
     seven();
@@ -314,7 +314,7 @@ fn a_checkpoint_of_any_kind_starts_the_counter_again() {
 
 #[test]
 fn the_context_warning_comes_once_in_a_window() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let fill = |percent: f64| {
         let input = json!({"session_id": session.id, "workspace": {"current_dir": repo.root},
@@ -341,10 +341,10 @@ fn the_context_warning_comes_once_in_a_window() {
 
 #[test]
 fn an_owning_session_is_held_at_work_and_let_go_after_three() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     for _ in 0..3 {
-        let why = session.stop().blocked().unwrap();
+        let why = session.stop().why_blocked().unwrap();
         assert!(
             why.contains("completion-implementer is due: implement slice `a`"),
             "{why}"
@@ -352,43 +352,43 @@ fn an_owning_session_is_held_at_work_and_let_go_after_three() {
         assert!(why.contains("cook record implementer"), "{why}");
     }
     let told = session.stop();
-    assert_eq!(told.blocked(), None);
+    assert_eq!(told.why_blocked(), None);
     assert!(told.notice().contains("no progress"), "{}", told.notice());
     assert_eq!(texts(&repo, "released").len(), 1);
     assert_eq!(session.stop().json(), Value::Null);
     // A commit is progress.
     repo.commit("one", None);
     for _ in 0..3 {
-        assert!(session.stop().blocked().is_some());
+        assert!(session.stop().why_blocked().is_some());
     }
-    assert_eq!(session.stop().blocked(), None);
+    assert_eq!(session.stop().why_blocked(), None);
     assert_eq!(texts(&repo, "released").len(), 2);
 }
 
 #[test]
 fn other_policies_do_not_hold() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     repo.cook(&["pause"]).exits(0);
     assert_eq!(session.stop().json(), Value::Null);
     repo.cook(&["resume", "--as-user"]).exits(0);
-    assert!(session.stop().blocked().is_some());
+    assert!(session.stop().why_blocked().is_some());
     repo.git(&["switch", "-q", "-c", "other"]);
     assert_eq!(
         session.stop().json(),
         Value::Null,
         "another branch waits for the user"
     );
-    let done = Repo::done();
+    let done = Repo::with_done();
     assert_eq!(Session::owner(&done, "s").stop().json(), Value::Null);
 }
 
 #[test]
 fn a_goal_loop_of_the_agents_own_is_left_alone() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let told = session.send("Stop", json!({"goal_active": true}));
-    assert_eq!(told.blocked(), None);
+    assert_eq!(told.why_blocked(), None);
     assert!(told.notice().contains("goal loop"));
     assert_eq!(
         session.send("Stop", json!({"goal_active": true})).json(),
@@ -398,7 +398,7 @@ fn a_goal_loop_of_the_agents_own_is_left_alone() {
 
 #[test]
 fn a_foreign_session_gets_the_message_and_nothing_else() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let _owner = Session::owner(&repo, "owner");
     let other = Session::new(&repo, "other");
     other.wait(100);
@@ -412,20 +412,20 @@ fn a_foreign_session_gets_the_message_and_nothing_else() {
 
 #[test]
 fn ownership_is_taken_lapses_and_ends() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let first = Session::new(&repo, "first");
     first.start("startup");
     assert_eq!(first.stop().json(), Value::Null, "nobody took it");
     // By a commit for the slice in work.
     repo.commit("one", Some("a"));
     first.shell("git commit");
-    assert!(first.stop().blocked().is_some());
+    assert!(first.stop().why_blocked().is_some());
     // Another one takes it.
     let second = Session::new(&repo, "second");
     second.wait(200);
     second.start("startup");
     second.take();
-    assert!(second.stop().blocked().is_some());
+    assert!(second.stop().why_blocked().is_some());
     assert_eq!(first.stop().json(), Value::Null);
     // Silence.
     second.wait(31 * 60);
@@ -434,7 +434,7 @@ fn ownership_is_taken_lapses_and_ends() {
     let mut attach = repo.cook_command(&["hooks", "attach", "second"]);
     attach.env("COOK_NOW", second.now());
     run(attach, b"").exits(0).says("session second (claude)");
-    assert!(second.stop().blocked().is_some());
+    assert!(second.stop().why_blocked().is_some());
     second.send("SessionEnd", json!({"reason": "exit"}));
     assert_eq!(second.stop().json(), Value::Null);
     repo.cook(&["hooks", "attach", "nobody"])
@@ -443,19 +443,19 @@ fn ownership_is_taken_lapses_and_ends() {
 
 #[test]
 fn a_session_whose_id_the_environment_holds_takes_the_work_itself() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::new(&repo, "s");
     session.start("startup");
     let mut next = repo.cook_command(&["next", "--take"]);
     next.env("CLAUDE_CODE_SESSION_ID", "s")
         .env("COOK_NOW", session.now());
     run(next, b"").exits(0);
-    assert!(session.stop().blocked().is_some());
+    assert!(session.stop().why_blocked().is_some());
 }
 
 #[test]
 fn a_sub_agents_work_counts_for_its_session_and_it_is_told_nothing() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let sub = |name: &str, fields: Value| {
         let mut fields = fields;
@@ -478,7 +478,7 @@ fn a_sub_agents_work_counts_for_its_session_and_it_is_told_nothing() {
         "PostToolUse",
         json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "b"}),
     );
-    assert_eq!(linked(&repo), ["by a sub-agent"]);
+    assert_eq!(list_linked(&repo), ["by a sub-agent"]);
     assert!(
         session.state()["files"]["a"]
             .as_array()
@@ -495,10 +495,14 @@ fn a_sub_agents_work_counts_for_its_session_and_it_is_told_nothing() {
 
 #[test]
 fn a_role_that_reads_is_kept_from_writing() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let session = Session::owner(&repo, "s");
     assert_eq!(repo.rule(), "5");
-    let write = |path: &str| session.before("Edit", json!({"file_path": path})).denied();
+    let write = |path: &str| {
+        session
+            .before("Edit", json!({"file_path": path}))
+            .why_denied()
+    };
     let why = write("a.txt").unwrap();
     assert!(
         why.contains("completion-reviewer") && why.contains("`a.txt`"),
@@ -520,7 +524,7 @@ fn a_role_that_reads_is_kept_from_writing() {
         "git reset --hard HEAD~1",
     ] {
         let told = session.before("Bash", json!({"command": line}));
-        assert!(told.denied().is_some(), "{line}");
+        assert!(told.why_denied().is_some(), "{line}");
     }
     for line in [
         "git log",
@@ -533,42 +537,44 @@ fn a_role_that_reads_is_kept_from_writing() {
     }
     let sub = json!({"tool_name": "Edit", "tool_input": {"file_path": "a.txt"}, "agent_id": "x"});
     assert!(
-        session.send("PreToolUse", sub).denied().is_some(),
+        session.send("PreToolUse", sub).why_denied().is_some(),
         "a sub-agent too"
     );
     let other = Session::new(&repo, "other");
     other.wait(500);
     assert_eq!(
-        other.before("Edit", json!({"file_path": "a.txt"})).denied(),
+        other
+            .before("Edit", json!({"file_path": "a.txt"}))
+            .why_denied(),
         None
     );
 }
 
 #[test]
 fn what_is_cooks_is_not_edited_by_hand() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     for path in [".agent/state.json", ".agent/plan.json", ".agent/mission.md"] {
         let why = session
             .before("Write", json!({"file_path": path}))
-            .denied()
+            .why_denied()
             .unwrap();
         assert!(why.contains("cook record implementer"), "{why}");
     }
     assert_eq!(
         session
             .before("Write", json!({"file_path": "a.txt"}))
-            .denied(),
+            .why_denied(),
         None
     );
     let patch = "*** Begin Patch\n*** Update File: x\n*** Move to: .agent/plan.json\n*** End Patch";
     let told = session.before("apply_patch", json!({"command": patch}));
-    assert!(told.denied().is_some());
+    assert!(told.why_denied().is_some());
 }
 
 #[test]
 fn cooks_own_child_is_guarded_and_counted_and_told_nothing() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::new(&repo, "child");
     let env = [
         ("COOK_INVOCATION", "x"),
@@ -591,7 +597,7 @@ fn cooks_own_child_is_guarded_and_counted_and_told_nothing() {
             "PreToolUse",
             json!({"tool_name": "Write", "tool_input": {"file_path": "test.sh"}})
         )
-        .denied()
+        .why_denied()
         .is_some()
     );
     for n in 0..9 {
@@ -607,7 +613,7 @@ fn cooks_own_child_is_guarded_and_counted_and_told_nothing() {
 
 #[test]
 fn an_event_that_is_delivered_twice_happens_once() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let twice = |name: &str, fields: Value| {
         let event = session.event(name, fields).to_string();
@@ -624,12 +630,12 @@ fn an_event_that_is_delivered_twice_happens_once() {
     let call = json!({"tool_name": "Edit", "tool_input": {"file_path": ".agent/plan.json"}, "tool_use_id": "x"});
     let (first, second) = twice("PreToolUse", call);
     assert_eq!(first.json(), second.json());
-    assert!(first.denied().is_some());
+    assert!(first.why_denied().is_some());
 }
 
 #[test]
 fn what_silences_hooks_silences_all() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     session.wait(10);
     let start = session
@@ -654,7 +660,7 @@ fn what_silences_hooks_silences_all() {
 fn outside_a_workflow_hooks_are_silent() {
     let plain = Repo::directory();
     Session::new(&plain, "s").start("startup").is_silent();
-    let without = Repo::born();
+    let without = Repo::with_script();
     let session = Session::new(&without, "s");
     session.start("startup").is_silent();
     session.stop().is_silent();
@@ -662,7 +668,7 @@ fn outside_a_workflow_hooks_are_silent() {
     let bare = Repo::directory();
     bare.git(&["init", "-q", "--bare"]);
     Session::new(&bare, "s").start("startup").is_silent();
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let gone = Session::new(&repo, "s");
     let told = gone.send(
         "SessionStart",
@@ -681,7 +687,7 @@ fn outside_a_workflow_hooks_are_silent() {
 
 #[test]
 fn each_worktree_has_its_own_session_and_submodules_are_not_their_parent() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let linked = repo.root.parent().unwrap().join("linked");
     repo.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
     let session = Session::owner(&repo, "s");
@@ -698,7 +704,7 @@ fn each_worktree_has_its_own_session_and_submodules_are_not_their_parent() {
 
 #[test]
 fn bad_input_ends_well_and_says_why_on_stderr() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let huge = format!(
         "{{\"hook_event_name\":\"Stop\",\"x\":\"{}\"}}",
@@ -754,7 +760,7 @@ fn bad_input_ends_well_and_says_why_on_stderr() {
 
 #[test]
 fn fields_of_the_wrong_kind_count_as_absent() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let odd = [
         json!(null),
@@ -810,7 +816,7 @@ fn fields_of_the_wrong_kind_count_as_absent() {
 
 #[test]
 fn wrong_calls_never_end_with_two() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     for args in [
         vec!["hook"],
         vec!["hook", "nobody"],
@@ -826,7 +832,7 @@ fn wrong_calls_never_end_with_two() {
 
 #[test]
 fn a_lost_torn_or_later_state_is_no_harm() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     session.turn();
     let file = std::fs::read_dir(repo.root.join(".agent/tmp"))
@@ -853,7 +859,7 @@ fn a_lost_torn_or_later_state_is_no_harm() {
 
 #[test]
 fn paths_outside_are_never_remembered() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     #[cfg(unix)]
     std::os::unix::fs::symlink("/etc", repo.root.join("link")).unwrap();
@@ -865,7 +871,7 @@ fn paths_outside_are_never_remembered() {
         "a/../../../x",
         "",
     ] {
-        session.edited(path);
+        session.tell_edit(path);
         session.after("Write", json!({"file_path": path}));
     }
     session.after("NotebookEdit", json!({"notebook_path": "n.ipynb"}));
@@ -885,7 +891,7 @@ fn paths_outside_are_never_remembered() {
 
 #[test]
 fn fifty_hooks_at_once_lose_no_count() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let rounds = if std::env::var_os("COOK_LONG_TESTS").is_some() {
         20
@@ -908,7 +914,7 @@ fn fifty_hooks_at_once_lose_no_count() {
         assert_eq!(session.state()["turns"], 50);
         session.wait(10);
     }
-    assert_eq!(linked(&repo).len(), rounds);
+    assert_eq!(list_linked(&repo).len(), rounds);
 }
 
 /// The ids and texts of kept prompts.
@@ -933,7 +939,7 @@ fn claim(repo: &Repo, anchor: &str) -> crate::support::Run {
 
 #[test]
 fn what_the_user_typed_is_a_message_that_anchors_can_quote() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     session.turn();
     let key = format!("sk-{}", "a1".repeat(12));
@@ -991,9 +997,9 @@ fn what_the_user_typed_is_a_message_that_anchors_can_quote() {
 
 #[test]
 fn prompts_that_nobody_typed_are_not_kept() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
-    let reason = session.stop().blocked().unwrap();
+    let reason = session.stop().why_blocked().unwrap();
     session.prompt(&reason);
     session.prompt("cook: go on");
     session.prompt(" \n");
@@ -1030,7 +1036,7 @@ fn prompts_that_nobody_typed_are_not_kept() {
 
 #[test]
 fn settings_keep_the_digest_of_a_prompt_only() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write(".agent/cook.toml", "[hooks]\nkeep_prompts = false\n");
     let session = Session::owner(&repo, "s");
     session.prompt("use  queues; never pubsub ");
@@ -1047,7 +1053,7 @@ fn settings_keep_the_digest_of_a_prompt_only() {
 
 #[test]
 fn after_a_compaction_the_brief_stands_behind_the_message() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     repo.write(".agent/cook.toml", "[brief]\nsync = \"always\"\n");
     repo.cook(&[
         "brief",

@@ -5,7 +5,7 @@
 //! it each test says that it was skipped.
 #![cfg(unix)]
 
-use crate::support::hooks::{linked, texts};
+use crate::support::hooks::{list_linked, texts};
 use crate::support::model::{Model, Script, Step};
 use crate::support::{Repo, run};
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ fn play(name: &str, shim: &str) -> Option<(Repo, Value)> {
     let project = project(&packages, &packages, &[(&format!("{name}.ts"), shim)]);
     let (fits, said) = compile(&packages, project.path());
     assert!(fits, "{said}");
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let mut command = repo.command(node().unwrap());
     command
         .arg(fixture(&format!("{name}.mjs")))
@@ -298,7 +298,7 @@ fn a_real_pi_is_recovered_linked_held_and_checkpointed() {
         "{}",
         prompts[0]
     );
-    assert_eq!(linked(&repo), ["made by pi"]);
+    assert_eq!(list_linked(&repo), ["made by pi"]);
     let held = prompts
         .iter()
         .filter(|p| p.contains("completion-implementer is due: report slice `a`"));

@@ -13,7 +13,7 @@ fn at_once(session: &Session, agent: &str, event: &Value) -> Told {
 }
 
 /// Runs cook in a session of an agent that sets these variables in its children.
-fn cook_in(session: &Session, args: &[&str], env: &[(&str, &str)]) -> crate::support::Run {
+fn run_cook_in(session: &Session, args: &[&str], env: &[(&str, &str)]) -> crate::support::Run {
     let mut command = session.repo.cook_command(args);
     command
         .env("COOK_NOW", session.now())
@@ -52,7 +52,7 @@ fn three_stops_are_refused_at_any_speed_and_the_release_is_written_down() {
         ),
     ];
     for (agent, variable, mut event) in stops {
-        let repo = Repo::selected();
+        let repo = Repo::with_selection();
         let session = Session::new(&repo, "s");
         event["session_id"] = json!("s");
         event["cwd"] = json!(repo.root);
@@ -60,10 +60,10 @@ fn three_stops_are_refused_at_any_speed_and_the_release_is_written_down() {
             "" => repo
                 .cook(&["hooks", "attach", "s"])
                 .fails(2, "session_unknown"),
-            name => cook_in(&session, &["next", "--take"], &[(name, "s")]).exits(0),
+            name => run_cook_in(&session, &["next", "--take"], &[(name, "s")]).exits(0),
         };
         if variable.is_empty() {
-            cook_in(&session, &["next", "--take"], &[("GEMINI_CLI", "1")]).exits(0);
+            run_cook_in(&session, &["next", "--take"], &[("GEMINI_CLI", "1")]).exits(0);
             let tool = json!({"hook_event_name": "AfterTool", "session_id": "s", "cwd": repo.root,
                 "tool_name": "run_shell_command", "tool_input": {"command": "./do-it"}});
             at_once(&session, agent, &tool);
@@ -81,7 +81,7 @@ fn three_stops_are_refused_at_any_speed_and_the_release_is_written_down() {
 
 #[test]
 fn one_stop_that_two_hooks_deliver_side_by_side_counts_once() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let event = session.event("Stop", json!({})).to_string();
     let held = std::fs::File::open(repo.root.join(".agent/tmp/hook.lock")).unwrap();
@@ -162,11 +162,11 @@ fn model(session: &Session, tokens: u64) {
 
 #[test]
 fn a_compaction_that_is_only_announced_is_none_until_the_context_shrinks() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::new(&repo, "s");
     let told = gemini(&session, "SessionStart", json!({"source": "startup"}));
     assert!(told.context().contains("## Resuming: a"));
-    cook_in(&session, &["next", "--take"], &[("GEMINI_CLI", "1")]).exits(0);
+    run_cook_in(&session, &["next", "--take"], &[("GEMINI_CLI", "1")]).exits(0);
     for round in 0..6 {
         gemini(&session, "PreCompress", json!({"trigger": "auto"})).is_silent();
         model(&session, 10_000 + 1_000 * round);
@@ -213,7 +213,7 @@ fn a_compaction_that_is_only_announced_is_none_until_the_context_shrinks() {
 
 #[test]
 fn an_auto_checkpoint_that_would_say_the_same_is_not_kept_and_resets_nothing() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     session.turn();
     session.compact();
@@ -230,7 +230,7 @@ fn an_auto_checkpoint_that_would_say_the_same_is_not_kept_and_resets_nothing() {
 
 #[test]
 fn a_first_prompt_without_a_start_gets_what_the_start_would_have_given() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::new(&repo, "s");
     let send = |name: &str, fields: Value| {
         session.wait(1);
@@ -255,7 +255,7 @@ fn a_first_prompt_without_a_start_gets_what_the_start_would_have_given() {
 
 #[test]
 fn the_work_is_taken_by_the_call_and_not_by_its_words() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::new(&repo, "s");
     session.start("startup");
     // Codex starts a login shell, whose PATH may not have cook.
@@ -275,21 +275,21 @@ fn the_work_is_taken_by_the_call_and_not_by_its_words() {
     let mut failing = no_repo.cook_command(&["next", "--take"]);
     failing.envs(env);
     run(failing, b"").exits(3);
-    cook_in(&session, &["next", "--take", "--nonsense"], &env).exits(2);
-    cook_in(&session, &["next"], &env).exits(0);
+    run_cook_in(&session, &["next", "--take", "--nonsense"], &env).exits(2);
+    run_cook_in(&session, &["next"], &env).exits(0);
     assert_eq!(session.stop().json(), Value::Null);
-    cook_in(&session, &["next", "--take"], &env).exits(0);
+    run_cook_in(&session, &["next", "--take"], &env).exits(0);
     assert!(
-        session.stop().blocked().is_some(),
+        session.stop().why_blocked().is_some(),
         "whatever the line was called"
     );
 }
 
 #[test]
 fn an_agent_that_does_not_name_its_session_says_which_it_is_with_its_next_event() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let mine = Session::new(&repo, "mine");
-    cook_in(&mine, &["next", "--take"], &[("GEMINI_CLI", "1")]).exits(0);
+    run_cook_in(&mine, &["next", "--take"], &[("GEMINI_CLI", "1")]).exits(0);
     let tool = |name: &str| json!({"tool_name": name, "tool_input": {"command": "make work", "file_path": "x"}});
     // Another agent's, and a tool that runs no command.
     let other = Session::new(&repo, "other");
@@ -309,16 +309,16 @@ fn an_agent_that_does_not_name_its_session_says_which_it_is_with_its_next_event(
 
 #[test]
 fn a_resumed_session_keeps_what_it_owned_unless_another_took_it() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     session.send("SessionEnd", json!({"reason": "exit"}));
     session.wait(2 * 3600);
     session.start("resume");
-    assert!(session.stop().blocked().is_some());
+    assert!(session.stop().why_blocked().is_some());
     // After a silence, too.
     session.wait(2 * 3600);
     session.start("resume");
-    assert!(session.stop().blocked().is_some());
+    assert!(session.stop().why_blocked().is_some());
     session.send("SessionEnd", json!({"reason": "exit"}));
     let other = Session::new(&repo, "other");
     other.wait(4 * 3600 + 600);
@@ -327,18 +327,23 @@ fn a_resumed_session_keeps_what_it_owned_unless_another_took_it() {
     session.wait(900);
     session.start("resume");
     assert_eq!(session.stop().json(), Value::Null);
-    assert!(other.stop().blocked().is_some());
+    assert!(other.stop().why_blocked().is_some());
 }
 
 #[test]
 fn a_stop_that_waits_for_the_agents_own_task_is_not_refused() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let session = Session::owner(&repo, "s");
     let task = |status: &str| json!({"background_tasks": [{"id": "b", "type": "shell", "status": status}]});
     for _ in 0..5 {
         assert_eq!(session.send("Stop", task("running")).json(), Value::Null);
     }
-    assert!(session.send("Stop", task("completed")).blocked().is_some());
+    assert!(
+        session
+            .send("Stop", task("completed"))
+            .why_blocked()
+            .is_some()
+    );
     assert_eq!(
         session.state()["stop"]["blocks"],
         1,
@@ -351,9 +356,13 @@ fn a_stop_that_waits_for_the_agents_own_task_is_not_refused() {
 
 #[test]
 fn what_a_shell_does_is_guarded_however_it_is_written() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let session = Session::owner(&repo, "s");
-    let asked = |line: &str| session.before("Bash", json!({"command": line})).denied();
+    let asked = |line: &str| {
+        session
+            .before("Bash", json!({"command": line}))
+            .why_denied()
+    };
     for line in [
         "bash -lc 'git commit -qm x'",
         "sh -c \"cd . && git -C . commit -m x\"",
@@ -381,18 +390,18 @@ fn what_a_shell_does_is_guarded_however_it_is_written() {
         assert_eq!(asked(line), None, "{line}");
     }
     // The implementer may write what is tracked, and not what is cook's.
-    let other = Repo::selected();
+    let other = Repo::with_selection();
     let implementer = Session::owner(&other, "s");
     let asked = |line: &str| {
         implementer
             .before("Bash", json!({"command": line}))
-            .denied()
+            .why_denied()
     };
     assert_eq!(asked("echo x > test.sh && git commit -am x"), None);
     assert!(asked("bash -c 'echo x > .agent/state.json'").is_some());
     let patch = "*** Begin Patch\n*** Add File: .agent/mission.md\n+x\n*** End Patch";
     let call = implementer.before("apply_patch", json!({"command": patch}));
-    assert!(call.denied().is_some());
+    assert!(call.why_denied().is_some());
 }
 
 /// Sessions of the real programs at a scripted model: each took the work, wrote a file, and was sent back
@@ -406,7 +415,7 @@ fn recorded_sessions_are_told_once_and_held_three_times() {
         ("gemini", include_str!("../data/hooks/gemini.jsonl")),
         ("qwen", include_str!("../data/hooks/qwen.jsonl")),
     ] {
-        let repo = Repo::selected();
+        let repo = Repo::with_selection();
         let session = Session::new(&repo, "s");
         let markers = &Agent::parse(name).unwrap().known().markers;
         let variable = markers.session.as_ref().unwrap_or(&markers.set[0]);
@@ -417,7 +426,7 @@ fn recorded_sessions_are_told_once_and_held_three_times() {
             let event: Value = serde_json::from_str(&line).unwrap();
             let after = ["PostToolUse", "AfterTool"].map(|kind| event["hook_event_name"] == kind);
             if after.contains(&true) && event["tool_input"]["command"] == "cook next --take" {
-                cook_in(&session, &["next", "--take"], &[(variable, "s")]).exits(0);
+                run_cook_in(&session, &["next", "--take"], &[(variable, "s")]).exits(0);
             }
             let answer = session.raw(name, line.as_bytes());
             told += usize::from(answer.context().contains("## Core Rules"));

@@ -130,7 +130,7 @@ pub fn all() -> &'static [&'static [&'static str]] {
     CALLS
 }
 
-fn listed(repo: &Repo, above: &[&str]) -> Vec<String> {
+fn list_commands(repo: &Repo, above: &[&str]) -> Vec<String> {
     let mut words = above.to_vec();
     words.push("--help");
     let help = repo.cook(&words).ok().out;
@@ -148,11 +148,11 @@ fn listed(repo: &Repo, above: &[&str]) -> Vec<String> {
 fn every_command_is_called() {
     let repo = Repo::new();
     let mut missing = Vec::new();
-    for name in listed(&repo, &[]) {
+    for name in list_commands(&repo, &[]) {
         if ELSEWHERE.contains(&name.as_str()) {
             continue;
         }
-        let mut below = listed(&repo, &[&name]);
+        let mut below = list_commands(&repo, &[&name]);
         below.retain(|inner| inner != "help");
         let is_called = |words: &[&str]| CALLS.iter().any(|call| call.starts_with(words));
         if below.is_empty() && !is_called(&[&name]) {
@@ -163,7 +163,7 @@ fn every_command_is_called() {
     }
     assert!(missing.is_empty(), "no call of {missing:?}");
     // Each is understood: 2 would say that its words are wrong.
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     for words in CALLS {
         let run = run_alone(&mut repo.cook_command(words));
         let is_wrong = run.code == 2 && run.err.contains("Usage:");

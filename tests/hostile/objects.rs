@@ -56,7 +56,7 @@ fn a_fifo_in_the_place_of_an_object_or_a_ref_is_an_error() {
 }
 
 fn begin(packed: bool) -> Repo {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     if packed {
         repo.git(&["gc", "-q"]);
         repo.git(&["-C", ".git/cook/log.git", "gc", "-q"]);
@@ -110,7 +110,7 @@ fn commit_entry(repo: &Repo, mode: &str, id: &str, name: &str) {
 fn an_object_that_inflates_without_end_is_read_no_further() {
     let kinds = ["commit", "tree", ".gitattributes", ".gitmodules"];
     let wrong = each(&kinds, |kind| {
-        let repo = Repo::committed();
+        let repo = Repo::with_commit();
         match *kind {
             "commit" => {
                 let head = repo.git(&["cat-file", "commit", "HEAD"]);

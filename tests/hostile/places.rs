@@ -128,9 +128,9 @@ fn deep(place: &Path) -> String {
 }
 
 /// What is wrong with how the commands take it.
-fn tried(place: &Path, thing: Thing, calls: &[&[&str]]) -> Vec<String> {
+fn try_calls(place: &Path, thing: Thing, calls: &[&[&str]]) -> Vec<String> {
     let mut wrong = Vec::new();
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let outside = repo.outside();
     let secret = format!("{SECRET}\n");
     fs::write(outside.join("secret"), &secret).unwrap();
@@ -172,7 +172,7 @@ fn tried(place: &Path, thing: Thing, calls: &[&[&str]]) -> Vec<String> {
 #[test]
 fn no_command_waits_for_or_shows_what_is_not_its_file() {
     let whole = is_whole();
-    let places = places(&Repo::committed());
+    let places = places(&Repo::with_commit());
     let mut tries = Vec::new();
     // libgit2 waits for a FIFO there (`objects.rs`).
     let waits = |place: &Path| {
@@ -203,7 +203,9 @@ fn no_command_waits_for_or_shows_what_is_not_its_file() {
             }
         }
     }
-    let wrong = each(&tries, |(place, thing, calls)| tried(place, *thing, calls));
+    let wrong = each(&tries, |(place, thing, calls)| {
+        try_calls(place, *thing, calls)
+    });
     println!("{} places, {} tries", places.len(), tries.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -212,7 +214,7 @@ fn no_command_waits_for_or_shows_what_is_not_its_file() {
 fn directories_in_directories_are_borne() {
     // git's own look at a worktree takes seconds at 5,000.
     let depth = if is_whole() { 5_000 } else { 1_000 };
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     for top in [
         "deep",
         ".agent/deep",
@@ -242,7 +244,7 @@ fn directories_in_directories_are_borne() {
 #[test]
 fn nothing_is_written_through_a_directory_that_leads_out() {
     let begin = || {
-        let repo = Repo::committed();
+        let repo = Repo::with_commit();
         repo.write(".agent/cook.toml", "[gates.test]\nrun = \"echo well\"\n");
         repo.commit("Name a gate", None);
         repo.trust("echo well");
@@ -295,7 +297,7 @@ fn no_line_of_a_file_outside_is_shown() {
         ".agent/plan.json",
         ".git/cook/trust.json",
     ] {
-        let repo = Repo::committed();
+        let repo = Repo::with_commit();
         let secret = repo.outside().join("secret");
         fs::write(&secret, format!("{{\"{SECRET}\": 1}}\n")).unwrap();
         let path = repo.root.join(place);

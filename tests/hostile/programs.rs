@@ -83,7 +83,7 @@ fn plant(repo: &Repo, dir: &Path, program: &str) {
 
 #[test]
 fn nothing_that_a_repository_names_is_started() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let (program, trace) = trap(&repo);
     repo.write("a.two", "a\n");
     repo.write("a.three", "a\n");
@@ -161,7 +161,7 @@ fn hostile_submodules(repo: &Repo, program: &str) {
 /// address names. `push` and `pull` are asked to reach that remote, by git and with its settings.
 #[test]
 fn a_partial_clone_asks_no_program() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let (program, trace) = trap(&repo);
     for (name, value) in [
         ("extensions.partialClone", "evil"),
@@ -190,7 +190,7 @@ fn a_partial_clone_asks_no_program() {
 
 #[test]
 fn settings_lead_to_no_other_worktree() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let outside = repo.outside();
     fs::write(outside.join("secret"), "x").unwrap();
     repo.git(&["config", "core.worktree", outside.to_str().unwrap()]);
@@ -203,7 +203,7 @@ fn settings_lead_to_no_other_worktree() {
 /// An archive brings its git directory with it, and with it what its maker trusted.
 #[test]
 fn what_another_user_trusted_is_nobody_s_word() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     let (program, trace) = trap(&repo);
     repo.write(
         ".agent/cook.toml",

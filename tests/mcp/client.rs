@@ -31,7 +31,7 @@ impl Client {
     }
 
     /// The same, of a client of that name.
-    pub fn greeted_as(repo: &Repo, name: &str) -> Self {
+    pub fn connect_as(repo: &Repo, name: &str) -> Self {
         let mut client = Self::silent(repo);
         client.greet_as(name);
         client

@@ -115,7 +115,7 @@ fn a_whole_job_goes_through_it() {
         &report,
         json!({"ticket": ticket}),
     );
-    repo.commit_for("a", "a.txt", "a works\n");
+    repo.write_commit_for("a", "a.txt", "a works\n");
     hand_in(
         &mut client,
         "implementer",
@@ -289,7 +289,7 @@ fn a_session_that_a_call_names_takes_the_work() {
         };
         hook(of_session("SessionStart", json!({"source": "startup"})));
         assert_ne!(stop()["decision"], "block", "nobody took it");
-        let mut server = Client::greeted_as(&repo, client);
+        let mut server = Client::connect_as(&repo, client);
         let report = repo.regrounder_report(&json!({"plan": plan(&[slice("a")]), "select": "a"}));
         let arguments = json!({"role": "regrounder", "report": report});
         let call = json!({"name": "record", "arguments": arguments, "_meta": {"threadId": "t-1"}});

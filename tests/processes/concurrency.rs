@@ -38,7 +38,7 @@ fn eight_processes_of_two_hundred_commands() {
 
 fn many(processes: usize, commands: usize) {
     let sandbox = Sandbox::new();
-    let work = prepared(&sandbox);
+    let work = prepare(&sandbox);
     let before = store(&work).unwrap().tip().unwrap().unwrap().seq;
     let started = Instant::now();
     let seen = Mutex::new(Vec::new());
@@ -72,7 +72,7 @@ fn many(processes: usize, commands: usize) {
 }
 
 /// A workflow with a selected slice and a report that is refused at any time.
-fn prepared(sandbox: &Sandbox) -> PathBuf {
+fn prepare(sandbox: &Sandbox) -> PathBuf {
     let work = sandbox.join("work");
     sandbox.repository(&work);
     sandbox.init(&work);
@@ -83,7 +83,7 @@ fn prepared(sandbox: &Sandbox) -> PathBuf {
 /// A mix of commands, another order in each process.
 fn one_process(sandbox: &Sandbox, work: &Path, process: usize, commands: usize) -> Seen {
     let mut seen = Seen::default();
-    let refused = reports::reviewed();
+    let refused = reports::report_reviewed();
     let confirmed = reports::confirm("C-kind", "kind");
     for turn in 0..commands {
         let (args, input, writes): (&[&str], &str, bool) = match (turn + process) % 10 {
@@ -182,7 +182,7 @@ fn many_reads_beside_a_writer_that_packs() {
 /// never an older one than it saw before.
 fn readers(reads: usize, threads: usize) {
     let sandbox = Sandbox::new();
-    let work = prepared(&sandbox);
+    let work = prepare(&sandbox);
     let done = AtomicBool::new(false);
     let bad = Mutex::new(Vec::new());
     let counted = AtomicUsize::new(0);
@@ -200,7 +200,7 @@ fn readers(reads: usize, threads: usize) {
                     }
                     written.fetch_add(1, Ordering::Relaxed);
                 }
-                packs.lock().unwrap().extend(packs_of(&work));
+                packs.lock().unwrap().extend(list_packs(&work));
             }
         });
         let readers: Vec<_> = (0..threads)
@@ -240,7 +240,7 @@ fn readers(reads: usize, threads: usize) {
 }
 
 /// Names of the packs that the log holds now.
-fn packs_of(work: &Path) -> BTreeSet<std::ffi::OsString> {
+fn list_packs(work: &Path) -> BTreeSet<std::ffi::OsString> {
     std::fs::read_dir(work.join(".git/cook/log.git/objects/pack"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())

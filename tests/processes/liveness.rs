@@ -16,21 +16,25 @@ const CASES: [Case; 16] = [
     ("every slice is blocked", all_blocked, "3"),
     ("the reviewer was wrong", reviewer_wrong, "7"),
     ("a judge said no, then HEAD moved", no_then_moved, "2"),
-    ("a rebase in the middle of a slice", rebased, "2"),
+    ("a rebase in the middle of a slice", make_rebased, "2"),
     ("a commit without the trailer", no_trailer, "2"),
-    ("a report that was lost", lost_report, "4"),
-    ("the plan was wrong", returned, "2"),
+    ("a report that was lost", make_lost_report, "4"),
+    ("the plan was wrong", make_returned, "2"),
     ("red gates", red_gates, "4"),
     ("a dirty file of yours", dirty, "7"),
-    ("a branch switch", switched, "S"),
+    ("a branch switch", make_switched, "S"),
     ("your own change of the contract", contract_changed, "S"),
-    ("a new mission", refocused, "2"),
+    ("a new mission", make_refocused, "2"),
     ("no commit in the repository yet", unborn, "3"),
-    ("a file in `.agent/` was edited or deleted", edited, "2"),
-    ("`.agent/` was deleted altogether", deleted, "1"),
+    (
+        "a file in `.agent/` was edited or deleted",
+        make_edited,
+        "2",
+    ),
+    ("`.agent/` was deleted altogether", make_deleted, "1"),
 ];
 
-fn started() -> Repo {
+fn make_started() -> Repo {
     let repo = Repo::with_mission("a mission");
     repo.plan_and_select(&[slice("one")]);
     repo
@@ -51,8 +55,8 @@ fn all_blocked() -> Repo {
 }
 
 fn reviewer_wrong() -> Repo {
-    let repo = started();
-    repo.commit_for("one", "one.txt", "one works\n");
+    let repo = make_started();
+    repo.write_commit_for("one", "one.txt", "one works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo.record("reviewer", repo.reviewer_report(Some("line 1 is misspelt")))
@@ -62,7 +66,7 @@ fn reviewer_wrong() -> Repo {
 }
 
 fn no_then_moved() -> Repo {
-    let repo = started();
+    let repo = make_started();
     repo.build_slice("one");
     repo.accept_slice("one");
     repo.record(
@@ -75,9 +79,9 @@ fn no_then_moved() -> Repo {
     repo
 }
 
-fn rebased() -> Repo {
-    let repo = started();
-    repo.commit_for("one", "one.txt", "one works\n");
+fn make_rebased() -> Repo {
+    let repo = make_started();
+    repo.write_commit_for("one", "one.txt", "one works\n");
     // HEAD gets another past: the basis is not an ancestor any more.
     repo.git(&["reset", "--quiet", "--soft", "HEAD~2"]);
     repo.git(&["commit", "--quiet", "--amend", "--message", "Begin again"]);
@@ -85,20 +89,20 @@ fn rebased() -> Repo {
 }
 
 fn no_trailer() -> Repo {
-    let repo = started();
+    let repo = make_started();
     repo.write("one.txt", "one works\n");
     repo.commit("Make one work", None);
     repo
 }
 
-fn lost_report() -> Repo {
-    let repo = started();
-    repo.commit_for("one", "one.txt", "one works\n");
+fn make_lost_report() -> Repo {
+    let repo = make_started();
+    repo.write_commit_for("one", "one.txt", "one works\n");
     repo
 }
 
-fn returned() -> Repo {
-    let repo = started();
+fn make_returned() -> Repo {
+    let repo = make_started();
     let report = repo.implementer_report(Some("one needs two first"));
     repo.record("implementer", &report).ok();
     repo
@@ -112,27 +116,27 @@ fn red_gates() -> Repo {
     repo.commit("Ask for two lines", None);
     repo.cook(&["trust", "--gates", "--as-user"]).ok();
     repo.plan_and_select(&[slice("one")]);
-    repo.commit_for("one", "one.txt", "one works\n");
+    repo.write_commit_for("one", "one.txt", "one works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo
 }
 
 fn dirty() -> Repo {
-    let repo = started();
+    let repo = make_started();
     repo.build_slice("one");
     repo.write("notes.txt", "buy milk\n");
     repo
 }
 
-fn switched() -> Repo {
-    let repo = started();
+fn make_switched() -> Repo {
+    let repo = make_started();
     repo.git(&["switch", "--quiet", "--create", "aside"]);
     repo
 }
 
-fn refocused() -> Repo {
-    let repo = started();
+fn make_refocused() -> Repo {
+    let repo = make_started();
     repo.build_slice("one");
     repo.accept_slice("one");
     repo.cook(&["refocus", "--mission", "another mission", "--as-user"])
@@ -148,19 +152,19 @@ fn unborn() -> Repo {
 }
 
 fn contract_changed() -> Repo {
-    let repo = started();
+    let repo = make_started();
     let settings = repo.read(".agent/cook.toml");
     repo.write(
         ".agent/cook.toml",
         format!("{settings}\n[limits]\nsteps = 99\n"),
     );
     repo.commit("Allow more steps", None);
-    repo.commit_for("one", "one.txt", "one works\n");
+    repo.write_commit_for("one", "one.txt", "one works\n");
     repo
 }
 
-fn edited() -> Repo {
-    let repo = started();
+fn make_edited() -> Repo {
+    let repo = make_started();
     let state = repo.read(".agent/state.json");
     let forged = state.replace("\"project_done\": false", "\"project_done\": true");
     assert_ne!(state, forged);
@@ -168,8 +172,8 @@ fn edited() -> Repo {
     repo
 }
 
-fn deleted() -> Repo {
-    let repo = started();
+fn make_deleted() -> Repo {
+    let repo = make_started();
     std::fs::remove_dir_all(repo.root.join(".agent")).unwrap();
     repo
 }
@@ -214,7 +218,7 @@ fn help(name: &str, repo: &Repo) {
         }
         "your own change of the contract" => {
             repo.record("implementer", repo.implementer_report(None))
-                .refused("not_your_turn")
+                .expect_refused("not_your_turn")
                 .says("cook init");
             // Without a terminal and without `--as-user` it is nobody's word.
             repo.cook(&["init"]).ok().says("contract_edited");

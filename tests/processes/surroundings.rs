@@ -8,10 +8,10 @@ use crate::support::{COOK, Repo, Run, clean, run, run_alone};
 use std::path::Path;
 use std::process::Command;
 
-fn started() -> Repo {
+fn make_started() -> Repo {
     let repo = Repo::with_mission("a mission");
     repo.plan_and_select(&[slice("one")]);
-    repo.commit_for("one", "one.txt", "one works\n");
+    repo.write_commit_for("one", "one.txt", "one works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo
@@ -45,10 +45,10 @@ fn a_person_at_a_terminal_may_run_user_commands_and_an_agent_there_may_not() {
     if !has("script", &["-qec", "true", "/dev/null"]) {
         return;
     }
-    let repo = started();
+    let repo = make_started();
     repo.cook(&["pause"]).ok();
     // No terminal: a script must say that it acts for the user.
-    repo.cook(&["resume"]).refused("user_only");
+    repo.cook(&["resume"]).expect_refused("user_only");
     for agent in [("CLAUDECODE", "1"), ("COOK_ROLE", "completion-reviewer")] {
         in_terminal(&repo, "resume", &[agent])
             .exits(4)
@@ -95,7 +95,7 @@ fn a_full_file_system_refuses_whole_and_goes_on_when_there_is_room() {
     if !has("unshare", &["--mount", "true"]) {
         return;
     }
-    let repo = started();
+    let repo = make_started();
     let review = repo.reviewer_report(None);
     repo.outside();
     std::fs::write(repo.root.with_file_name("review"), review).unwrap();
@@ -135,7 +135,7 @@ fn a_user_who_may_not_write_reads_everything_and_changes_nothing() {
     if !has("setpriv", &[NOBODY[0], NOBODY[1], NOBODY[2], "true"]) {
         return;
     }
-    let repo = started();
+    let repo = make_started();
     let place = repo.root.parent().unwrap().to_owned();
     let cook = place.join("cook");
     std::fs::copy(COOK, &cook).unwrap();

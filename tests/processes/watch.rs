@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// How long anything may take on a busy machine.
 const BOUND: Duration = Duration::from_secs(60);
 
-fn started() -> Repo {
+fn make_started() -> Repo {
     let repo = Repo::with_mission("a mission \u{202e}\u{1b}[2J");
     repo.plan_and_select(&[slice("one")]);
     repo
@@ -57,7 +57,7 @@ fn signal(child: &Child, signal: Signal) {
 #[test]
 fn a_pipe_gets_a_line_for_each_transition_until_somebody_wants_to_go() {
     for asked in [Signal::SIGINT, Signal::SIGTERM] {
-        let repo = started();
+        let repo = make_started();
         let (child, lines) = watching(&repo);
         let first = lines.recv_timeout(BOUND).unwrap();
         assert!(first.contains(" regrounded by "), "{first}");
@@ -72,7 +72,7 @@ fn a_pipe_gets_a_line_for_each_transition_until_somebody_wants_to_go() {
 
 #[test]
 fn a_pipe_ends_with_the_work_and_hostile_names_do_nothing() {
-    let repo = started();
+    let repo = make_started();
     let (child, lines) = watching(&repo);
     repo.work_until_done();
     assert_eq!(ends(child), 0);
@@ -162,7 +162,7 @@ fn is_given_back(sent: &str) {
 
 #[test]
 fn the_terminal_is_given_back_and_keys_do_what_the_commands_do() {
-    let repo = started();
+    let repo = make_started();
     let Some(sent) = in_terminal(
         &repo,
         &[],
@@ -188,7 +188,7 @@ fn the_terminal_is_given_back_and_keys_do_what_the_commands_do() {
 #[test]
 fn it_ends_with_its_terminal() {
     for before in ["", "trap '' HUP;"] {
-        let repo = started();
+        let repo = make_started();
         let Some(mut child) = start_in_terminal(&repo, &[], before) else {
             return;
         };
@@ -210,7 +210,7 @@ fn it_ends_with_its_terminal() {
 
 #[test]
 fn an_agent_around_it_may_look_and_not_act() {
-    let repo = started();
+    let repo = make_started();
     let role = [("COOK_ROLE", "implementer")];
     let before = repo.document("state.json");
     let Some(sent) = in_terminal(&repo, &role, &[("p", 2000), ("q", 0)], None) else {

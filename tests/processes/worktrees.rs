@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A repository with a workflow.
-fn begun(sandbox: &Sandbox, name: &str) -> PathBuf {
+fn make_begun(sandbox: &Sandbox, name: &str) -> PathBuf {
     let work = sandbox.join(name);
     sandbox.repository(&work);
     sandbox.init(&work);
@@ -45,9 +45,9 @@ fn one_slice(sandbox: &Sandbox, dir: &Path) {
         "Say please\n\nCook-Slice: kind",
     );
     assert_eq!(rule(sandbox, dir), "4");
-    record("implementer", reports::implemented(&commit));
-    record("reviewer", reports::reviewed());
-    record("auditor", reports::audited());
+    record("implementer", reports::report_implemented(&commit));
+    record("reviewer", reports::report_reviewed());
+    record("auditor", reports::report_audited());
     record("regrounder", reports::accept());
     assert_eq!(rule(sandbox, dir), "8");
     sandbox.run(dir, &["verify", "control-plane"], "", 0);
@@ -57,7 +57,7 @@ fn one_slice(sandbox: &Sandbox, dir: &Path) {
 #[test]
 fn each_linked_worktree_has_a_workflow_of_its_own() {
     let sandbox = Sandbox::new();
-    let main = begun(&sandbox, "main");
+    let main = make_begun(&sandbox, "main");
     let linked = sandbox.join("linked");
     sandbox.git(
         &main,
@@ -86,7 +86,7 @@ fn each_linked_worktree_has_a_workflow_of_its_own() {
 #[test]
 fn a_removed_worktree_stays_reachable_and_a_new_one_of_its_name_starts_anew() {
     let sandbox = Sandbox::new();
-    let main = begun(&sandbox, "main");
+    let main = make_begun(&sandbox, "main");
     let linked = sandbox.join("linked");
     let path = linked.to_str().unwrap();
     let mut ids = BTreeSet::from([id(&sandbox, &main)]);
@@ -132,7 +132,7 @@ fn a_removed_worktree_stays_reachable_and_a_new_one_of_its_name_starts_anew() {
 #[test]
 fn a_moved_worktree_keeps_its_workflow() {
     let sandbox = Sandbox::new();
-    let main = begun(&sandbox, "main");
+    let main = make_begun(&sandbox, "main");
     let (old, new) = (sandbox.join("old"), sandbox.join("new place"));
     sandbox.git(
         &main,
@@ -161,7 +161,7 @@ fn a_moved_worktree_keeps_its_workflow() {
 }
 
 /// Everything under `.agent/` that git does not track is the log's to show again.
-fn shown_again(sandbox: &Sandbox, dir: &Path, before: &Value) {
+fn check_shown_again(sandbox: &Sandbox, dir: &Path, before: &Value) {
     let status = sandbox.json(dir, &["status"]);
     for key in ["seq", "mission_anchor", "wave", "slices"] {
         assert_eq!(status[key], before[key], "{key}");
@@ -183,7 +183,7 @@ fn shown_again(sandbox: &Sandbox, dir: &Path, before: &Value) {
 fn git_clean_takes_the_view_and_nothing_else() {
     let sandbox = Sandbox::new();
     for selected in [false, true] {
-        let work = begun(&sandbox, if selected { "selected" } else { "fresh" });
+        let work = make_begun(&sandbox, if selected { "selected" } else { "fresh" });
         if selected {
             sandbox.run(&work, &["record", "regrounder"], &reports::plan(), 0);
         }
@@ -195,14 +195,14 @@ fn git_clean_takes_the_view_and_nothing_else() {
             "2",
             "what is gone is answered by a re-ground"
         );
-        shown_again(&sandbox, &work, &before);
+        check_shown_again(&sandbox, &work, &before);
     }
 }
 
 #[test]
 fn a_stash_of_everything_takes_the_view_and_nothing_else() {
     let sandbox = Sandbox::new();
-    let work = begun(&sandbox, "work");
+    let work = make_begun(&sandbox, "work");
     sandbox.run(&work, &["record", "regrounder"], &reports::plan(), 0);
     let before = sandbox.json(&work, &["status"]);
     std::fs::write(work.join("draft.txt"), "draft\n").unwrap();
@@ -218,7 +218,7 @@ fn a_stash_of_everything_takes_the_view_and_nothing_else() {
     sandbox.git(&work, &["stash", "pop", "--quiet"]);
     assert_eq!(rule(&sandbox, &work), "4");
     sandbox.git(&work, &["stash", "push", "--quiet", "--all"]);
-    shown_again(&sandbox, &work, &before);
+    check_shown_again(&sandbox, &work, &before);
 }
 
 /// A stash of an earlier view that comes back over a later one is an edit, and
@@ -226,7 +226,7 @@ fn a_stash_of_everything_takes_the_view_and_nothing_else() {
 #[test]
 fn an_old_view_out_of_a_stash_does_not_move_the_workflow_back() {
     let sandbox = Sandbox::new();
-    let work = begun(&sandbox, "work");
+    let work = make_begun(&sandbox, "work");
     let old = std::fs::read(work.join(".agent/state.json")).unwrap();
     sandbox.run(&work, &["record", "regrounder"], &reports::plan(), 0);
     std::fs::write(work.join(".agent/state.json"), &old).unwrap();
@@ -239,7 +239,7 @@ fn an_old_view_out_of_a_stash_does_not_move_the_workflow_back() {
 #[test]
 fn a_branch_switch_waits_for_the_user_in_every_state() {
     let sandbox = Sandbox::new();
-    let work = begun(&sandbox, "work");
+    let work = make_begun(&sandbox, "work");
     sandbox.git(&work, &["branch", "side"]);
     let there_and_back = |expected: &str| {
         assert_eq!(rule(&sandbox, &work), expected);
@@ -261,11 +261,11 @@ fn a_branch_switch_waits_for_the_user_in_every_state() {
         "Say please\n\nCook-Slice: kind",
     );
     there_and_back("4");
-    record("implementer", reports::implemented(&commit));
+    record("implementer", reports::report_implemented(&commit));
     there_and_back("5");
-    record("reviewer", reports::reviewed());
+    record("reviewer", reports::report_reviewed());
     there_and_back("6");
-    record("auditor", reports::audited());
+    record("auditor", reports::report_audited());
     there_and_back("7");
     record("regrounder", reports::accept());
     there_and_back("8");
@@ -277,7 +277,7 @@ fn the_whole_slice_in_unusual_repositories() {
     let sandbox = Sandbox::new();
     let plain = |name: &str, options: &[&str]| {
         let work = sandbox.join(name);
-        sandbox.repository_with(&work, options);
+        sandbox.init_repository_with(&work, options);
         sandbox.init(&work);
         one_slice(&sandbox, &work);
     };
@@ -304,7 +304,7 @@ fn the_whole_slice_in_a_submodule_beside_its_superproject() {
     let sandbox = Sandbox::new();
     let inner = sandbox.join("inner");
     sandbox.repository(&inner);
-    let outer = begun(&sandbox, "outer");
+    let outer = make_begun(&sandbox, "outer");
     sandbox.git(
         &outer,
         &[
@@ -333,7 +333,7 @@ fn the_whole_slice_in_a_submodule_beside_its_superproject() {
 #[test]
 fn a_foreign_repository_is_refused_as_git_does() {
     let sandbox = Sandbox::new();
-    let work = begun(&sandbox, "work");
+    let work = make_begun(&sandbox, "work");
     if !nix::unistd::geteuid().is_root() {
         println!("skipped: only root can give a repository away");
         return;

@@ -16,7 +16,7 @@ fn tip(repo: &Repo) -> String {
 
 #[test]
 fn work_that_was_begun_here_is_finished_there_and_comes_back() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let first = &shared.first;
     first.plan_and_select(&[slice("one"), slice("two")]);
     first.build_slice("one");
@@ -58,18 +58,18 @@ fn work_that_was_begun_here_is_finished_there_and_comes_back() {
 
 #[test]
 fn a_first_push_says_what_becomes_public_and_asks() {
-    let shared = Shared::unpushed();
+    let shared = Shared::make_unpushed();
     let first = &shared.first;
     first
         .cook(&["push"])
-        .refused("push_unconfirmed")
+        .expect_refused("push_unconfirmed")
         .says("1 transition");
     assert_eq!(shared.at("refs/cook/"), "");
     first.cook(&["push", "--dry-run"]).ok().says("not pushed");
     assert_eq!(shared.at("refs/"), "");
     first
         .cook_env(&["push", "--yes"], "CLAUDECODE", "1")
-        .refused("user_only");
+        .expect_refused("user_only");
     first.cook(&["push", "--yes"]).ok();
     first.cook(&["push"]).ok().says("has everything already");
     let answer = first.cook(&["push", "--json"]).ok().json();
@@ -79,13 +79,15 @@ fn a_first_push_says_what_becomes_public_and_asks() {
 
 #[test]
 fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let first = &shared.first;
     let token = format!("ghp_{}", "a1B2".repeat(8));
     say(first, &format!("use {token} there")).ok();
     let before = shared.at(LOG);
-    first.cook(&["push", "--dry-run"]).refused("secret_found");
-    let refused = first.cook(&["push"]).refused("secret_found");
+    first
+        .cook(&["push", "--dry-run"])
+        .expect_refused("secret_found");
+    let refused = first.cook(&["push"]).expect_refused("secret_found");
     assert!(!refused.err.contains(&token), "{}", refused.err);
     assert_eq!(shared.at(LOG), before);
     let id = refused
@@ -98,7 +100,7 @@ fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
         .to_owned();
     first
         .cook(&["push", "--allow-secret", "000000000000", "--yes"])
-        .refused("secret_found");
+        .expect_refused("secret_found");
     first.cook(&["push", "--allow-secret", &id, "--yes"]).ok();
     assert_ne!(shared.at(LOG), before);
 }
@@ -108,7 +110,7 @@ fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
 fn a_secret_at_the_start_of_a_line_does_not_leave() {
     let token = format!("ghp_{}", "a1B2".repeat(8));
     for before in ["use this:\n", "tab\t", "a diff:\n+", "\u{1b}[1m"] {
-        let shared = Shared::pushed();
+        let shared = Shared::make_pushed();
         let said = shared
             .first
             .cook_command(&["brief", "say", "-", "--as-user"]);
@@ -117,7 +119,7 @@ fn a_secret_at_the_start_of_a_line_does_not_leave() {
         let refused = shared
             .first
             .cook(&["push", "--yes"])
-            .refused("secret_found");
+            .expect_refused("secret_found");
         assert!(!refused.err.contains(&token), "{}", refused.err);
         assert_eq!(shared.at(LOG), at, "{before:?}");
     }
@@ -126,18 +128,18 @@ fn a_secret_at_the_start_of_a_line_does_not_leave() {
 /// Both built something: who comes second hears of the log first, then of the branch.
 #[test]
 fn whose_branch_is_behind_too_is_told_what_was_recorded() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let second = shared.another(2);
     second.cook(&["pull"]).ok();
     let first = &shared.first;
-    first.commit_for("x", "x.txt", "x\n");
+    first.write_commit_for("x", "x.txt", "x\n");
     first.cook(&["pause", "a rest of the first"]).ok();
     first.cook(&["push"]).ok();
-    second.commit_for("y", "y.txt", "y\n");
+    second.write_commit_for("y", "y.txt", "y\n");
     say(&second, "two").ok();
     second
         .cook(&["push"])
-        .refused("remote_ahead")
+        .expect_refused("remote_ahead")
         .says("holds #2")
         .says("cook pull")
         .says("git pull origin main");
@@ -145,13 +147,13 @@ fn whose_branch_is_behind_too_is_told_what_was_recorded() {
 
 #[test]
 fn whose_branch_is_behind_too_is_told_of_another_workflow() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let second = shared.another(2);
     second.cook(&["init"]).ok().says("takes that one in");
     let first = &shared.first;
-    first.commit_for("x", "x.txt", "x\n");
+    first.write_commit_for("x", "x.txt", "x\n");
     first.cook(&["push"]).ok();
-    second.commit_for("y", "y.txt", "y\n");
+    second.write_commit_for("y", "y.txt", "y\n");
     second
         .cook(&["push", "--yes"])
         .fails(3, "log_other")
@@ -166,9 +168,9 @@ fn whose_branch_is_behind_too_is_told_of_another_workflow() {
 #[test]
 fn a_hook_that_says_no_is_named() {
     use std::os::unix::fs::PermissionsExt;
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let first = &shared.first;
-    first.commit_for("x", "x.txt", "x\n");
+    first.write_commit_for("x", "x.txt", "x\n");
     let hook = first.root.join(".git/hooks/pre-push");
     std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
     std::fs::write(&hook, "#!/bin/sh\necho not on a Friday >&2\nexit 1\n").unwrap();
@@ -182,7 +184,7 @@ fn a_hook_that_says_no_is_named() {
 
 #[test]
 fn a_branch_with_no_name_of_one_is_refused() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let second = shared.another(2);
     second.git(&["checkout", "-q", "--detach"]);
     for name in [
@@ -197,7 +199,7 @@ fn a_branch_with_no_name_of_one_is_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_push_that_is_asked_to_end_ends_with_its_git() {
-    let shared = Shared::unpushed();
+    let shared = Shared::make_unpushed();
     let first = &shared.first;
     let mark = first.beside("started");
     let script = first.beside("receive.sh");
@@ -239,7 +241,7 @@ fn a_push_that_is_asked_to_end_ends_with_its_git() {
 /// What was pushed to one address was never seen at another: nobody is told that it is gone there.
 #[test]
 fn a_remote_that_is_pushed_elsewhere_is_two_remotes() {
-    let shared = Shared::unpushed();
+    let shared = Shared::make_unpushed();
     let first = &shared.first;
     let other = first.beside("other.git");
     let other = other.to_str().unwrap();
@@ -266,12 +268,12 @@ fn a_remote_that_is_pushed_elsewhere_is_two_remotes() {
 #[test]
 fn a_secret_that_json_writes_otherwise_is_found() {
     for secret in ["hunter2\"pass-word-99", "hunter2\\pass-word-99"] {
-        let shared = Shared::pushed();
+        let shared = Shared::make_pushed();
         say(&shared.first, &format!("log in with {secret} there")).ok();
         let before = shared.at(LOG);
         let mut push = shared.first.cook_command(&["push"]);
         push.env("MY_TOKEN", secret);
-        let refused = run(push, b"").refused("secret_found");
+        let refused = run(push, b"").expect_refused("secret_found");
         assert!(!refused.err.contains(secret), "{}", refused.err);
         assert_eq!(shared.at(LOG), before);
     }
@@ -279,7 +281,7 @@ fn a_secret_that_json_writes_otherwise_is_found() {
 
 #[test]
 fn who_comes_second_is_told_what_the_first_recorded() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let second = shared.another(2);
     second.cook(&["pull"]).ok();
     second.cook(&["pause", "a rest"]).ok();
@@ -290,12 +292,14 @@ fn who_comes_second_is_told_what_the_first_recorded() {
     assert_ne!(tip(first), tip(&second));
     first
         .cook(&["push"])
-        .refused("remote_ahead")
+        .expect_refused("remote_ahead")
         .says("#2")
         .says("paused");
     assert_eq!(shared.at(LOG), tip(&second));
     let before = standing(first);
-    first.cook(&["pull", "--keep-mine"]).refused("log_diverged");
+    first
+        .cook(&["pull", "--keep-mine"])
+        .expect_refused("log_diverged");
     assert_eq!(standing(first), before);
     let mine = tip(first);
     first.cook(&["pull"]).ok().says("transitions_set_aside");
@@ -322,7 +326,7 @@ fn who_comes_second_is_told_what_the_first_recorded() {
 
 #[test]
 fn histories_of_two_sides_do_not_mix_in_the_view() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let second = shared.another(2);
     second.cook(&["pull"]).ok();
     say(&second, "the other's words").ok();
@@ -344,7 +348,7 @@ fn histories_of_two_sides_do_not_mix_in_the_view() {
 
 #[test]
 fn a_log_that_was_taken_away_or_set_back_is_named_and_put_back_on_demand() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let first = &shared.first;
     let old = shared.at(LOG);
     say(first, "more").ok();
@@ -385,7 +389,7 @@ fn a_log_that_was_taken_away_or_set_back_is_named_and_put_back_on_demand() {
 /// The contract came with the clone, the log does not.
 #[test]
 fn a_fresh_clone_is_told_to_take_the_log_in_first() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let second = shared.another(2);
     let next = second.cook(&["next", "--json"]).ok().json();
     assert_eq!(next["blocking_command"], "cook pull");
@@ -395,7 +399,7 @@ fn a_fresh_clone_is_told_to_take_the_log_in_first() {
 
 #[test]
 fn a_log_of_another_mission_stays_until_it_has_ended() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let second = shared.another(2);
     second.cook(&["init"]).ok();
     second
@@ -407,7 +411,7 @@ fn a_log_of_another_mission_stays_until_it_has_ended() {
     first.cook(&["cancel", "no more", "--as-user"]).ok();
     first.cook(&["push"]).ok();
     let ended = shared.at(LOG);
-    second.cook(&["push"]).refused("push_unconfirmed");
+    second.cook(&["push"]).expect_refused("push_unconfirmed");
     second.cook(&["push", "--yes"]).ok();
     assert_eq!(shared.at(LOG), tip(&second));
     assert_eq!(shared.at("refs/cook/old/"), ended);
@@ -418,7 +422,7 @@ fn a_log_of_another_mission_stays_until_it_has_ended() {
 
 #[test]
 fn branches_with_like_names_have_logs_of_their_own() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let second = shared.another(2);
     second.git(&["switch", "-q", "-c", "feature/a"]);
     second.cook(&["pull"]).fails(3, "remote_log_absent");
@@ -442,9 +446,9 @@ fn branches_with_like_names_have_logs_of_their_own() {
 
 #[test]
 fn partial_shallow_and_mirror_clones_take_the_whole_log() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     say(&shared.first, "more").ok();
-    shared.first.commit_for("x", "x.txt", "x\n");
+    shared.first.write_commit_for("x", "x.txt", "x\n");
     shared.first.cook(&["push"]).ok();
     shared.set("uploadpack.allowFilter", "true");
     let url = format!("file://{}", shared.bare.display());
@@ -471,7 +475,7 @@ fn partial_shallow_and_mirror_clones_take_the_whole_log() {
 
 #[test]
 fn nothing_of_a_log_is_written_to_the_repository_and_nothing_around_it_counts() {
-    let shared = Shared::unpushed();
+    let shared = Shared::make_unpushed();
     let first = &shared.first;
     let objects = |repo: &Repo| repo.git(&["count-objects", "-v"]);
     let before = objects(first);
@@ -496,7 +500,7 @@ fn nothing_of_a_log_is_written_to_the_repository_and_nothing_around_it_counts() 
     say(first, "more").ok();
     first.cook(&["push"]).ok().says("hook was not run");
     assert!(!first.beside("saw").exists());
-    first.commit_for("x", "x.txt", "x\n");
+    first.write_commit_for("x", "x.txt", "x\n");
     say(first, "more still").ok();
     first.cook(&["push"]).ok();
     let saw = std::fs::read_to_string(first.beside("saw")).unwrap();
@@ -508,7 +512,7 @@ fn nothing_of_a_log_is_written_to_the_repository_and_nothing_around_it_counts() 
 
 #[test]
 fn a_log_is_read_where_it_is_and_nothing_is_written_here() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let first = &shared.first;
     say(first, "more").ok();
     first.cook(&["push"]).ok();
@@ -551,7 +555,7 @@ fn a_log_is_read_where_it_is_and_nothing_is_written_here() {
 
 #[test]
 fn another_worktree_of_the_branch_begins_no_second_log() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let first = &shared.first;
     first.git(&["switch", "-q", "-c", "elsewhere"]);
     let beside = first.beside("beside");
@@ -566,7 +570,7 @@ fn another_worktree_of_the_branch_begins_no_second_log() {
         .says("`cook pull`")
         .never_says("cook init");
     at(&["init"])
-        .refused("remote_ahead")
+        .expect_refused("remote_ahead")
         .says("cook init --log new");
     at(&["pull"]).ok();
     at(&["status"]).ok();
@@ -574,7 +578,7 @@ fn another_worktree_of_the_branch_begins_no_second_log() {
 
 #[test]
 fn a_remote_that_is_not_there_changes_nothing() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let first = &shared.first;
     say(first, "more").ok();
     let before = standing(first);
@@ -626,7 +630,7 @@ fn a_repository_with_long_names_of_objects_travels_too() {
 
 #[test]
 fn a_long_log_travels_as_a_pack() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     for number in 0..60 {
         say(&shared.first, &format!("words {number}")).ok();
     }

@@ -50,7 +50,7 @@ impl Forge<'_> {
         };
         let whose = self.whose();
         let parents: String = parents.iter().map(|id| format!("parent {id}\n")).collect();
-        self.written(&format!("tree {tree}\n{parents}{whose}\n\n{message}"))
+        self.write_commit(&format!("tree {tree}\n{parents}{whose}\n\n{message}"))
     }
 
     /// Author and committer of the tip, as cook writes them.
@@ -62,7 +62,7 @@ impl Forge<'_> {
         lines.join("\n")
     }
 
-    fn written(&self, commit: &str) -> String {
+    fn write_commit(&self, commit: &str) -> String {
         self.input(&["hash-object", "-t", "commit", "-w", "--stdin"], commit)
     }
 
@@ -83,7 +83,7 @@ impl Forge<'_> {
 }
 
 fn with_forge(act: impl FnOnce(&Forge<'_>, &dyn Fn(&str, &str))) {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     shared.first.cook(&["pause", "a rest"]).ok();
     shared.first.cook(&["push"]).ok();
     let forge = Forge {
@@ -244,10 +244,10 @@ fn a_commit_with_another_author_or_other_words_is_refused() {
         ];
         for (what, from, to) in cases {
             assert!(good.contains(from), "{what}: {good}");
-            forge.point(&forge.written(&good.replacen(from, &to, 1)));
+            forge.point(&forge.write_commit(&good.replacen(from, &to, 1)));
             refused(what, "its author, committer or message");
         }
-        forge.point(&forge.written(&(good.clone() + "\nReviewed-by: the boss\n")));
+        forge.point(&forge.write_commit(&(good.clone() + "\nReviewed-by: the boss\n")));
         refused("a text below", "its author, committer or message");
     });
 }
@@ -307,7 +307,7 @@ fn what_would_unfold_to_more_than_is_read_is_refused_by_its_header() {
 
 #[test]
 fn replacements_of_the_remote_replace_nothing_here() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     shared.first.cook(&["pause", "a rest"]).ok();
     shared.first.cook(&["push"]).ok();
     let good = shared.at(LOG);
@@ -341,7 +341,7 @@ fn replacements_of_the_remote_replace_nothing_here() {
 #[test]
 #[ignore = "takes minutes; proofs/long-log.sh runs it, optimized"]
 fn a_log_of_a_million_transitions_is_ended() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let forge = Forge {
         good: shared.at(LOG),
         shared: &shared,
@@ -388,7 +388,7 @@ fn a_log_of_a_million_transitions_is_ended() {
 
 #[test]
 fn a_log_of_a_newer_cook_is_called_new() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let forge = Forge {
         good: shared.at(LOG),
         shared: &shared,
@@ -413,7 +413,7 @@ fn a_log_of_a_newer_cook_is_called_new() {
 #[test]
 #[ignore = "takes a gigabyte of memory"]
 fn a_delta_that_unfolds_to_a_gigabyte_is_ended() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let forge = Forge {
         good: shared.at(LOG),
         shared: &shared,
@@ -492,7 +492,7 @@ fn delta_pack(base: &[u8], copies: usize) -> Vec<u8> {
 
 #[test]
 fn words_of_a_server_are_harmless() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let hook = shared.bare.join("hooks/pre-receive");
     std::fs::write(&hook, "#!/bin/sh\nprintf 'GH013: \\033[31mblocked\\033[0m\\007 https://u:hunter22@x/\\n'; exit 1\n").unwrap();
     run_alone(shared.first.command("chmod").arg("+x").arg(&hook)).ok();
@@ -528,7 +528,7 @@ fn exchanges_that_no_report_came_out_of_are_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_that_lists_refs_without_end_fills_no_memory() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let second = shared.another(2);
     let script = second.beside("flood.sh");
     // A packet with a long name, over and over: 1.5 GB, which would be a listing like any.

@@ -25,7 +25,7 @@ pub struct Shared {
 
 impl Shared {
     /// Set up in the first clone and never pushed.
-    pub fn unpushed() -> Self {
+    pub fn make_unpushed() -> Self {
         Self::around(Repo::with_mission("Build it. All of it."))
     }
 
@@ -39,8 +39,8 @@ impl Shared {
     }
 
     /// The same, pushed.
-    pub fn pushed() -> Self {
-        let shared = Self::unpushed();
+    pub fn make_pushed() -> Self {
+        let shared = Self::make_unpushed();
         shared.first.cook(&["push", "--yes"]).ok();
         shared
     }

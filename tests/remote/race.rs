@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 fn race(clones: u8, each: u32) {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let first = &shared.first;
     let text = first.read(".agent/cook.toml") + "\n[log]\nsync = \"each\"\n";
     first.write(".agent/cook.toml", text);

@@ -9,7 +9,7 @@ fn root(shared: &Shared) -> std::path::PathBuf {
     shared.bare.parent().unwrap().to_owned()
 }
 
-fn seen(shared: &Shared) -> String {
+fn read_seen(shared: &Shared) -> String {
     let name = [
         "for-each-ref",
         "--format=%(objectname)",
@@ -20,7 +20,7 @@ fn seen(shared: &Shared) -> String {
 
 #[test]
 fn credentials_of_the_repository_are_used_and_their_failure_is_shown() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     shared.set("http.receivepack", "true");
     // u:secret
     let manner = Manner {
@@ -40,7 +40,7 @@ fn credentials_of_the_repository_are_used_and_their_failure_is_shown() {
     let helper = "!f() { echo username=u; echo password=secret; }; f";
     first.git(&["config", &format!("credential.{base}.helper"), helper]);
     first.cook(&["push"]).ok();
-    assert_eq!(shared.at(LOG), seen(&shared));
+    assert_eq!(shared.at(LOG), read_seen(&shared));
     let second = shared.another(2);
     second.git(&["remote", "set-url", "origin", &http.url]);
     second.git(&["config", &format!("credential.{base}.helper"), helper]);
@@ -52,7 +52,7 @@ fn credentials_of_the_repository_are_used_and_their_failure_is_shown() {
 /// the words of HTTP included.
 #[test]
 fn a_push_of_one_transition_is_small() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let http = Http::serve(&root(&shared), Manner::default());
     shared.set("http.receivepack", "true");
     let first = &shared.first;
@@ -77,7 +77,7 @@ fn a_push_of_one_transition_is_small() {
 
 #[test]
 fn a_daemon_serves_both_ways() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let daemon = Daemon::serve(&root(&shared));
     say(&shared.first, "more").ok();
     shared.first.cook(&["push", "--yes", &daemon.url]).ok();
@@ -87,7 +87,7 @@ fn a_daemon_serves_both_ways() {
 
 #[test]
 fn a_push_whose_answer_was_lost_is_asked_after() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     shared.set("http.receivepack", "true");
     let http = Http::serve(&root(&shared), Manner::default());
     let first = &shared.first;
@@ -95,13 +95,13 @@ fn a_push_whose_answer_was_lost_is_asked_after() {
     say(first, "more").ok();
     http.manner.dies_after_push.store(true, Ordering::SeqCst);
     first.cook(&["push"]).ok().says("pushed");
-    assert_eq!(shared.at(LOG), seen(&shared));
+    assert_eq!(shared.at(LOG), read_seen(&shared));
     first.cook(&["push"]).ok().says("has everything already");
 }
 
 #[test]
 fn a_slow_server_is_waited_for_and_no_longer_than_said() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     shared.set("http.receivepack", "true");
     let http = Http::serve(&root(&shared), Manner::default());
     let first = &shared.first;
@@ -121,7 +121,7 @@ fn a_slow_server_is_waited_for_and_no_longer_than_said() {
 
 #[test]
 fn a_server_that_hides_the_refs_takes_a_part_and_that_is_named() {
-    let shared = Shared::unpushed();
+    let shared = Shared::make_unpushed();
     shared.set("receive.hideRefs", "refs/cook");
     let first = &shared.first;
     let run = first.cook(&["push", "--yes"]);
@@ -148,7 +148,7 @@ fn a_server_that_hides_the_refs_takes_a_part_and_that_is_named() {
 
 #[test]
 fn a_server_without_atomic_push_is_named() {
-    let shared = Shared::unpushed();
+    let shared = Shared::make_unpushed();
     shared.set("receive.advertiseAtomic", "false");
     shared
         .first
@@ -159,7 +159,7 @@ fn a_server_without_atomic_push_is_named() {
 
 #[test]
 fn what_a_server_takes_no_more_of_stays_here() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     shared.set("receive.maxInputSize", "100");
     let first = &shared.first;
     say(first, "more").ok();
@@ -174,7 +174,7 @@ fn what_a_server_takes_no_more_of_stays_here() {
 
 #[test]
 fn a_commit_that_the_branch_lost_is_kept_there() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     let first = &shared.first;
     first.plan_and_select(&[
         crate::support::reports::slice("one"),

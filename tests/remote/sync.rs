@@ -19,7 +19,7 @@ fn number(repo: &Repo) -> u64 {
 
 #[test]
 fn with_push_the_remote_follows_as_far_as_it_can() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     set(&shared, "push");
     let first = &shared.first;
     let before = shared.at(LOG);
@@ -39,10 +39,10 @@ fn with_push_the_remote_follows_as_far_as_it_can() {
 
 #[test]
 fn with_each_a_transition_counts_when_the_remote_took_it() {
-    let shared = Shared::unpushed();
+    let shared = Shared::make_unpushed();
     set(&shared, "each");
     let first = &shared.first;
-    say(first, "before the first push").refused("push_unconfirmed");
+    say(first, "before the first push").expect_refused("push_unconfirmed");
     first.cook(&["push", "--yes"]).ok();
     say(first, "one").ok();
     let second = shared.another(2);
@@ -76,27 +76,29 @@ fn with_each_a_transition_counts_when_the_remote_took_it() {
 
     // Nor what holds a secret.
     let before = (standing(first), shared.at(LOG));
-    say(first, &format!("ghp_{}", "a1B2".repeat(8))).refused("secret_found");
+    say(first, &format!("ghp_{}", "a1B2".repeat(8))).expect_refused("secret_found");
     assert_eq!((standing(first), shared.at(LOG)), before);
 }
 
 #[test]
 fn with_each_the_branch_goes_with_the_log() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     set(&shared, "each");
     let first = &shared.first;
     say(first, "one").ok();
-    first.commit_for("x", "x.txt", "x\n");
+    first.write_commit_for("x", "x.txt", "x\n");
     say(first, "two").ok();
     assert_eq!(shared.at("refs/heads/main"), first.head());
     // A branch that is in the way is not taken for a log that is.
     let second = shared.another(2);
     second.cook(&["pull"]).ok();
-    second.commit_for("y", "y.txt", "y\n");
+    second.write_commit_for("y", "y.txt", "y\n");
     say(&second, "three").ok();
-    first.commit_for("z", "z.txt", "z\n");
+    first.write_commit_for("z", "z.txt", "z\n");
     let before = standing(first);
-    say(first, "four").refused("remote_ahead").says("git pull");
+    say(first, "four")
+        .expect_refused("remote_ahead")
+        .says("git pull");
     let (_, after) = standing(first);
     assert_ne!(after, "");
     assert_ne!(
@@ -108,12 +110,12 @@ fn with_each_the_branch_goes_with_the_log() {
 
 #[test]
 fn a_server_that_hides_refs_gets_no_branch_before_its_log() {
-    let shared = Shared::pushed();
+    let shared = Shared::make_pushed();
     set(&shared, "each");
     let second = shared.another(2);
     second.cook(&["pull"]).ok();
     shared.set("receive.hideRefs", "refs/cook");
-    second.commit_for("y", "y.txt", "y\n");
+    second.write_commit_for("y", "y.txt", "y\n");
     let before = (shared.at("refs/heads/main"), standing(&second));
     say(&second, "one").exits(3);
     assert_eq!((shared.at("refs/heads/main"), standing(&second)), before);
@@ -122,10 +124,11 @@ fn a_server_that_hides_refs_gets_no_branch_before_its_log() {
 /// Nothing of a session could be recorded, so none is held.
 #[test]
 fn with_each_no_agent_starts_before_the_first_push() {
-    let shared = Shared::unpushed();
+    let shared = Shared::make_unpushed();
     set(&shared, "each");
     for command in ["step", "run"] {
         let run = shared.first.cook(&[command, "--agent", "claude", "--yes"]);
-        run.refused("push_unconfirmed").says("nobody has pushed");
+        run.expect_refused("push_unconfirmed")
+            .says("nobody has pushed");
     }
 }

@@ -21,7 +21,7 @@ struct Work {
 }
 
 impl Work {
-    fn begun() -> Self {
+    fn make_begun() -> Self {
         Self::with("")
     }
 
@@ -77,8 +77,8 @@ impl Work {
     }
 
     /// A clone in which the implementer's session hangs, the step and its agent.
-    fn hung() -> (Self, Repo, (Child, u32)) {
-        let work = Self::begun();
+    fn begin_hanging() -> (Self, Repo, (Child, u32)) {
+        let work = Self::make_begun();
         let one = work.clone(2);
         one.cook(&STEP).exits(0);
         work.hang("implementer");
@@ -167,7 +167,7 @@ fn outcome(clone: &Repo, mut child: Child) -> (Option<i32>, String) {
 
 #[test]
 fn two_clones_that_keep_nothing_bring_a_mission_to_its_end() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let (one, two) = (work.clone(2), work.clone(3));
     let first = one.cook(&[&STEP[..], &["--json"]].concat());
     let answer = first.exits(0).json();
@@ -191,7 +191,7 @@ fn two_clones_that_keep_nothing_bring_a_mission_to_its_end() {
 
 #[test]
 fn who_comes_second_leaves_nothing_there_and_can_begin_again() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let (one, two) = (work.clone(2), work.clone(3));
     one.cook(&STEP).exits(0);
     work.hang("implementer");
@@ -222,7 +222,7 @@ fn who_comes_second_leaves_nothing_there_and_can_begin_again() {
 #[test]
 fn who_is_killed_in_a_session_loses_nothing_that_was_recorded() {
     for here in [true, false] {
-        let work = Work::begun();
+        let work = Work::make_begun();
         let (one, two) = (work.clone(2), work.clone(3));
         one.cook(&STEP).exits(0);
         let there = work.remote();
@@ -256,11 +256,11 @@ fn who_is_killed_in_a_session_loses_nothing_that_was_recorded() {
 /// In the middle of a merge that does not work out, with files in every state.
 #[test]
 fn what_a_killed_session_was_in_the_middle_of_is_kept() {
-    let (work, one, (child, agent)) = Work::hung();
+    let (work, one, (child, agent)) = Work::begin_hanging();
     one.git(&["switch", "-q", "-c", "side"]);
-    one.commit_for("hello", "README.md", "theirs\n");
+    one.write_commit_for("hello", "README.md", "theirs\n");
     one.git(&["switch", "-q", "main"]);
-    one.commit_for("hello", "README.md", "ours\n");
+    one.write_commit_for("hello", "README.md", "ours\n");
     let merged = one.command("git").args(["merge", "-q", "side"]).output();
     assert!(!merged.unwrap().status.success());
     one.write("staged.txt", "staged");
@@ -293,7 +293,7 @@ fn what_a_killed_session_was_in_the_middle_of_is_kept() {
 #[test]
 fn who_is_killed_before_the_push_gives_it_the_next_time_or_gives_way() {
     for gives_way in [false, true] {
-        let work = Work::begun();
+        let work = Work::make_begun();
         let (one, two) = (work.clone(2), work.clone(3));
         one.cook(&STEP).exits(0);
         let there = work.remote();
@@ -343,7 +343,7 @@ fn who_is_killed_before_the_push_gives_it_the_next_time_or_gives_way() {
 
 #[test]
 fn a_push_without_an_answer_is_found_out_the_next_time() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     work.shared.set("http.receivepack", "true");
     let root = work.shared.bare.parent().unwrap().to_owned();
     let http = Http::serve(&root, Manner::default());
@@ -363,7 +363,7 @@ fn a_push_without_an_answer_is_found_out_the_next_time() {
 
 #[test]
 fn a_remote_without_a_log_names_the_command_that_gives_it_one() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let one = work.clone(2);
     one.git(&["switch", "-q", "-c", "other"]);
     one.cook(&STEP)
@@ -387,7 +387,7 @@ fn a_remote_without_a_log_names_the_command_that_gives_it_one() {
 
 #[test]
 fn a_remote_that_is_rewound_or_away_changes_nothing() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let one = work.clone(2);
     let old = work.shared.at(LOG);
     one.cook(&STEP).exits(0);
@@ -412,7 +412,7 @@ fn a_remote_that_is_rewound_or_away_changes_nothing() {
 /// It goes away while a session is held: what was recorded goes with the next step.
 #[test]
 fn a_remote_that_is_away_at_the_end_gets_it_later() {
-    let (work, one, (child, _)) = Work::hung();
+    let (work, one, (child, _)) = Work::begin_hanging();
     let away = work.state.join("away.git");
     std::fs::rename(&work.shared.bare, &away).unwrap();
     work.go();
@@ -427,12 +427,12 @@ fn a_remote_that_is_away_at_the_end_gets_it_later() {
 
 #[test]
 fn what_a_person_has_not_committed_or_brought_together_stays() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let one = work.clone(2);
     one.write("mine.txt", "mine");
     let before = (standing(&one), one.head());
     one.cook(&STEP)
-        .refused("dirty_worktree")
+        .expect_refused("dirty_worktree")
         .says("clone of its own");
     assert_eq!((standing(&one), one.head()), before);
     assert_eq!(one.read("mine.txt"), "mine");
@@ -441,9 +441,9 @@ fn what_a_person_has_not_committed_or_brought_together_stays() {
     let two = work.clone(3);
     two.cook(&STEP).exits(0);
     two.cook(&STEP).exits(0);
-    let mine = one.commit_for("x", "x.txt", "x\n");
+    let mine = one.write_commit_for("x", "x.txt", "x\n");
     one.cook(&STEP)
-        .refused("remote_ahead")
+        .expect_refused("remote_ahead")
         .says("git pull origin main");
     assert_eq!(one.head(), mine);
     // Another branch, and none.
@@ -459,18 +459,18 @@ fn what_a_person_has_not_committed_or_brought_together_stays() {
 
 #[test]
 fn a_machine_runs_nothing_that_it_was_not_told_to_trust() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let one = work.clone(2);
     let refused = one
         .cook(&["step", "--from", "origin"])
-        .refused("agent_untrusted")
+        .expect_refused("agent_untrusted")
         .says("cook trust 'agent")
         .says("--trust-repo");
     assert_eq!(work.calls().len(), 0);
     let words = refused.err.split("cook trust '").nth(1).unwrap();
     one.trust(words.split('\'').next().unwrap());
     one.cook(&["step", "--from", "origin"])
-        .refused("trust_missing")
+        .expect_refused("trust_missing")
         .says("cook trust")
         .says("cook step --from origin --trust-repo");
     assert_eq!(work.calls().len(), 0);
@@ -481,12 +481,12 @@ fn a_machine_runs_nothing_that_it_was_not_told_to_trust() {
     let two = work.clone(3);
     two.cook(&STEP).exits(0);
     two.cook(&["step", "--from", "origin"])
-        .refused("agent_untrusted");
+        .expect_refused("agent_untrusted");
 }
 
 #[test]
 fn a_person_who_is_waited_for_is_told_by_the_exit_code() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let (one, two) = (work.clone(2), work.clone(3));
     one.cook(&STEP).exits(0);
     one.cook(&["pause", "a rest"]).ok();
@@ -506,21 +506,21 @@ fn a_person_who_is_waited_for_is_told_by_the_exit_code() {
 
 #[test]
 fn what_looks_like_a_secret_stays_here_until_a_person_decides() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let one = work.clone(2);
     one.cook(&["pull"]).ok();
     let token = format!("ghp_{}", "a1B2".repeat(8));
     say(&one, &format!("use {token}")).ok();
     let there = work.remote();
     one.cook(&STEP)
-        .refused("secret_found")
+        .expect_refused("secret_found")
         .says("--allow-secret");
     assert_eq!((work.remote(), work.calls().len()), (there, 0));
 }
 
 #[test]
 fn two_steps_in_one_clone_do_not_meet() {
-    let (work, one, (child, _)) = Work::hung();
+    let (work, one, (child, _)) = Work::begin_hanging();
     let second = one.cook(&STEP);
     second.exits(7).says("lease_held");
     work.go();
@@ -551,7 +551,7 @@ fn settings_that_push_by_themselves_do_not_change_what_a_step_is() {
 
 #[test]
 fn a_shallow_clone_steps_too() {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let one = Repo::directory();
     let url = format!("file://{}", work.shared.bare.display());
     one.git(&["clone", "-q", "--depth=1", &url, "."]);
@@ -567,7 +567,7 @@ fn a_shallow_clone_steps_too() {
 
 /// Two workers whose steps are killed after a while that a seed draws, until the mission is done.
 fn die_and_finish(seed: u64, kills: u32) {
-    let work = Work::begun();
+    let work = Work::make_begun();
     let clones = [work.clone(2), work.clone(3)];
     let mut random = seed;
     let mut draw = |below: u64| {

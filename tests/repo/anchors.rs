@@ -77,7 +77,7 @@ impl Stand {
             caches: Caches::Kept,
             patience: None,
             messages: &no_messages,
-            clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
+            clock: Clock::with_moment("2026-05-06T07:08:09Z").unwrap(),
             not_before: None,
             outside_edits: &no_edits,
             contract_differs: &Vec::new,
@@ -619,7 +619,7 @@ fn measure_answers_exactly_what_is_asked() {
         ["src/code.rs", ".agent/cook.toml"]
     );
     let gates = facts.gates.as_ref().unwrap();
-    assert!(gates[0].gate.name == "unit" && gates[0].passed());
+    assert!(gates[0].gate.name == "unit" && gates[0].has_passed());
     assert!(
         gates[1].receipt.is_none()
             && gates[1]
@@ -628,7 +628,7 @@ fn measure_answers_exactly_what_is_asked() {
                 .unwrap()
                 .contains("cook trust false")
     );
-    assert!(!facts.stop_verifier.as_ref().unwrap().passed());
+    assert!(!facts.stop_verifier.as_ref().unwrap().has_passed());
     assert_eq!(facts.untrusted, Some(BTreeSet::from(["false".to_owned()])));
     assert!(facts.config.as_ref().unwrap().strict);
     // A retry in the same process does not run the gate again; another process does.

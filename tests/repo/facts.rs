@@ -1,7 +1,7 @@
 //! The facts about a repository agree with `git`, in every set-up git allows, or
 //! the refusal names the reason.
 
-use crate::support::scratch::{Scratch, git_in, hermetic, try_git};
+use crate::support::scratch::{Scratch, hermetic, run_git_in, try_git};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{CommitQuestion, MAX_COMMITS};
 use cook_core::model::CONTRACT_FILES;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// Holds every fact about the repository at `dir` against git's own answers.
 fn agrees(dir: &Path) -> Repo {
     let repo = Repo::discover(dir).unwrap_or_else(|failure| panic!("{}: {failure}", dir.display()));
-    let git = |arguments: &[&str]| git_in(repo.root(), arguments);
+    let git = |arguments: &[&str]| run_git_in(repo.root(), arguments);
     assert_eq!(
         repo.root().to_str().unwrap(),
         git(&["rev-parse", "--show-toplevel"])
@@ -90,7 +90,7 @@ fn agrees(dir: &Path) -> Repo {
     repo
 }
 
-fn refused(dir: &Path) -> Code {
+fn expect_refused(dir: &Path) -> Code {
     Repo::discover(dir).unwrap_err().code
 }
 
@@ -187,7 +187,10 @@ fn reftable_is_asked_of_git() {
     let scratch = Scratch::with(&["--ref-format=reftable"]);
     let repo = agrees(&scratch.root);
     assert!(!repo.is_open_in_libgit2());
-    assert_eq!(commit_facts_of(&scratch), commit_facts_of(&Scratch::new()));
+    assert_eq!(
+        read_commit_facts(&scratch),
+        read_commit_facts(&Scratch::new())
+    );
     let unborn = Scratch::unborn(&["--ref-format=reftable"]);
     assert_eq!(unborn.repo().head().unwrap().commit, None);
 }
@@ -198,7 +201,7 @@ fn a_partial_clone_never_downloads() {
     source.git(&["config", "uploadpack.allowFilter", "true"]);
     let place = source.root.with_file_name("partial");
     let url = format!("file://{}", source.root.display());
-    git_in(
+    run_git_in(
         &source.root,
         &[
             "clone",
@@ -242,7 +245,7 @@ fn shallow() {
     let source = Scratch::new();
     let place = source.root.with_file_name("shallow");
     let url = format!("file://{}", source.root.display());
-    git_in(
+    run_git_in(
         &source.root,
         &["clone", "-q", "--depth=2", &url, place.to_str().unwrap()],
     );
@@ -315,7 +318,7 @@ fn unusual_paths() {
 
 /// Runs one ignored test of this file in a process of its own, whose variables
 /// would reach other tests.
-fn in_a_process_of_its_own(test: &str, root: &Path, variables: &[(&str, &Path)]) {
+fn run_in_own_process(test: &str, root: &Path, variables: &[(&str, &Path)]) {
     let (_, module) = module_path!().split_once("::").unwrap();
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args([
@@ -340,7 +343,7 @@ fn in_a_process_of_its_own(test: &str, root: &Path, variables: &[(&str, &Path)])
 fn the_environment_points_nowhere_else() {
     let scratch = Scratch::new();
     let other = Scratch::unborn(&[]);
-    in_a_process_of_its_own(
+    run_in_own_process(
         "redirected_child",
         &scratch.root,
         &[
@@ -377,18 +380,21 @@ fn redirected_child() {
 fn what_is_no_repository_to_work_in() {
     hermetic();
     let scratch = Scratch::empty();
-    assert_eq!(refused(&scratch.root), Code::NotARepository);
-    assert_eq!(refused(&scratch.path("missing")), Code::NotARepository);
+    assert_eq!(expect_refused(&scratch.root), Code::NotARepository);
+    assert_eq!(
+        expect_refused(&scratch.path("missing")),
+        Code::NotARepository
+    );
     let bare = Scratch::empty();
     bare.git(&["init", "-q", "--bare"]);
-    assert_eq!(refused(&bare.root), Code::BareRepository);
+    assert_eq!(expect_refused(&bare.root), Code::BareRepository);
     let bare = Scratch::empty();
     bare.git(&["init", "-q", "--bare", "--ref-format=reftable"]);
-    assert_eq!(refused(&bare.root), Code::BareRepository);
+    assert_eq!(expect_refused(&bare.root), Code::BareRepository);
     // A `.git` that leads nowhere hides the repository above it, as it does for git.
     let outer = Scratch::new();
     outer.write("inner/.git", "gitdir: ../nowhere\n");
-    assert_eq!(refused(&outer.path("inner")), Code::NotARepository);
+    assert_eq!(expect_refused(&outer.path("inner")), Code::NotARepository);
     // An empty `.git` directory does not.
     std::fs::create_dir_all(outer.path("other/.git")).unwrap();
     assert_eq!(
@@ -401,7 +407,7 @@ fn what_is_no_repository_to_work_in() {
 fn discovery_stops_at_the_worktree_it_starts_in() {
     let outer = Scratch::new();
     std::fs::create_dir(outer.path("nested")).unwrap();
-    git_in(&outer.path("nested"), &["init", "-q"]);
+    run_git_in(&outer.path("nested"), &["init", "-q"]);
     assert_eq!(
         Repo::discover(&outer.path("nested")).unwrap().root(),
         outer.path("nested")
@@ -426,7 +432,7 @@ fn another_users_repository() {
     assert!(failure.hints[0].contains("safe.directory"), "{failure:?}");
 }
 
-fn commit_facts_of(scratch: &Scratch) -> cook_core::machine::CommitFacts {
+fn read_commit_facts(scratch: &Scratch) -> cook_core::machine::CommitFacts {
     let repo = scratch.repo();
     let head = repo.head().unwrap();
     let basis = scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
@@ -451,7 +457,7 @@ fn commit_facts_of(scratch: &Scratch) -> cook_core::machine::CommitFacts {
 #[test]
 fn a_reported_commit() {
     let scratch = Scratch::new();
-    let facts = commit_facts_of(&scratch);
+    let facts = read_commit_facts(&scratch);
     assert_eq!(facts.id, scratch.repo().head().unwrap().commit);
     assert!(facts.on_head && facts.after_basis);
     assert_eq!(facts.protected, ["dir/b.txt", "dir/with space.txt"]);
@@ -692,9 +698,9 @@ fn an_ambiguous_id_names_nothing_and_a_branch_is_no_id() {
 fn without_the_git_program() {
     let scratch = Scratch::new();
     let nothing = Scratch::empty();
-    in_a_process_of_its_own("gitless_child", &scratch.root, &[("PATH", &nothing.root)]);
+    run_in_own_process("gitless_child", &scratch.root, &[("PATH", &nothing.root)]);
     let reftable = Scratch::with(&["--ref-format=reftable"]);
-    in_a_process_of_its_own(
+    run_in_own_process(
         "gitless_reftable_child",
         &reftable.root,
         &[("PATH", &nothing.root)],
@@ -718,7 +724,7 @@ fn gitless_child() {
 #[ignore = "a child of `without_the_git_program`"]
 fn gitless_reftable_child() {
     let root = std::env::var("CHILD_ROOT").unwrap();
-    assert_eq!(refused(Path::new(&root)), Code::GitMissing);
+    assert_eq!(expect_refused(Path::new(&root)), Code::GitMissing);
 }
 
 #[test]

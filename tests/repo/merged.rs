@@ -88,7 +88,7 @@ impl Work {
         self.scratch.git(&["commit", "-q", "--amend", "--no-edit"]);
     }
 
-    fn found(&self) -> Option<MergedFrom> {
+    fn find_merge(&self) -> Option<MergedFrom> {
         let head = self.scratch.git(&["rev-parse", "HEAD"]);
         self.scratch.repo().find_merge(&head, &self.done).unwrap()
     }
@@ -101,7 +101,7 @@ fn each_way_of_merging_is_recomputed_and_each_tampered_one_refused() {
         for how in WAYS {
             work.bring(how);
             let head = work.scratch.git(&["rev-parse", "HEAD"]);
-            let found = work.found();
+            let found = work.find_merge();
             // Where nothing moved, the same commits come of picking them.
             if head != work.done {
                 let base = work.base.clone();
@@ -110,7 +110,7 @@ fn each_way_of_merging_is_recomputed_and_each_tampered_one_refused() {
             for path in ["f", "n2", "new"] {
                 work.scratch.git(&["checkout", "-q", "--detach", &head]);
                 work.tamper(path);
-                assert_eq!(work.found(), None, "{moved:?} {how:?} {path}");
+                assert_eq!(work.find_merge(), None, "{moved:?} {how:?} {path}");
             }
         }
     }
@@ -142,7 +142,7 @@ fn what_comes_with_a_commit_in_the_middle_of_a_rebase_is_noticed() {
             // Before all of the work it is the base's own.
             let expected = (!amends && at == 0).then_some(MergedAs::Rebase);
             assert_eq!(
-                work.found().map(|found| found.how),
+                work.find_merge().map(|found| found.how),
                 expected,
                 "{at} {amends}"
             );
@@ -160,7 +160,7 @@ fn a_part_of_the_work_and_a_conflict_solved_by_hand_are_no_merge_of_it() {
         &format!("{}~2", work.done),
         &format!("{}~1", work.done),
     ]);
-    assert_eq!(work.found(), None);
+    assert_eq!(work.find_merge(), None);
 
     let mut lines = numbers();
     lines[12] = "theirs".to_owned();
@@ -196,7 +196,7 @@ fn the_branch_that_was_merged_into_the_work_is_its_base() {
     work.scratch
         .git(&["merge", "-q", "--no-ff", "-m", "m", &work.base]);
     let (base, how) = (work.base.clone(), MergedAs::Merge);
-    assert_eq!(work.found(), Some(MergedFrom { base, how }));
+    assert_eq!(work.find_merge(), Some(MergedFrom { base, how }));
 }
 
 /// Git makes one base of the two, as the merge did.

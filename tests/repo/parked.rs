@@ -5,7 +5,7 @@ use crate::support::scratch::Scratch;
 use cook_git::Unparked;
 
 /// What a user sees of what he has not committed.
-fn seen(scratch: &Scratch) -> (String, String) {
+fn read_seen(scratch: &Scratch) -> (String, String) {
     (
         scratch.git(&["status", "--porcelain"]),
         scratch.git(&["stash", "list", "--format=%H %gs"]),
@@ -22,21 +22,21 @@ fn everything_comes_back_as_it_was() {
     scratch.write("a.txt", "one\nmore\nstaged\nand not\n");
     scratch.write("new/file.txt", "untracked");
     scratch.git(&["rm", "-q", "dir/with space.txt"]);
-    let before = seen(&scratch);
+    let before = read_seen(&scratch);
     let repo = scratch.repo();
     let name = repo.park("log", "01").unwrap();
     assert_eq!(scratch.git(&["status", "--porcelain"]), "");
     assert_eq!(scratch.git(&["stash", "list", "--format=%H %gs"]), before.1);
     assert_eq!(
-        repo.parked_refs("log").unwrap(),
+        repo.list_parked("log").unwrap(),
         std::slice::from_ref(&name)
     );
-    assert!(repo.parked_refs("other").unwrap().is_empty());
+    assert!(repo.list_parked("other").unwrap().is_empty());
     scratch.write("elsewhere.txt", "an agent's");
     scratch.commit("work");
     assert_eq!(repo.unpark(&name).unwrap(), Unparked::PutBack);
-    assert_eq!(seen(&scratch), before);
-    assert!(repo.parked_refs("log").unwrap().is_empty());
+    assert_eq!(read_seen(&scratch), before);
+    assert!(repo.list_parked("log").unwrap().is_empty());
     let text = std::fs::read_to_string(scratch.path("a.txt")).unwrap();
     assert_eq!(text, "one\nmore\nstaged\nand not\n");
 }
@@ -56,7 +56,7 @@ fn what_would_collide_stays_parked() {
         };
         assert!(said.contains(why), "{said}");
         assert_eq!(
-            repo.parked_refs("log").unwrap(),
+            repo.list_parked("log").unwrap(),
             std::slice::from_ref(&name)
         );
     };
@@ -83,9 +83,9 @@ fn the_users_own_stash_is_never_taken_for_what_was_parked() {
     scratch.write("a.txt", "stashed earlier\n");
     scratch.git(&["stash", "push", "-q", "-m", "mine"]);
     scratch.write("lib/a.txt", "dirty");
-    let before = seen(&scratch);
+    let before = read_seen(&scratch);
     let refused = scratch.repo().park("log", "01").unwrap_err();
     assert!(refused.to_string().contains("stashes nothing"), "{refused}");
-    assert_eq!(seen(&scratch), before);
-    assert!(scratch.repo().parked_refs("log").unwrap().is_empty());
+    assert_eq!(read_seen(&scratch), before);
+    assert!(scratch.repo().list_parked("log").unwrap().is_empty());
 }

@@ -43,7 +43,7 @@ pub fn play() {
     let mut draw = Draw::of(seed, number as u64);
     let misbehaves = misdeeds < MOST && draw.chance(MISBEHAVES);
     let kind = match misbehaves {
-        true => *draw.one_of(&of_role(&role)),
+        true => *draw.draw_one_of(&of_role(&role)),
         false => BEHAVES,
     };
     append(&state.join("calls"), &format!("{role} {kind}"));
@@ -88,7 +88,7 @@ impl Agent {
         let report = self.work(kind);
         self.beside(kind);
         match kind {
-            "endless" => said(&report),
+            "endless" => send_said(&report),
             "lingers" => {
                 self.reports(&report);
                 std::thread::sleep(Duration::from_secs(600));
@@ -131,11 +131,11 @@ impl Agent {
             _ => &self.role,
         };
         let report = match role {
-            "regrounder" => regrounded(kind, self.prompt),
-            "implementer" => implemented(kind),
-            "reviewer" => reviewed(kind),
-            "auditor" => audited(),
-            _ => judged(),
+            "regrounder" => answer_reground(kind, self.prompt),
+            "implementer" => answer_implement(kind),
+            "reviewer" => answer_review(kind),
+            "auditor" => answer_audit(),
+            _ => answer_judge(),
         };
         match kind {
             "other_mission" => report.replacen(MISSION, "another mission", 1),
@@ -229,14 +229,14 @@ impl Agent {
     }
 
     fn reports(&self, report: &str) {
-        said(report);
+        send_said(report);
         event(&json!({"type": "agent_end", "messages": [{"stopReason": "stop"}]}));
     }
 }
 
 // ---- the roles ---------------------------------------------------------------------------------
 
-fn regrounded(kind: &str, prompt: &str) -> String {
+fn answer_reground(kind: &str, prompt: &str) -> String {
     let next = next();
     let rule = next["rule"].as_str().unwrap_or_default();
     let active = document("active-slice.json");
@@ -256,8 +256,8 @@ fn regrounded(kind: &str, prompt: &str) -> String {
             }
             block
         }
-        "9" => concluded(&mut selected),
-        _ => planned(&active, &mut selected),
+        "9" => answer_conclude(&mut selected),
+        _ => answer_plan(&active, &mut selected),
     };
     let answers = answers(prompt);
     if !answers.is_empty() {
@@ -285,7 +285,7 @@ fn regrounded(kind: &str, prompt: &str) -> String {
     } else {
         "none"
     };
-    filled(
+    fill_report(
         "regrounder",
         &[
             ("decision", decision),
@@ -321,7 +321,7 @@ fn review_said_yes(slice: &str) -> bool {
     })
 }
 
-fn concluded(selected: &mut String) -> Value {
+fn answer_conclude(selected: &mut String) -> Value {
     let wave = &document("state.json")["current_stop_wave_id"];
     let no = records("stop-check-history.jsonl")
         .into_iter()
@@ -337,7 +337,7 @@ fn concluded(selected: &mut String) -> Value {
 }
 
 /// The plan as it is, and the first slice that is open where none is in work.
-fn planned(active: &Value, selected: &mut String) -> Value {
+fn answer_plan(active: &Value, selected: &mut String) -> Value {
     let plan = if has_slice("b") { with_b() } else { plan() };
     let mut block = json!({ "plan": plan });
     if matches!(active["status"].as_str(), Some("idle" | "done") | None) {
@@ -359,7 +359,7 @@ fn planned(active: &Value, selected: &mut String) -> Value {
     block
 }
 
-fn implemented(kind: &str) -> String {
+fn answer_implement(kind: &str) -> String {
     let active = document("active-slice.json");
     let slice = active["slice_id"].as_str().unwrap_or("a").to_owned();
     let goal = active["goal"].as_str().unwrap_or("none").to_owned();
@@ -401,7 +401,7 @@ fn implemented(kind: &str) -> String {
         "no_commit" => "4c6f72656d20697073756d20646f6c6f72207369".to_owned(),
         _ => head(),
     };
-    filled(
+    fill_report(
         "implementer",
         &[
             ("slice", &slice),
@@ -412,7 +412,7 @@ fn implemented(kind: &str) -> String {
     )
 }
 
-fn reviewed(kind: &str) -> String {
+fn answer_review(kind: &str) -> String {
     let active = document("active-slice.json");
     let slice = active["slice_id"].as_str().unwrap_or("none");
     let text = fs::read_to_string(format!("src/{slice}.txt")).unwrap_or_default();
@@ -422,7 +422,7 @@ fn reviewed(kind: &str) -> String {
         (_, true) => ("yes", "pass", "none", "none"),
         (_, false) => ("no", "fail", "nothing checks it", "check it"),
     };
-    filled(
+    fill_report(
         "reviewer",
         &[
             ("answer", answer),
@@ -433,18 +433,18 @@ fn reviewed(kind: &str) -> String {
     )
 }
 
-fn audited() -> String {
+fn answer_audit() -> String {
     let active = document("active-slice.json");
     let slice = active["slice_id"].as_str().unwrap_or("none");
-    filled("auditor", &[("slice", slice)])
+    fill_report("auditor", &[("slice", slice)])
 }
 
-fn judged() -> String {
+fn answer_judge() -> String {
     let (answer, risk, why, gaps) = match Path::new("src/b.txt").exists() {
         true => ("yes", "pass", "both parts are there", "0"),
         false => ("no", "concern", "the second part is missing", "1"),
     };
-    filled(
+    fill_report(
         "stop-judge",
         &[
             ("answer", answer),
@@ -540,7 +540,7 @@ fn is_clean() -> bool {
 }
 
 /// A report of the demonstration's, with this job's words in its places.
-fn filled(role: &str, places: &[(&str, &str)]) -> String {
+fn fill_report(role: &str, places: &[(&str, &str)]) -> String {
     let story: toml::Table = STORY.parse().unwrap();
     let mut text = story["reports"][role].as_str().unwrap().to_owned();
     let state = document("state.json");
@@ -575,7 +575,7 @@ fn event(event: &Value) {
     raw(format!("{event}\n").as_bytes());
 }
 
-fn said(text: &str) {
+fn send_said(text: &str) {
     event(
         &json!({"type": "message_end", "message": {"role": "assistant", "stopReason": "stop",
         "usage": {"cost": {"total": 0.001}}, "content": [{"type": "text", "text": text}]}}),

@@ -30,7 +30,7 @@ impl Draw {
     }
 
     /// One of several.
-    pub fn one_of<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+    pub fn draw_one_of<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         let at = usize::try_from(self.below(of.len() as u64)).unwrap();
         &of[at]
     }

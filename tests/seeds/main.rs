@@ -63,7 +63,7 @@ mod run {
     }
 
     pub fn main() -> ExitCode {
-        let Some(mut asked) = asked() else {
+        let Some(mut asked) = read_asked() else {
             return ExitCode::SUCCESS;
         };
         if asked.sandboxed > 0 && !sandbox_works() {
@@ -147,7 +147,7 @@ mod run {
     }
 
     /// None when this program is called for something else, as `cargo test NAME` does.
-    fn asked() -> Option<Asked> {
+    fn read_asked() -> Option<Asked> {
         let mut asked = Asked {
             seeds: SHORT,
             from: 1,

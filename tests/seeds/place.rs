@@ -68,7 +68,7 @@ impl Place {
         self.write("tests/run.sh", include_str!("gate.sh"));
         self.git(&["add", "--all"])?;
         self.git(&["commit", "--quiet", "--message", "begin"])?;
-        self.done(&["init", "--mission", MISSION, "--commit"])?;
+        self.expect_done(&["init", "--mission", MISSION, "--commit"])?;
         let settings = self.read(".agent/cook.toml");
         let agent = std::env::current_exe().map_err(|error| error.to_string())?;
         let mode = if self.sandbox { "required" } else { "off" };
@@ -81,16 +81,16 @@ impl Place {
                 agent.display().to_string(),
             ),
         );
-        self.done(&["init", "--as-user"])?;
+        self.expect_done(&["init", "--as-user"])?;
         self.git(&["commit", "--quiet", "--all", "--message", "settings"])?;
-        self.done(&["trust", "--gates", "--as-user"])?;
+        self.expect_done(&["trust", "--gates", "--as-user"])?;
         for _ in 0..2 {
             let refused = self.cook(&["run", "--steps", "0"]);
             let Some(rest) = refused.err.split("cook trust '").nth(1) else {
                 break;
             };
             let words = rest.split('\'').next().unwrap_or_default();
-            self.done(&["trust", words, "--as-user"])?;
+            self.expect_done(&["trust", words, "--as-user"])?;
         }
         Ok(())
     }
@@ -109,7 +109,7 @@ impl Place {
             ".agent/plan.json",
             &plan.replacen('{', "{\n  \"mine\": \"mine\",", 1),
         );
-        self.done(&["adopt", "--discard", "--as-user"])?;
+        self.expect_done(&["adopt", "--discard", "--as-user"])?;
         let copies = self.cook(&["rescue", "list", "--json"]).json();
         let id = copies["copies"][0]["id"].as_str();
         self.copy = id.ok_or("no copy of the edited plan")?.to_owned();
@@ -117,7 +117,7 @@ impl Place {
     }
 
     /// What of the user's is not as it was.
-    pub fn lost(&self) -> Vec<String> {
+    pub fn list_lost(&self) -> Vec<String> {
         let copy = format!("refs/displaced/{}", self.copy);
         let shown = self.log(&["grep", "--fixed-strings", "\"mine\": \"mine\"", &copy]);
         let looks = [
@@ -314,7 +314,7 @@ impl Place {
     }
 
     /// What it printed so far.
-    pub fn printed(&self) -> String {
+    pub fn read_printed(&self) -> String {
         let read = |name| fs::read_to_string(self.base.join(name)).unwrap_or_default();
         read("err") + &read("out")
     }
@@ -360,7 +360,7 @@ impl Place {
         expect(arguments, self.ends(command))
     }
 
-    fn done(&self, arguments: &[&str]) -> Result<(), String> {
+    fn expect_done(&self, arguments: &[&str]) -> Result<(), String> {
         expect(arguments, self.cook(arguments))
     }
 }

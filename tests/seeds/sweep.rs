@@ -144,7 +144,7 @@ impl Run {
                 }
                 _ => {
                     let calls = self.place.lines("calls");
-                    match explained(&policy, &reason, &calls, before) {
+                    match explain_stop(&policy, &reason, &calls, before) {
                         Some(why) => *self.seen.stops.entry(why.to_owned()).or_default() += 1,
                         None => return self.wrong(&format!("{policy}: {reason}: {calls:?}")),
                     }
@@ -212,24 +212,24 @@ impl Run {
                     "{command:?} after round {round}: {}{}",
                     answer.out, answer.err
                 );
-                self.seen.broken.push(self.named(&what));
+                self.seen.broken.push(self.name_line(&what));
             }
         }
         let tip = self.place.tip();
         if tip.is_empty() || !self.place.follows(&self.tip, &tip) {
             let what = format!("{tip} does not follow {} after round {round}", self.tip);
-            self.seen.broken.push(self.named(&what));
+            self.seen.broken.push(self.name_line(&what));
         }
         self.tip = tip;
         let survivors = self.place.survivors(&self.killed);
         for pid in survivors {
             self.seen
                 .survivors
-                .push(self.named(&format!("process {pid} after round {round}")));
+                .push(self.name_line(&format!("process {pid} after round {round}")));
         }
-        for what in self.place.lost() {
+        for what in self.place.list_lost() {
             let what = format!("{what} after round {round}");
-            self.seen.lost.push(self.named(&what));
+            self.seen.lost.push(self.name_line(&what));
         }
     }
 
@@ -274,14 +274,14 @@ impl Run {
     }
 
     fn wrong(&mut self, what: &str) {
-        let printed = self.place.printed();
+        let printed = self.place.read_printed();
         let lines: Vec<&str> = printed.lines().rev().take(12).collect();
         let last: Vec<&str> = lines.into_iter().rev().collect();
-        let what = self.named(&format!("{what}\n    {}", last.join("\n    ")));
+        let what = self.name_line(&format!("{what}\n    {}", last.join("\n    ")));
         self.seen.wrong.push(what);
     }
 
-    fn named(&self, what: &str) -> String {
+    fn name_line(&self, what: &str) -> String {
         format!(
             "seed {} ({}): {what}",
             self.seed,
@@ -291,7 +291,12 @@ impl Run {
 }
 
 /// The misdeeds that account for a stop, in a word; `before` = sessions of earlier rounds.
-fn explained(policy: &str, reason: &str, calls: &[String], before: usize) -> Option<&'static str> {
+fn explain_stop(
+    policy: &str,
+    reason: &str,
+    calls: &[String],
+    before: usize,
+) -> Option<&'static str> {
     let misdeeds = |from: usize| {
         let calls = calls.iter().skip(from);
         calls.filter(|line| !line.ends_with(BEHAVES)).count()

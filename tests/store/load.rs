@@ -38,7 +38,7 @@ fn of_many_writers_nothing_is_lost() {
                     let why = format!("writer {thread} number {number}");
                     loop {
                         let before = store.current().unwrap();
-                        match commit(&store, transition(before, paused(&why))) {
+                        match commit(&store, transition(before, make_paused(&why))) {
                             Ok(committed) => {
                                 assert!(committed.findings.is_empty(), "{committed:?}");
                                 break;
@@ -70,7 +70,7 @@ fn of_many_writers_nothing_is_lost() {
         lines.len()
     );
     let report = store
-        .replay(|before, event, _, _| Ok(replayed(before, event, next_seq(before))))
+        .replay(|before, event, _, _| Ok(replay(before, event, next_seq(before))))
         .unwrap();
     assert_eq!(report.findings, []);
     assert_eq!(report.transitions, total);
@@ -233,7 +233,7 @@ fn figures() {
         let report = store
             .replay(|before, event, _, _| {
                 let seq = next_seq(before);
-                let mut replayed = replayed(before, event, seq);
+                let mut replayed = replay(before, event, seq);
                 if seq == 1 {
                     replayed.records = copies.pop().unwrap();
                 }
@@ -244,7 +244,7 @@ fn figures() {
     });
     println!("{bytes:.0} MB: {:.0} MB/s", bytes / seconds);
     let seconds = measure("view by content", 1, || {
-        store.differences_by_content().unwrap()
+        store.find_differences_by_content().unwrap()
     });
     println!("{bytes:.0} MB: {:.0} MB/s", bytes / seconds);
 }

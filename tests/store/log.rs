@@ -237,7 +237,7 @@ fn undo_takes_documents_back_and_leaves_histories() {
     assert_eq!(now.counters.steps.0, 3);
     assert_eq!(fixture.read("slice-history.jsonl"), slice_lines);
     let report = store
-        .replay(|before, event, _, _| Ok(replayed(before, event, next_seq(before))))
+        .replay(|before, event, _, _| Ok(replay(before, event, next_seq(before))))
         .unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
     assert_eq!(report.transitions, 5);

@@ -6,7 +6,7 @@ use cook_store::store::{Store, StoreError};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-fn refused(fixture: &Fixture) -> StoreError {
+fn expect_refused(fixture: &Fixture) -> StoreError {
     let error = Store::open(fixture.place()).unwrap_err();
     let created = Store::create(fixture.place()).unwrap_err();
     assert_eq!(error.code(), created.code());
@@ -28,7 +28,7 @@ fn layouts_that_cook_does_not_write_are_refused() {
         let path = fixture.log(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
-        let error = refused(&fixture);
+        let error = expect_refused(&fixture);
         assert!(
             matches!(
                 error,
@@ -59,11 +59,11 @@ fn any_other_config_is_refused() {
         good.replace("bare = true", "bare = false"),
     ] {
         std::fs::write(&config, bad).unwrap();
-        assert_eq!(refused(&fixture).code(), Code::LogUnsafe);
+        assert_eq!(expect_refused(&fixture).code(), Code::LogUnsafe);
         assert!(store.lock(WAIT).is_err());
     }
     std::fs::remove_file(&config).unwrap();
-    assert_eq!(refused(&fixture).code(), Code::LogUnsafe);
+    assert_eq!(expect_refused(&fixture).code(), Code::LogUnsafe);
     std::fs::write(&config, good).unwrap();
     step(&fixture.open()).unwrap();
 }
@@ -84,7 +84,7 @@ fn symlinks_in_the_place_of_the_log_are_refused() {
         let moved = fixture.dir.path().join("moved");
         std::fs::rename(&path, &moved).unwrap();
         symlink(&moved, &path).unwrap();
-        assert_eq!(refused(&fixture).code(), Code::LogUnsafe, "{name}");
+        assert_eq!(expect_refused(&fixture).code(), Code::LogUnsafe, "{name}");
     }
     let (fixture, store) = Fixture::with(1);
     let lock = fixture.place().cook_dir().join("lock");
@@ -104,7 +104,7 @@ fn a_foreign_owner_is_refused() {
     // Only root can give a file away; any other user sees the refusal of the system instead.
     match chown(fixture.log("config"), Some(owner + 1), None) {
         Ok(()) => assert!(matches!(
-            refused(&fixture),
+            expect_refused(&fixture),
             StoreError::Path {
                 code: Code::ForeignOwner,
                 ..
@@ -133,7 +133,7 @@ fn what_cannot_be_read_is_not_taken_for_absent() {
     }
     std::fs::write(&branch, &good).unwrap();
     std::fs::write(fixture.place().id_file(), "../../x\n").unwrap();
-    assert_eq!(refused(&fixture).code(), Code::LogUnsafe);
+    assert_eq!(expect_refused(&fixture).code(), Code::LogUnsafe);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn an_older_format_is_refused_by_name() {
 #[test]
 fn a_forged_log_is_not_derivable() {
     let apply =
-        |before: Option<&_>, event: &_, _: &_, _| Ok(replayed(before, event, next_seq(before)));
+        |before: Option<&_>, event: &_, _: &_, _| Ok(replay(before, event, next_seq(before)));
     for (file, from, to) in [
         ("state.json", "\"continue\"", "\"done\""),
         ("plan.json", "\"planned\"", "\"done\""),
@@ -296,7 +296,7 @@ fn a_forged_log_is_not_derivable() {
             if seq == 3 {
                 Err("no".to_owned())
             } else {
-                Ok(replayed(before, event, seq))
+                Ok(replay(before, event, seq))
             }
         })
         .unwrap();
@@ -307,7 +307,7 @@ fn a_forged_log_is_not_derivable() {
 #[test]
 fn replay_reads_the_histories_of_the_view() {
     let apply =
-        |before: Option<&_>, event: &_, _: &_, _| Ok(replayed(before, event, next_seq(before)));
+        |before: Option<&_>, event: &_, _: &_, _| Ok(replay(before, event, next_seq(before)));
     let (fixture, store) = Fixture::with(7);
     let report = store.replay(apply).unwrap();
     assert_eq!((report.transitions, report.records), (7, 8));

@@ -194,7 +194,7 @@ fn values_go_through_one_document_and_a_changed_byte_is_noticed() {
 #[test]
 fn an_atom_begins_and_goes_on_and_leaves_what_was_as_it_was() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let atom = Scripted::new("model", Capability::Atom).answers(&["four", "eight", "nine"]);
     let first = call(&store, &atom, &say("2+2?", None)).unwrap();
     assert_eq!((first.answer.output.as_str(), first.series), ("four", None));
@@ -238,7 +238,7 @@ fn an_atom_begins_and_goes_on_and_leaves_what_was_as_it_was() {
 #[test]
 fn a_repl_goes_on_in_its_series_and_branches_from_an_episode() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("look", None)).unwrap();
     let series = first.series.unwrap();
@@ -270,7 +270,7 @@ fn a_repl_goes_on_in_its_series_and_branches_from_an_episode() {
 #[test]
 fn a_native_fork_is_used_while_the_record_is_what_it_was() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let mut repl = Scripted::new("agent", Capability::Repl).native();
     let first = call(&store, &repl, &say("look", None)).unwrap();
     let on = Some(On::Series(first.series.unwrap()));
@@ -311,7 +311,7 @@ fn a_native_fork_is_used_while_the_record_is_what_it_was() {
 #[test]
 fn a_supplier_that_cannot_go_on_says_so_before_anything_is_sent() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let able = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &able, &say("look", None)).unwrap();
     let mut unable = Scripted::new("once", Capability::Repl);
@@ -343,7 +343,7 @@ fn small(capability: Capability) -> Scripted {
 #[test]
 fn a_window_that_fills_is_sealed_and_the_series_goes_on() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(100))));
     repl.answer(Ok(text("SUMMARY")));
@@ -377,7 +377,7 @@ fn a_window_that_fills_is_sealed_and_the_series_goes_on() {
 #[test]
 fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     for capability in [Capability::Atom, Capability::Repl] {
         let supplier = small(capability);
         let first = call(&store, &supplier, &say("begin", None)).unwrap();
@@ -392,7 +392,7 @@ fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
             assert!(error.to_string().contains("200"), "{error}");
         }
         assert_eq!(supplier.calls(), calls);
-        assert_eq!(store.sealed(first.episode).unwrap(), None);
+        assert_eq!(store.find_successor(first.episode).unwrap(), None);
     }
     // A summary that fails is no reason to lose anything.
     let repl = small(Capability::Repl);
@@ -404,14 +404,14 @@ fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
     assert_eq!(code(&error), "context_window_exceeded");
     assert!(error.to_string().contains("failed: no"), "{error}");
     assert!(error.hint().contains(&first.series.unwrap().to_string()));
-    assert_eq!(store.sealed(first.episode).unwrap(), None);
+    assert_eq!(store.find_successor(first.episode).unwrap(), None);
     call(&store, &repl, &say("short", on)).unwrap();
 }
 
 #[test]
 fn a_series_is_gone_on_from_at_every_point_after_it_was_compacted() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(100))));
     let first = call(&store, &repl, &say("begin", None)).unwrap();
@@ -429,7 +429,7 @@ fn a_series_is_gone_on_from_at_every_point_after_it_was_compacted() {
         branches.push(reply.series);
     }
     // The chain that the sealed window names stays the first, and each of them goes on.
-    assert_eq!(store.sealed(first.episode).unwrap(), branches[0]);
+    assert_eq!(store.find_successor(first.episode).unwrap(), branches[0]);
     for branch in branches {
         call(&store, &repl, &say("x", branch.map(On::Series))).unwrap();
     }
@@ -438,7 +438,7 @@ fn a_series_is_gone_on_from_at_every_point_after_it_was_compacted() {
 #[test]
 fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(170))));
     let first = call(&store, &repl, &say("begin", None)).unwrap();
@@ -474,7 +474,7 @@ fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
 #[test]
 fn a_compaction_that_the_supplier_reports_becomes_a_recap() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl).native();
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let mut compacted = text("after it");
@@ -485,7 +485,7 @@ fn a_compaction_that_the_supplier_reports_becomes_a_recap() {
     let after = words(&store, second.episode);
     assert_eq!((after[0].0, after[0].2.as_str()), (Kind::Recap, "what was"));
     assert_eq!(after[1].2, "after it");
-    assert_eq!(store.sealed(first.episode).unwrap(), second.series);
+    assert_eq!(store.find_successor(first.episode).unwrap(), second.series);
 }
 
 fn number() -> GivenSchema {
@@ -496,7 +496,7 @@ fn number() -> GivenSchema {
 #[test]
 fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let number = number();
     let ask = |on| Call {
         schema: Some(&number),
@@ -528,7 +528,7 @@ fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
 #[test]
 fn what_a_schema_adds_is_counted_like_all_that_is_sent() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let wide = json!({"description": "d".repeat(700), "required": ["n"]});
     let wide = GivenSchema::of(wide).unwrap();
     let repl = small(Capability::Repl);
@@ -564,7 +564,7 @@ fn what_a_schema_adds_is_counted_like_all_that_is_sent() {
 #[test]
 fn an_order_is_given_once_and_its_answer_mended_by_asking() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let spent = |output: &str, tokens: u64, cost| Answer {
         usage: Some(json!({"input_tokens": tokens, "cache": {"read": 1}})),
@@ -630,7 +630,7 @@ fn an_order_is_given_once_and_its_answer_mended_by_asking() {
 #[test]
 fn a_failed_call_names_what_is_still_good() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let on = Some(On::Series(first.series.unwrap()));
@@ -663,7 +663,7 @@ fn a_failed_call_names_what_is_still_good() {
 #[test]
 fn a_question_that_changes_something_is_an_error_and_is_kept() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let mut answer = text("looked");
     answer.changed = vec!["src/lib.rs".to_owned()];
@@ -678,7 +678,7 @@ fn a_question_that_changes_something_is_an_error_and_is_kept() {
 #[test]
 fn refs_of_the_wrong_kind_and_unknown_ones_make_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let lines = store.lines().unwrap().len();
@@ -709,7 +709,7 @@ fn refs_of_the_wrong_kind_and_unknown_ones_make_nothing() {
 #[test]
 fn a_replayed_text_can_end_no_frame() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let first = Scripted::new("a", Capability::Atom).answers(&["x"]);
     let reply = call(&store, &first, &say("begin", None)).unwrap();
     let probe = Scripted::new("b", Capability::Atom);
@@ -761,7 +761,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// The store of a repository whose git dir is `dir`.
-fn kept_in(dir: &Path) -> GitStore {
+fn open_in(dir: &Path) -> GitStore {
     GitStore::open(Place {
         common_dir: dir.to_owned(),
         git_dir: dir.to_owned(),
@@ -780,30 +780,30 @@ fn keep_ref(store: &GitStore, entry: &cook_store::session::Entry) {
 
 /// The same, with nothing in memory of what was read before.
 fn afresh(store: &GitStore) -> GitStore {
-    kept_in(store.root().parent().unwrap().parent().unwrap())
+    open_in(store.root().parent().unwrap().parent().unwrap())
 }
 
-fn log_of(store: &GitStore) -> PathBuf {
+fn find_log(store: &GitStore) -> PathBuf {
     store.root().parent().unwrap().join("log.git")
 }
 
 /// The file that says which event is the newest.
-fn tip_of(store: &GitStore) -> PathBuf {
-    log_of(store).join("refs/sessions/record")
+fn find_tip(store: &GitStore) -> PathBuf {
+    find_log(store).join("refs/sessions/record")
 }
 
 /// The files of all objects of a log that are in no pack, by their names.
 fn loose(store: &GitStore) -> BTreeMap<String, Vec<u8>> {
-    let objects = files(&log_of(store).join("objects")).into_iter();
+    let objects = files(&find_log(store).join("objects")).into_iter();
     let is_loose = |name: &String| name.len() == 41 && name.as_bytes()[2] == b'/';
     objects.filter(|(name, _)| is_loose(name)).collect()
 }
 
 /// The file of the newest event.
 fn newest(store: &GitStore) -> PathBuf {
-    let tip = std::fs::read_to_string(tip_of(store)).unwrap();
+    let tip = std::fs::read_to_string(find_tip(store)).unwrap();
     let tip = tip.trim();
-    log_of(store)
+    find_log(store)
         .join("objects")
         .join(&tip[..2])
         .join(&tip[2..])
@@ -828,7 +828,7 @@ fn overwrite(path: &Path, bytes: &[u8]) {
 #[test]
 fn no_call_changes_a_byte_that_was_stored() {
     let dir = crate::support::room();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = small(Capability::Repl);
     let mut on = None;
     let mut sealed = 0;
@@ -849,8 +849,8 @@ fn no_call_changes_a_byte_that_was_stored() {
 }
 
 /// Bytes of all objects of a store.
-fn stored(store: &GitStore) -> i64 {
-    let objects = files(&log_of(store).join("objects"));
+fn count_stored(store: &GitStore) -> i64 {
+    let objects = files(&find_log(store).join("objects"));
     objects.values().map(|bytes| bytes.len() as i64).sum()
 }
 
@@ -862,7 +862,7 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
         .and_then(|text| text.parse().ok())
         .unwrap_or(150);
     let dir = crate::support::room();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl).native();
     let mut on = None;
     let (mut before, mut grown, mut took) = (0, Vec::new(), Vec::new());
@@ -872,13 +872,13 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
         took.push(begin.elapsed().as_micros());
         on = reply.series.map(On::Series);
         if number < 20 || number + 20 >= count {
-            let now = stored(&store);
+            let now = count_stored(&store);
             if number % 20 != 0 {
                 grown.push(now - before);
             }
             before = now;
         } else if number + 21 == count {
-            before = stored(&store);
+            before = count_stored(&store);
         }
     }
     let (first, last) = (grown[1], *grown.last().unwrap());
@@ -894,7 +894,7 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
     };
     let elapsed = begin.elapsed();
     println!("{first} bytes for the second call, {last} for the last of {count}");
-    println!("{} bytes for all", stored(&store));
+    println!("{} bytes for all", count_stored(&store));
     for end in [10, 100, 1_000, 10_000] {
         if end <= count {
             println!(
@@ -918,12 +918,12 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
         ),
         ("a prefix", &|store, name| {
             store
-                .beginning_with(&name.to_string()[..20])
+                .list_beginning_with(&name.to_string()[..20])
                 .unwrap()
                 .contains(&name)
         }),
         ("a name", &|store, _| {
-            store.labelled("none").unwrap().is_none()
+            store.find_labelled("none").unwrap().is_none()
         }),
         ("the record of calls", &|store, _| {
             store.lines().unwrap().len() == count
@@ -953,7 +953,7 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
 #[test]
 fn each_flipped_byte_of_an_exchange_is_found() {
     let dir = crate::support::room();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     call(&store, &repl, &say("on", first.series.map(On::Series))).unwrap();
@@ -967,7 +967,7 @@ fn each_flipped_byte_of_an_exchange_is_found() {
             text.starts_with(b"blob") && store.get(&hash).is_err()
         };
         for (name, good) in loose(&store) {
-            let path = log_of(&store).join("objects").join(name);
+            let path = find_log(&store).join("objects").join(name);
             std::fs::remove_file(&path).unwrap();
             let is_it = is_it(&good);
             overwrite(&path, &good);
@@ -992,7 +992,7 @@ fn each_flipped_byte_of_an_exchange_is_found() {
 #[test]
 fn labels_are_plain_words() {
     let dir = crate::support::room();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let name = Ref::new(RefKind::Episode);
     for label in [
         "",
@@ -1005,18 +1005,21 @@ fn labels_are_plain_words() {
         &"x".repeat(101),
     ] {
         assert!(store.label(label, name).is_err(), "{label:?}");
-        assert_eq!(store.labelled(label).unwrap(), None);
+        assert_eq!(store.find_labelled(label).unwrap(), None);
     }
     assert!(store.label(&name.to_string(), name).is_err());
     store.label("before-the-change", name).unwrap();
-    assert_eq!(store.labelled("before-the-change").unwrap(), Some(name));
+    assert_eq!(
+        store.find_labelled("before-the-change").unwrap(),
+        Some(name)
+    );
 }
 
 /// Usecase 7: each step goes on from the one before, and the last one is data.
 #[test]
 fn a_review_in_several_steps_on_an_atom() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let atom = Scripted::new("model", Capability::Atom).answers(&[
         "two leaks and a typo",
         "the leaks",
@@ -1060,7 +1063,7 @@ fn a_review_in_several_steps_on_an_atom() {
 fn a_kept_episode_is_revived_by_another_process() {
     let dir = crate::support::room();
     let kept = {
-        let store = kept_in(dir.path());
+        let store = open_in(dir.path());
         let repl = Scripted::new("agent", Capability::Repl).native();
         let first = call(&store, &repl, &say("look at the parser", None)).unwrap();
         call(
@@ -1072,10 +1075,10 @@ fn a_kept_episode_is_revived_by_another_process() {
         store.label("looked", first.episode).unwrap();
         first
     };
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let mut repl = Scripted::new("agent", Capability::Repl).native();
     repl.forkable = false;
-    let named = store.labelled("looked").unwrap().unwrap();
+    let named = store.find_labelled("looked").unwrap().unwrap();
     assert_eq!(named, kept.episode);
     let revived = call(&store, &repl, &say("go on", Some(On::Episode(named)))).unwrap();
     assert_eq!(revived.transport, Transport::Replay);
@@ -1087,7 +1090,7 @@ fn a_kept_episode_is_revived_by_another_process() {
 #[test]
 fn an_order_from_a_checkpoint_knows_what_was_asked_before_it() {
     let dir = tempfile::tempdir().unwrap();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl =
         Scripted::new("agent", Capability::Repl).answers(&["the cache is stale", "cleared it"]);
     let asked = call(&store, &repl, &say("what is wrong?", None)).unwrap();
@@ -1117,7 +1120,7 @@ struct Whole {
 
 fn whole() -> Whole {
     let dir = crate::support::room();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let mut repl = small(Capability::Repl);
     repl.window = Some(Window {
         tokens: 220,
@@ -1131,7 +1134,7 @@ fn whole() -> Whole {
     assert!(second.recap.is_some());
     let third = call(&store, &repl, &say("on", second.series.map(On::Series))).unwrap();
     store.label("kept", third.series.unwrap()).unwrap();
-    assert_eq!(store.sealed(first.episode).unwrap(), second.series);
+    assert_eq!(store.find_successor(first.episode).unwrap(), second.series);
     assert_eq!(verify(&store).unwrap().damaged, []);
     Whole {
         _dir: dir,
@@ -1150,24 +1153,24 @@ fn is_found(store: &GitStore) -> bool {
 #[test]
 fn a_call_that_was_cut_while_it_was_kept_is_no_damage() {
     let dir = crate::support::room();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     call(&store, &repl, &say("look", None)).unwrap();
-    let first = std::fs::read(tip_of(&store)).unwrap();
-    std::fs::remove_file(tip_of(&store)).unwrap();
+    let first = std::fs::read(find_tip(&store)).unwrap();
+    std::fs::remove_file(find_tip(&store)).unwrap();
     assert_eq!(verify(&store).unwrap().damaged, []);
-    std::fs::write(tip_of(&store), &first).unwrap();
+    std::fs::write(find_tip(&store), &first).unwrap();
     let cut = call(&store, &repl, &say("and now?", None)).unwrap();
-    std::fs::write(tip_of(&store), &first).unwrap();
+    std::fs::write(find_tip(&store), &first).unwrap();
     assert_eq!(verify(&store).unwrap().damaged, []);
     assert_eq!(store.entry(cut.episode).unwrap(), None);
     assert_eq!(store.lines().unwrap().len(), 1);
     // The ref's next value, before it had the ref's name.
-    let unfinished = tip_of(&store).with_file_name(".cook-AbCd12.tmp");
+    let unfinished = find_tip(&store).with_file_name(".cook-AbCd12.tmp");
     std::fs::write(unfinished, &first[..20]).unwrap();
     assert_eq!(verify(&store).unwrap().damaged, []);
     // A lock of git's that it held is cleared, once it is seen to be nobody's.
-    std::fs::write(tip_of(&store).with_extension("lock"), "").unwrap();
+    std::fs::write(find_tip(&store).with_extension("lock"), "").unwrap();
     let again = call(&store, &repl, &say("and now?", None)).unwrap();
     assert!(afresh(&store).entry(again.episode).unwrap().is_some());
     assert_eq!(verify(&store).unwrap().damaged, []);
@@ -1178,8 +1181,8 @@ fn each_flipped_byte_of_the_store_is_found_by_verify() {
     let Whole { store, _dir, .. } = whole();
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     let objects = loose(&store).into_iter();
-    let objects = objects.map(|(name, good)| (log_of(&store).join("objects").join(name), good));
-    let tip = (tip_of(&store), std::fs::read(tip_of(&store)).unwrap());
+    let objects = objects.map(|(name, good)| (find_log(&store).join("objects").join(name), good));
+    let tip = (find_tip(&store), std::fs::read(find_tip(&store)).unwrap());
     for (path, good) in objects.chain([tip]) {
         let text = content(&good).unwrap_or_else(|| b"ref ".to_vec());
         let kind = String::from_utf8_lossy(&text)
@@ -1216,12 +1219,12 @@ fn each_missing_or_foreign_file_of_the_store_is_found_by_verify() {
     let Whole { store, _dir, .. } = whole();
     let objects = loose(&store).into_keys();
     let mut paths: Vec<PathBuf> = objects
-        .map(|name| log_of(&store).join("objects").join(name))
+        .map(|name| find_log(&store).join("objects").join(name))
         .collect();
     // An empty tree is known to git without a file.
     paths.retain(|path| !path.ends_with("4b/825dc642cb6eb9a060e54bf8d69288fbee4904"));
     assert!(paths.len() > 10, "{}", paths.len());
-    paths.push(tip_of(&store));
+    paths.push(find_tip(&store));
     for path in paths {
         let good = std::fs::read(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
@@ -1231,7 +1234,7 @@ fn each_missing_or_foreign_file_of_the_store_is_found_by_verify() {
         std::fs::remove_dir(&path).unwrap();
         std::fs::write(&path, &good).unwrap();
     }
-    for place in [tip_of(&store), store.root().join("inflight/x")] {
+    for place in [find_tip(&store), store.root().join("inflight/x")] {
         let path = place.with_file_name("a stray");
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, "x").unwrap();
@@ -1250,7 +1253,7 @@ fn what_leads_elsewhere_is_found_by_verify() {
         sealed,
         _dir,
     } = whole();
-    let whole = std::fs::read(tip_of(&store)).unwrap();
+    let whole = std::fs::read(find_tip(&store)).unwrap();
     let entry = store.entry(series).unwrap().unwrap();
     let window = store.entry(sealed).unwrap().unwrap();
     let other = |kind| Ref::new(kind);
@@ -1286,7 +1289,7 @@ fn what_leads_elsewhere_is_found_by_verify() {
     for entry in cases {
         keep_ref(&store, &entry);
         assert!(is_found(&store), "{entry:?}");
-        std::fs::write(tip_of(&store), &whole).unwrap();
+        std::fs::write(find_tip(&store), &whole).unwrap();
         assert!(!is_found(&store));
     }
     // A mark that names another real series, and a name for nothing.
@@ -1303,7 +1306,7 @@ fn what_leads_elsewhere_is_found_by_verify() {
     ] {
         store.keep(&batch).unwrap();
         assert!(is_found(&store), "{batch:?}");
-        std::fs::write(tip_of(&store), &whole).unwrap();
+        std::fs::write(find_tip(&store), &whole).unwrap();
     }
 }
 
@@ -1349,7 +1352,7 @@ fn a_torn_event_takes_no_other_with_it() {
             [&good[..good.len() - 20]]
         );
         call(&store, &repl, &say("more", Some(On::Series(series)))).unwrap();
-        assert_eq!(store.labelled("kept").unwrap(), Some(series));
+        assert_eq!(store.find_labelled("kept").unwrap(), Some(series));
         let cleared = clear(&store, 0, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
         assert!(cleared.unreadable.is_empty(), "{cleared:?}");
     }
@@ -1365,7 +1368,7 @@ fn what_stays_after_clearing_is_complete() {
     } = whole();
     let repl = Scripted::new("agent", Capability::Repl);
     let other = call(&store, &repl, &say("else", None)).unwrap();
-    let after = store.sealed(sealed).unwrap().unwrap();
+    let after = store.find_successor(sealed).unwrap().unwrap();
     for name in [other.exchange, Ref::new(RefKind::Exchange)] {
         std::fs::create_dir_all(store.root().join(format!("attempts/{name}"))).unwrap();
     }
@@ -1388,7 +1391,7 @@ fn what_stays_after_clearing_is_complete() {
     assert_eq!(store.entry(other.episode).unwrap(), None);
     assert!(store.get(&other.exchange_hash).is_err());
     // The chain, the window sealed in it, its mark, and the series that the mark names.
-    assert_eq!(store.sealed(sealed).unwrap(), Some(after));
+    assert_eq!(store.find_successor(sealed).unwrap(), Some(after));
     for name in [series, sealed, after] {
         assert!(store.entry(name).unwrap().is_some(), "{name}");
     }
@@ -1435,7 +1438,7 @@ fn while_something_kept_cannot_be_read_nothing_is_let_go_of() {
 #[test]
 fn what_lies_further_back_is_found() {
     let dir = crate::support::room();
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let mut replies = Vec::new();
     let mut on = None;
@@ -1452,7 +1455,7 @@ fn what_lies_further_back_is_found() {
         let prefix = &reply.exchange.to_string()[..25];
         assert!(
             store
-                .beginning_with(prefix)
+                .list_beginning_with(prefix)
                 .unwrap()
                 .contains(&reply.exchange)
         );
@@ -1486,7 +1489,7 @@ fn writers_at_the_same_time_lose_nothing() {
             .map(|_| {
                 scope.spawn(|| {
                     let repl = Scripted::new("agent", Capability::Repl);
-                    let store = kept_in(dir.path());
+                    let store = open_in(dir.path());
                     let mut on = None;
                     let mut made = Vec::new();
                     for _ in 0..12 {
@@ -1503,7 +1506,7 @@ fn writers_at_the_same_time_lose_nothing() {
             .flat_map(|writer| writer.join().unwrap())
             .collect()
     });
-    let store = kept_in(dir.path());
+    let store = open_in(dir.path());
     assert_eq!(replies.len(), 72);
     for name in replies {
         assert!(store.entry(name).unwrap().is_some(), "{name}");
@@ -1524,8 +1527,8 @@ fn a_record_that_is_put_back_goes_before_what_came_since() {
     let repl = Scripted::new("agent", Capability::Repl);
     let away = crate::support::room();
     let lines = store.lines().unwrap().len();
-    let lost = std::fs::read_to_string(tip_of(&store)).unwrap();
-    std::fs::rename(log_of(&store), away.path().join("log.git")).unwrap();
+    let lost = std::fs::read_to_string(find_tip(&store)).unwrap();
+    std::fs::rename(find_log(&store), away.path().join("log.git")).unwrap();
     let since = call(&store, &repl, &say("where is it?", None)).unwrap();
     let more = call(
         &store,
@@ -1535,7 +1538,7 @@ fn a_record_that_is_put_back_goes_before_what_came_since() {
     .unwrap();
     assert_eq!(store.entry(series).unwrap(), None);
     for (name, bytes) in files(&away.path().join("log.git/objects")) {
-        let path = log_of(&store).join("objects").join(name);
+        let path = find_log(&store).join("objects").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         overwrite(&path, &bytes);
     }
@@ -1547,10 +1550,10 @@ fn a_record_that_is_put_back_goes_before_what_came_since() {
     assert_eq!(store.lines().unwrap().len(), lines + 2);
     assert_eq!(verify(&store).unwrap().damaged, []);
     // One that was only set back is set forward again.
-    let now = std::fs::read_to_string(tip_of(&store)).unwrap();
-    std::fs::write(tip_of(&store), &lost).unwrap();
+    let now = std::fs::read_to_string(find_tip(&store)).unwrap();
+    std::fs::write(find_tip(&store), &lost).unwrap();
     assert!(store.join(now.trim()).unwrap());
-    assert_eq!(std::fs::read_to_string(tip_of(&store)).unwrap(), now);
+    assert_eq!(std::fs::read_to_string(find_tip(&store)).unwrap(), now);
 }
 
 #[test]

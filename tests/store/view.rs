@@ -31,7 +31,7 @@ fn contents(fixture: &Fixture) -> BTreeMap<&'static str, Vec<u8>> {
 fn is_whole(fixture: &Fixture, store: &Store) {
     assert_eq!(store.view_status().unwrap(), ViewStatus::Current);
     assert!(edits(store).is_empty(), "{:?}", edits(store));
-    assert!(store.differences_by_content().unwrap().is_empty());
+    assert!(store.find_differences_by_content().unwrap().is_empty());
     let snapshot = store.snapshot().unwrap();
     let state: cook_core::model::State = serde_json::from_str(&fixture.read("state.json")).unwrap();
     assert_eq!(state, snapshot.state);

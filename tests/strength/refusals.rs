@@ -66,14 +66,14 @@ fn where_there_is_nothing_to_run_or_to_compare_that_is_said() {
 /// Its own basis and head, whatever came after, and the commands that the plan names for it.
 #[test]
 fn a_slice_is_measured_from_its_basis() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let run = repo.cook(&["strength", "nothing"]).exits(2);
     assert!(run.err.contains("slice_unknown"), "{run:?}");
     let run = repo.cook(&["strength", "b"]).exits(4);
     assert!(run.err.contains("has no commit yet"), "{run:?}");
     let basis = repo.head();
-    repo.commit_for("a", "bin/one.sh", "#!/bin/sh\necho one\n");
-    let head = repo.commit_for(
+    repo.write_commit_for("a", "bin/one.sh", "#!/bin/sh\necho one\n");
+    let head = repo.write_commit_for(
         "a",
         "bin/two.sh",
         "#!/bin/sh\nif [ -n \"$1\" ]; then\n  exit 1\nfi\n",
@@ -91,8 +91,8 @@ fn a_slice_is_measured_from_its_basis() {
         (&json!("unnoticed"), &json!(0.0))
     );
     // Commits after its end are not its own.
-    let done = Repo::done();
-    done.commit_for("b", "later.sh", "exit 1\n");
+    let done = Repo::with_done();
+    done.write_commit_for("b", "later.sh", "exit 1\n");
     let (exit, answer) = strength(&done, &["a"]);
     assert_eq!(
         (exit, answer["base_is"].as_str()),

@@ -110,7 +110,7 @@ impl Scripted {
 }
 
 /// What lets sessions be measured alone, where these settings say nothing about the sandbox.
-pub fn measured(settings: &str) -> &'static str {
+pub fn add_sandbox_setting(settings: &str) -> &'static str {
     match settings.contains("[sandbox]") {
         true => "",
         false => "[sandbox]\nmode = \"off\"\n",
@@ -138,7 +138,7 @@ pub fn is_alive(pid: u32) -> bool {
 
 /// The process id in a file, waited for.
 #[track_caller]
-pub fn pid_in(path: &Path) -> u32 {
+pub fn wait_for_pid(path: &Path) -> u32 {
     wait_for(|| std::fs::read_to_string(path).ok()?.parse().ok())
 }
 
@@ -159,7 +159,7 @@ pub fn wait_for<T>(mut question: impl FnMut() -> Option<T>) -> T {
 /// sandbox there is none: what an agent does is measured.
 pub fn settle(repo: &Repo, agents: &[Scripted], more: &str) {
     let tables: Vec<String> = agents.iter().map(Scripted::table).collect();
-    let text = format!("{}{more}\n{}", measured(more), tables.join("\n"));
+    let text = format!("{}{more}\n{}", add_sandbox_setting(more), tables.join("\n"));
     repo.write(".agent/cook.toml", &text);
     let config = cook_core::model::Config::parse(&text).unwrap();
     for agent in agents {

@@ -148,18 +148,18 @@ fn shape() -> String {
 }
 
 /// A list that versions wrap in different ways.
-fn wrapped(rows: &[String]) -> String {
+fn wrap(rows: &[String]) -> String {
     match shape().as_str() {
         "paged" => format!(
             "{{\"issues\": {}, \"total\": {}, \"limit\": 0, \"offset\": 0, \"has_more\": false}}",
             list(rows),
             rows.len()
         ),
-        _ => enveloped(&list(rows)),
+        _ => envelope(&list(rows)),
     }
 }
 
-fn enveloped(data: &str) -> String {
+fn envelope(data: &str) -> String {
     match shape().as_str() {
         "envelope" => format!("{{\"schema_version\": 1, \"data\": {data}}}"),
         _ => data.to_owned(),
@@ -186,7 +186,7 @@ fn fail(code: &str, message: &str, status: i32) -> ! {
     exit(status)
 }
 
-fn known(id: &str) -> String {
+fn find_known(id: &str) -> String {
     if !folder(id).is_dir() {
         fail("ISSUE_NOT_FOUND", &format!("Issue not found: {id}"), 3);
     }
@@ -221,7 +221,7 @@ fn dependency(id: &str, other: &str, kind: &str, from: &str, to: &str) -> String
 }
 
 fn dependencies(call: &Call) -> String {
-    let id = known(&call.words[2]);
+    let id = find_known(&call.words[2]);
     let mut rows = Vec::new();
     match call.option("direction") {
         Some("down") => {
@@ -240,16 +240,16 @@ fn dependencies(call: &Call) -> String {
         }
         other => panic!("direction {other:?}"),
     }
-    enveloped(&list(&rows))
+    envelope(&list(&rows))
 }
 
 fn comments(call: &Call) -> String {
     let br = std::env::args().next().unwrap().ends_with("br");
     let id = if br {
         assert_eq!(call.words[1], "list");
-        known(&call.words[2])
+        find_known(&call.words[2])
     } else {
-        known(&call.words[1])
+        find_known(&call.words[1])
     };
     let mut rows = Vec::new();
     for number in 0.. {
@@ -263,11 +263,11 @@ fn comments(call: &Call) -> String {
             ("created_at", quote("2026-01-02T03:04:05Z")),
         ]));
     }
-    enveloped(&list(&rows))
+    envelope(&list(&rows))
 }
 
 fn add_comment(call: &Call) -> String {
-    let id = known(&call.words[2]);
+    let id = find_known(&call.words[2]);
     for number in 0.. {
         let path = folder(&id).join(format!("comment-{number:04}"));
         let file = fs::OpenOptions::new().write(true).create_new(true).open(path);
@@ -276,11 +276,11 @@ fn add_comment(call: &Call) -> String {
             break;
         }
     }
-    enveloped(&object(&[("id", "1".to_owned()), ("text", quote(&call.words[3]))]))
+    envelope(&object(&[("id", "1".to_owned()), ("text", quote(&call.words[3]))]))
 }
 
 fn update(call: &Call, fault: &str) -> String {
-    let id = known(&call.words[1]);
+    let id = find_known(&call.words[1]);
     assert!(call.option("claim").is_some());
     let actor = call.option("actor").unwrap();
     if fault.starts_with("stolen") {
@@ -290,7 +290,7 @@ fn update(call: &Call, fault: &str) -> String {
     let holder = field(&id, "assignee");
     if !holder.is_empty() && holder != actor {
         if fault == "stolen-silently" {
-            return enveloped("[]");
+            return envelope("[]");
         }
         fail("ALREADY_CLAIMED", &format!("{id} is assigned to {holder}"), 4);
     }
@@ -298,17 +298,17 @@ fn update(call: &Call, fault: &str) -> String {
         set(&id, "assignee", actor);
         set(&id, "status", "in_progress");
     }
-    enveloped(&list(&[row(&id, &[])]))
+    envelope(&list(&[row(&id, &[])]))
 }
 
 fn close(call: &Call, fault: &str) -> String {
-    let id = known(&call.words[1]);
+    let id = find_known(&call.words[1]);
     if is_blocked(&id) || field(&id, "status") == "closed" || fault == "closes-nothing" {
-        return enveloped("[]");
+        return envelope("[]");
     }
     set(&id, "status", "closed");
     set(&id, "reason", call.option("reason").unwrap());
-    enveloped(&list(&[row(&id, &[])]))
+    envelope(&list(&[row(&id, &[])]))
 }
 
 fn create(call: &Call) -> String {
@@ -321,17 +321,17 @@ fn create(call: &Call) -> String {
     if let Some((kind, other)) = call.option("deps").and_then(|deps| deps.split_once(':')) {
         set(&id, "deps", &format!("{kind} {other}\n"));
     }
-    enveloped(&row(&id, &[]))
+    envelope(&row(&id, &[]))
 }
 
 fn act(call: &Call, name: &str, fault: &str) -> String {
     match name {
-        "info" => enveloped("{\"database_path\": \".beads/fake\", \"mode\": \"direct\"}"),
+        "info" => envelope("{\"database_path\": \".beads/fake\", \"mode\": \"direct\"}"),
         "list" => {
             assert_eq!(call.option("limit"), Some("0"));
             let wanted = call.option("status").unwrap();
             let found = ids().into_iter().filter(|id| field(id, "status") == wanted);
-            wrapped(&found.map(|id| row(&id, &[])).collect::<Vec<_>>())
+            wrap(&found.map(|id| row(&id, &[])).collect::<Vec<_>>())
         }
         "ready" => {
             assert_eq!(call.option("limit"), Some("0"));
@@ -340,9 +340,9 @@ fn act(call: &Call, name: &str, fault: &str) -> String {
                 .filter(|id| field(id, "status") != "closed" && !is_blocked(id))
                 .collect();
             found.sort_by_key(|id| field(id, "priority"));
-            wrapped(&found.iter().map(|id| row(id, &[])).collect::<Vec<_>>())
+            wrap(&found.iter().map(|id| row(id, &[])).collect::<Vec<_>>())
         }
-        "show" => enveloped(&list(&[row(&known(&call.words[1]), &[])])),
+        "show" => envelope(&list(&[row(&find_known(&call.words[1]), &[])])),
         "comments" => comments(call),
         "comments-add" => add_comment(call),
         "dep" => dependencies(call),

@@ -36,7 +36,7 @@ impl Told {
 
     /// Why a tool was refused.
     #[track_caller]
-    pub fn denied(&self) -> Option<String> {
+    pub fn why_denied(&self) -> Option<String> {
         let value = self.json();
         let why = value["hookSpecificOutput"]["permissionDecisionReason"].as_str();
         why.map(str::to_owned)
@@ -44,7 +44,7 @@ impl Told {
 
     /// Why a stop was refused.
     #[track_caller]
-    pub fn blocked(&self) -> Option<String> {
+    pub fn why_blocked(&self) -> Option<String> {
         let value = self.json();
         (value["decision"] == "block").then(|| value["reason"].as_str().unwrap().to_owned())
     }
@@ -173,7 +173,7 @@ impl<'a> Session<'a> {
     }
 
     /// A file that was written.
-    pub fn edited(&self, path: &str) -> Told {
+    pub fn tell_edit(&self, path: &str) -> Told {
         self.after("Write", json!({"file_path": self.repo.root.join(path)}))
     }
 
@@ -237,7 +237,7 @@ pub fn texts(repo: &Repo, kind: &str) -> Vec<String> {
 }
 
 /// Subjects of the linked commits.
-pub fn linked(repo: &Repo) -> Vec<String> {
+pub fn list_linked(repo: &Repo) -> Vec<String> {
     texts(repo, "commit")
         .iter()
         .map(|text| text.splitn(3, ' ').nth(2).unwrap_or_default().to_owned())

@@ -1,7 +1,7 @@
 //! The smoke script's job, to be driven by an agent that a test chooses.
 
 use super::Repo;
-use super::agents::measured;
+use super::agents::add_sandbox_setting;
 use std::path::PathBuf;
 
 /// Sessions of the whole job.
@@ -36,7 +36,7 @@ impl Job {
         let settings = job.repo.read(".agent/cook.toml");
         job.repo.write(
             ".agent/cook.toml",
-            format!("{settings}\n{}{tables}", measured(tables)),
+            format!("{settings}\n{}{tables}", add_sandbox_setting(tables)),
         );
         job.repo.commit("Let a player play", None);
         job.repo.cook(&["init", "--as-user"]).exits(0);
@@ -50,8 +50,10 @@ impl Job {
         std::fs::create_dir(&job.state).unwrap();
         job.repo.write("prd.json", plan);
         job.repo.write(".agent/profile.json", profile);
-        job.repo
-            .write(".agent/cook.toml", format!("{}{tables}", measured(tables)));
+        job.repo.write(
+            ".agent/cook.toml",
+            format!("{}{tables}", add_sandbox_setting(tables)),
+        );
         job.begin();
         let chosen = ["--from", "prd.json", "--assurance", assurance];
         let mut words = vec!["init", "--as-user", "--commit"];

@@ -153,7 +153,7 @@ impl Run {
 
     /// It must have been refused with this code of the catalogue.
     #[track_caller]
-    pub fn refused(self, code: &str) -> Self {
+    pub fn expect_refused(self, code: &str) -> Self {
         self.exits(4).says(&format!("[{code}]"))
     }
 

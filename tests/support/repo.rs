@@ -117,7 +117,7 @@ impl Repo {
     }
 
     /// Writes one file and commits it for a slice.
-    pub fn commit_for(&self, slice: &str, path: &str, text: &str) -> String {
+    pub fn write_commit_for(&self, slice: &str, path: &str, text: &str) -> String {
         self.write(path, text);
         self.commit(&format!("Work on {slice}"), Some(slice))
     }

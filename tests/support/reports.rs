@@ -52,7 +52,7 @@ fn rubric(verdict: &str, why: &str) -> String {
 
 impl Repo {
     /// A line of the prompt, after its label: what an agent reads when `.agent/` is gone.
-    fn prompted(&self, label: &str) -> String {
+    fn read_prompted(&self, label: &str) -> String {
         let prompt = self.cook(&["next", "--prompt"]).ok().out;
         let line = prompt.lines().find_map(|line| line.strip_prefix(label));
         line.unwrap().trim().to_owned()
@@ -66,13 +66,13 @@ impl Repo {
     fn anchor(&self) -> String {
         match self.state() {
             Some(state) => text(&state, "mission_anchor").to_owned(),
-            None => self.prompted("Anchor: "),
+            None => self.read_prompted("Anchor: "),
         }
     }
 
     fn remaining(&self) -> String {
         let Some(state) = self.state() else {
-            return self.prompted("Unsatisfied contract ids (echo them in the header): ");
+            return self.read_prompted("Unsatisfied contract ids (echo them in the header): ");
         };
         let ids: Vec<&str> = state["unsatisfied_contract_ids"]
             .as_array()
@@ -214,7 +214,7 @@ impl Repo {
     /// Commits for the selected slice and has it implemented, reviewed and audited.
     #[track_caller]
     pub fn build_slice(&self, id: &str) {
-        self.commit_for(id, &format!("{id}.txt"), &format!("{id} works\n"));
+        self.write_commit_for(id, &format!("{id}.txt"), &format!("{id} works\n"));
         self.record("implementer", self.implementer_report(None))
             .ok();
         self.record("reviewer", self.reviewer_report(None)).ok();

@@ -111,7 +111,7 @@ impl Scratch {
     }
 
     pub fn git(&self, arguments: &[&str]) -> String {
-        git_in(&self.root, arguments)
+        run_git_in(&self.root, arguments)
     }
 
     pub fn repo(&self) -> Repo {
@@ -129,7 +129,7 @@ pub fn try_git(dir: &Path, arguments: &[&str]) -> Output {
 }
 
 /// What git says, without the last line end.
-pub fn git_in(dir: &Path, arguments: &[&str]) -> String {
+pub fn run_git_in(dir: &Path, arguments: &[&str]) -> String {
     let output = try_git(dir, arguments);
     assert!(
         output.status.success(),

@@ -62,7 +62,7 @@ impl Repo {
             } else {
                 String::new()
             };
-            self.commit_for(id, &file, &format!("{before}{id} works\n"));
+            self.write_commit_for(id, &file, &format!("{before}{id} works\n"));
         }
         self.record("implementer", self.implementer_report(None))
             .ok()

@@ -102,16 +102,16 @@ pub fn next_seq(before: Option<&Snapshot>) -> u64 {
     before.map_or(1, |snapshot| snapshot.ledger.seq.0 + 1)
 }
 
-pub fn replayed(before: Option<&Snapshot>, event: &Event, seq: u64) -> Replayed {
+pub fn replay(before: Option<&Snapshot>, event: &Event, seq: u64) -> Replayed {
     let (snapshot, records) = produce(before, event, seq);
     Replayed {
         snapshot,
         records,
-        rule: rule_of(event).to_owned(),
+        rule: find_rule(event).to_owned(),
     }
 }
 
-pub fn rule_of(event: &Event) -> &'static str {
+pub fn find_rule(event: &Event) -> &'static str {
     match event {
         Event::Bootstrapped { .. } => "1",
         _ => "S",
@@ -128,7 +128,7 @@ pub fn first_event() -> Event {
     }
 }
 
-pub fn paused(why: &str) -> Event {
+pub fn make_paused(why: &str) -> Event {
     Event::Paused {
         why: why.to_owned(),
     }
@@ -139,7 +139,7 @@ pub fn transition(before: Option<(Tip, Snapshot)>, event: Event) -> Transition {
     let (snapshot, records) = produce(before.as_ref().map(|(_, s)| s), &event, seq);
     Transition {
         parent: before.map(|(tip, _)| tip),
-        rule: rule_of(&event).to_owned(),
+        rule: find_rule(&event).to_owned(),
         event,
         facts: Facts {
             now: NOW.to_owned(),
@@ -161,7 +161,7 @@ pub fn next(store: &Store) -> Transition {
     let before = store.current().unwrap();
     let event = match &before {
         None => first_event(),
-        Some((tip, _)) => paused(&format!("pause {}", tip.seq + 1)),
+        Some((tip, _)) => make_paused(&format!("pause {}", tip.seq + 1)),
     };
     transition(before, event)
 }

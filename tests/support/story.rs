@@ -11,7 +11,7 @@ pub const GATE: &str = "bash test.sh";
 
 impl Repo {
     /// One commit with the gate's script.
-    pub fn born() -> Self {
+    pub fn with_script() -> Self {
         Self::stage("born", || {
             let repo = Self::unborn();
             repo.write("test.sh", "cat results 2>/dev/null; test ! -e red\n");
@@ -24,7 +24,7 @@ impl Repo {
     /// After `cook init --commit`.
     pub fn set_up() -> Self {
         Self::stage("set_up", || {
-            let repo = Self::born();
+            let repo = Self::with_script();
             repo.cook(&["init", "--mission", MISSION, "--commit"])
                 .exits(0);
             repo
@@ -32,7 +32,7 @@ impl Repo {
     }
 
     /// Two slices planned, the gate trusted, `a` selected.
-    pub fn selected() -> Self {
+    pub fn with_selection() -> Self {
         Self::stage("selected", || {
             let repo = Self::set_up();
             repo.select_a();
@@ -49,18 +49,18 @@ impl Repo {
     }
 
     /// `a` is implemented and its gate green.
-    pub fn committed() -> Self {
+    pub fn with_commit() -> Self {
         Self::stage("committed", || {
-            let repo = Self::selected();
+            let repo = Self::with_selection();
             repo.implement_a();
             repo
         })
     }
 
     /// Review (yes) and audit of `a` are in.
-    pub fn reviewed() -> Self {
+    pub fn with_review() -> Self {
         Self::stage("reviewed", || {
-            let repo = Self::committed();
+            let repo = Self::with_commit();
             repo.look_at_a();
             repo
         })
@@ -69,7 +69,7 @@ impl Repo {
     /// `a` is done, `b` cancelled, and judges are due.
     pub fn wave() -> Self {
         Self::stage("wave", || {
-            let repo = Self::reviewed();
+            let repo = Self::with_review();
             repo.leave_judges();
             repo
         })
@@ -119,7 +119,7 @@ impl Repo {
     }
 
     /// The project is done.
-    pub fn done() -> Self {
+    pub fn with_done() -> Self {
         Self::stage("done", || {
             let repo = Self::wave();
             repo.judges_say_yes();

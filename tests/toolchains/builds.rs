@@ -2,7 +2,8 @@
 
 use crate::support::{Repo, run_alone};
 use crate::{
-    append, init, init_green, is_here, make_project, only_a, path, toolchain, twice, written,
+    append, init, init_green, is_here, make_project, only_a, path, read_written_time, toolchain,
+    twice,
 };
 
 #[test]
@@ -76,10 +77,14 @@ fn npm_installs_from_the_lock_file_once() {
     twice(&repo, |repo| {
         assert!(repo.read("package-lock.json").contains("sha512"));
         assert!(repo.read(".agent/cook.toml").contains("\"npm ci\""));
-        before = Some(written(repo, stamp));
+        before = Some(read_written_time(repo, stamp));
         append(&repo.root.join("test.js"), "// more\n");
     });
-    assert_eq!(before, Some(written(&repo, stamp)), "installed again");
+    assert_eq!(
+        before,
+        Some(read_written_time(&repo, stamp)),
+        "installed again"
+    );
 }
 
 #[test]
@@ -112,11 +117,11 @@ with zipfile.ZipFile("vendor/greet-1.0-py3-none-any.whl", "w") as wheel:
     let stamp = ".venv/pyvenv.cfg";
     let mut before = None;
     let printed = twice(&repo, |repo| {
-        before = Some(written(repo, stamp));
+        before = Some(read_written_time(repo, stamp));
         append(&repo.root.join("tests/test_greet.py"), "# more\n");
     });
     assert!(printed.contains("Ran 1 test"), "{printed}");
-    assert_eq!(before, Some(written(&repo, stamp)), "made again");
+    assert_eq!(before, Some(read_written_time(&repo, stamp)), "made again");
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn room(repo: &Repo) -> PathBuf {
 
 /// When a file of the room was written.
 #[track_caller]
-fn written(repo: &Repo, path: &str) -> std::time::SystemTime {
+fn read_written_time(repo: &Repo, path: &str) -> std::time::SystemTime {
     let place = room(repo).join(path);
     let meta = std::fs::symlink_metadata(&place);
     meta.unwrap_or_else(|error| panic!("{}: {error}", place.display()))

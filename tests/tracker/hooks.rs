@@ -42,17 +42,17 @@ fn project(issues: &Issues) {
     issues.add("x-c", "third", "blocks x-b\n");
 }
 
-fn claimed(issues: &Issues, id: &str, by: &str) {
+fn set_claimed(issues: &Issues, id: &str, by: &str) {
     issues.set(id, "status", "in_progress");
     issues.set(id, "assignee", by);
 }
 
 /// A worktree without a workflow, `x-a` in work.
-fn tracked() -> (Repo, Issues) {
-    let repo = Repo::born();
+fn make_tracked() -> (Repo, Issues) {
+    let repo = Repo::with_script();
     let issues = track(&repo, "br", "paged");
     project(&issues);
-    claimed(&issues, "x-a", "me");
+    set_claimed(&issues, "x-a", "me");
     (repo, issues)
 }
 
@@ -69,11 +69,11 @@ fn link(repo: &Repo, subject: &str) -> String {
 #[test]
 fn a_session_is_told_its_issue_and_what_is_ready() {
     for (program, shape) in SHAPES {
-        let repo = Repo::born();
+        let repo = Repo::with_script();
         let issues = track(&repo, program, shape);
         project(&issues);
         issues.add("x-d", "other work", "");
-        claimed(&issues, "x-a", "me");
+        set_claimed(&issues, "x-a", "me");
         issues.write(
             "issues/x-a/comment-0000",
             "Done: half.\nNext: # the rest </b>",
@@ -110,7 +110,7 @@ fn a_session_is_told_its_issue_and_what_is_ready() {
 
 #[test]
 fn without_a_workspace_no_tracker_is_called() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let issues = track(&repo, "br", "flat");
     std::fs::remove_dir_all(repo.root.join(".beads")).unwrap();
     repo.commit("No issues", None);
@@ -123,7 +123,7 @@ fn without_a_workspace_no_tracker_is_called() {
     assert_eq!(issues.calls(), Vec::<Vec<String>>::new());
     assert!(!repo.root.join(".beads").exists());
     // The settings may say so too.
-    let none = Repo::selected();
+    let none = Repo::with_selection();
     let issues = track(&none, "br", "flat");
     project(&issues);
     none.write(".agent/cook.toml", "[tracker]\nkind = \"none\"\n");
@@ -133,7 +133,7 @@ fn without_a_workspace_no_tracker_is_called() {
 
 #[test]
 fn a_commit_is_one_comment_however_often_it_is_told() {
-    let (repo, issues) = tracked();
+    let (repo, issues) = make_tracked();
     let session = Session::new(&repo, "s");
     session.start("startup");
     repo.write("a.rs", "a");
@@ -160,7 +160,7 @@ fn a_commit_is_one_comment_however_often_it_is_told() {
 
 #[test]
 fn a_comment_that_was_cut_off_is_there_once() {
-    let (repo, issues) = tracked();
+    let (repo, issues) = make_tracked();
     let session = Session::new(&repo, "s");
     session.start("startup");
     repo.commit("made", None);
@@ -181,7 +181,7 @@ fn a_comment_that_was_cut_off_is_there_once() {
 
 #[test]
 fn a_hook_that_is_killed_in_the_middle_of_a_comment_leaves_one() {
-    let (repo, issues) = tracked();
+    let (repo, issues) = make_tracked();
     let session = Session::new(&repo, "s");
     session.start("startup");
     repo.commit("made", None);
@@ -220,7 +220,7 @@ fn a_tracker_that_is_away_is_named_once_and_hears_everything_later() {
         ("hang", "`br` is unavailable: no answer within"),
         ("uninitialised", "`br` is not set up: run init first"),
     ] {
-        let (repo, issues) = tracked();
+        let (repo, issues) = make_tracked();
         let session = Session::new(&repo, "s");
         session.start("startup");
         let before = issues.calls().len();
@@ -259,7 +259,7 @@ fn any_wrong_answer_is_named_and_stops_nothing() {
         "partial",
     ] {
         for command in ["list", "ready", "dep", "comments", "show"] {
-            let (repo, issues) = tracked();
+            let (repo, issues) = make_tracked();
             issues.fault(command, fault);
             let session = Session::new(&repo, "s");
             let text = session.start("startup").context();
@@ -295,7 +295,7 @@ fn the_issue_of_a_slice_hears_what_is_done_for_it() {
     repo.cook(&["checkpoint", "half of it"])
         .exits(0)
         .says("kept, with a");
-    session.edited("b.txt");
+    session.tell_edit("b.txt");
     session.turn();
     session.compact();
     let said = issues.comments("x-a");
@@ -322,10 +322,10 @@ fn the_issue_of_a_slice_hears_what_is_done_for_it() {
 #[test]
 fn a_claim_makes_the_issue_the_sessions_and_a_close_sends_it_on() {
     for cook in [true, false] {
-        let repo = Repo::born();
+        let repo = Repo::with_script();
         let issues = track(&repo, "br", "flat");
         project(&issues);
-        claimed(&issues, "x-0", "rival");
+        set_claimed(&issues, "x-0", "rival");
         let session = Session::new(&repo, "s");
         let text = session.start("startup").context();
         assert!(
@@ -336,7 +336,7 @@ fn a_claim_makes_the_issue_the_sessions_and_a_close_sends_it_on() {
             text.contains("Ready: `x-a — first`\n") || text.ends_with("Ready: `x-a — first`"),
             "{text}"
         );
-        session.edited("before.rs");
+        session.tell_edit("before.rs");
         // A claim that another actor holds changes nothing.
         session.shell("br update x-0 --status in_progress");
         assert_eq!(session.state()["item"], json!(null));
@@ -344,7 +344,7 @@ fn a_claim_makes_the_issue_the_sessions_and_a_close_sends_it_on() {
             repo.cook(&["issue", "claim", "x-a"]).exits(0);
             session.shell("cook issue claim x-a");
         } else {
-            claimed(&issues, "x-a", "me");
+            set_claimed(&issues, "x-a", "me");
             session.shell("cd . && br update x-a --status=in_progress --json");
         }
         assert_eq!(session.state()["item"], "x-a");
@@ -355,20 +355,20 @@ fn a_claim_makes_the_issue_the_sessions_and_a_close_sends_it_on() {
             ),
             (json!(0), json!([]))
         );
-        session.edited("src/b.rs");
-        session.edited("src/a.rs");
-        session.edited("../outside.rs");
+        session.tell_edit("src/b.rs");
+        session.tell_edit("src/a.rs");
+        session.tell_edit("../outside.rs");
         repo.write("src/a.rs", "a");
         repo.write("src/b.rs", "b");
         let denied = session
             .before("Bash", json!({"command": "br close x-a"}))
-            .denied();
+            .why_denied();
         assert!(denied.unwrap().contains("commit first"));
         repo.commit("made", None);
         assert_eq!(
             session
                 .before("Bash", json!({"command": "br close x-a"}))
-                .denied(),
+                .why_denied(),
             None
         );
         // Not closed yet, whatever the command ended with.
@@ -391,21 +391,21 @@ fn a_claim_makes_the_issue_the_sessions_and_a_close_sends_it_on() {
         assert!(said[0].starts_with("claim: x-a [cook:claim.x-a."));
         assert!(said[1].starts_with("commit: "));
         assert!(said[2].starts_with("Files modified: src/a.rs, src/b.rs [cook:files.x-a."));
-        let on = session.stop().blocked().unwrap();
+        let on = session.stop().why_blocked().unwrap();
         assert_eq!(
             on,
             "cook: x-a is closed; it unblocked x-b — second. Continue with the next ready work: cook issue ready"
         );
-        assert_eq!(session.stop().blocked(), None, "once");
+        assert_eq!(session.stop().why_blocked(), None, "once");
     }
 }
 
 #[test]
 fn the_claimed_issue_comes_first_and_the_rest_is_counted() {
-    let (repo, issues) = tracked();
-    claimed(&issues, "x-c", "me");
+    let (repo, issues) = make_tracked();
+    set_claimed(&issues, "x-c", "me");
     issues.set("x-c", "updated", "2026-01-02T03:04:05Z");
-    claimed(&issues, "x-b", "rival");
+    set_claimed(&issues, "x-b", "rival");
     let session = Session::new(&repo, "s");
     let text = session.start("startup").context();
     assert!(text.contains("## Resuming: x-c — `third` (+1)"), "{text}");
@@ -420,14 +420,14 @@ fn the_claimed_issue_comes_first_and_the_rest_is_counted() {
     );
     assert_eq!(line.0.out, "cook: x-a\n");
     // What somebody else took meanwhile is not resumed.
-    claimed(&issues, "x-a", "rival");
+    set_claimed(&issues, "x-a", "rival");
     let text = session.start("resume").context();
     assert!(text.contains("## Resuming: x-c — `third`\n"), "{text}");
 }
 
 #[test]
 fn checkpoints_and_recovery_work_by_hand_without_a_workflow() {
-    let (repo, issues) = tracked();
+    let (repo, issues) = make_tracked();
     let session = Session::new(&repo, "s");
     session.start("startup");
     for _ in 0..8 {
@@ -461,10 +461,12 @@ fn checkpoints_and_recovery_work_by_hand_without_a_workflow() {
         "",
         "nothing in the tree"
     );
-    Repo::born()
+    Repo::with_script()
         .cook(&["checkpoint", "x"])
         .fails(3, "not_initialised");
-    Repo::born().cook(&["recover"]).fails(3, "not_initialised");
+    Repo::with_script()
+        .cook(&["recover"])
+        .fails(3, "not_initialised");
 }
 
 #[test]
@@ -473,7 +475,7 @@ fn hooks_at_once_comment_once() {
         Ok(_) => 20,
         Err(_) => 1,
     };
-    let (repo, issues) = tracked();
+    let (repo, issues) = make_tracked();
     let session = Session::new(&repo, "s");
     session.start("startup");
     for round in 0..rounds {
@@ -496,10 +498,10 @@ fn hooks_at_once_comment_once() {
         assert_eq!(said.len(), round + 1, "{said:#?}");
         assert_eq!(said[round], link(&repo, &format!("made {round}")));
     }
-    assert!(texts_of_queue(&repo) <= 101);
+    assert!(count_queue_texts(&repo) <= 101);
 }
 
-fn texts_of_queue(repo: &Repo) -> usize {
+fn count_queue_texts(repo: &Repo) -> usize {
     assert!(!repo.root.join(".agent").exists());
     let path = repo.root.join(".git/cook-hooks/queue.jsonl");
     std::fs::read_to_string(path).unwrap().lines().count()
@@ -507,11 +509,11 @@ fn texts_of_queue(repo: &Repo) -> usize {
 
 #[test]
 fn a_sub_agents_commit_is_commented_and_a_claim_in_a_workflow_comes_before_the_slice() {
-    let repo = Repo::selected();
+    let repo = Repo::with_selection();
     let issues = track(&repo, "br", "envelope");
     // The envelope is bd's; `br` speaks it as well as the flat shape.
     project(&issues);
-    claimed(&issues, "x-a", "me");
+    set_claimed(&issues, "x-a", "me");
     let session = Session::owner(&repo, "s");
     session.shell("br update x-a --claim");
     repo.commit("made", None);
@@ -527,7 +529,7 @@ fn a_sub_agents_commit_is_commented_and_a_claim_in_a_workflow_comes_before_the_s
 }
 
 /// `N20–N23` and the like, one by one.
-fn rows_of(cell: &str) -> Vec<String> {
+fn list_rows(cell: &str) -> Vec<String> {
     let number = |row: &str| row[1..].parse::<u32>().unwrap();
     cell.split(", ")
         .flat_map(|part| match part.split_once('–') {
@@ -566,7 +568,7 @@ fn every_row_of_the_seed_names_tests_that_exist() {
                 && cell[1..].starts_with(|c: char| c.is_ascii_digit())
         };
         if is_row(cells[0]) {
-            listed.extend(rows_of(cells[0]));
+            listed.extend(list_rows(cells[0]));
         }
         for name in line.split('`').skip(1).step_by(2) {
             let is_name =

@@ -144,10 +144,10 @@ fn the_whole_round_works_without_a_workflow_in_every_shape() {
             .ok()
             .says("closed already");
         desk.cook(&["issue", "close", "x-c"])
-            .refused("issue_not_closed")
+            .expect_refused("issue_not_closed")
             .says("waits for x-b");
         desk.cook(&["issue", "show", "x-9"])
-            .refused("issue_unknown");
+            .expect_refused("issue_unknown");
         desk.cook(&["issue", "show", "--", "--help"])
             .exits(2)
             .says("not an issue id");
@@ -164,7 +164,7 @@ fn an_issue_of_another_actor_is_marked_and_left_alone() {
         .ok()
         .says("[held by rival] [in_progress]");
     desk.cook(&["issue", "claim", "x-a"])
-        .refused("issue_held")
+        .expect_refused("issue_held")
         .says("held by rival");
     assert_eq!(desk.issues.count(&["update"]), 0);
 }
@@ -176,7 +176,7 @@ fn an_issue_is_not_closed_over_uncommitted_work() {
     desk.repo.write("src.txt", "work");
     desk.repo.write(".beads/issues.jsonl", "{}\n");
     desk.cook(&["issue", "close", "x-a"])
-        .refused("issue_dirty")
+        .expect_refused("issue_dirty")
         .says("src.txt is not committed");
     assert_eq!(desk.issues.get("x-a", "status"), "open");
     std::fs::remove_file(desk.repo.root.join("src.txt")).unwrap();
@@ -267,13 +267,13 @@ fn the_plan_is_a_tracker_that_only_reports_move() {
     assert_eq!(ready["ready"][0]["reach"]["chain"], 2);
     desk.json("issue-show", &["issue", "show", "two"]);
     desk.cook(&["issue", "claim", "one"])
-        .refused("issue_follows_slice");
+        .expect_refused("issue_follows_slice");
     desk.cook(&["issue", "close", "one"])
-        .refused("issue_follows_slice");
+        .expect_refused("issue_follows_slice");
     desk.cook(&["issue", "create", "three"])
-        .refused("issue_follows_slice");
+        .expect_refused("issue_follows_slice");
     desk.cook(&["issue", "comment", "nine", "so"])
-        .refused("issue_unknown");
+        .expect_refused("issue_unknown");
     for changed in [true, false] {
         let said = desk.json(
             "issue-changed",
@@ -293,7 +293,7 @@ fn the_plan_is_a_tracker_that_only_reports_move() {
     let said = |number: usize| shown["comments"][number]["text"].clone();
     assert_eq!((said(0), said(1)), (json!("so"), json!("piped")));
     desk.cook(&["issue", "show", "three"])
-        .refused("issue_unknown");
+        .expect_refused("issue_unknown");
     desk.repo.hand_in_reground(&json!({"select": "one"}));
     desk.cook(&["issue", "claim", "one"])
         .ok()
@@ -327,7 +327,7 @@ fn the_claim_follows_the_selection_and_the_close_the_acceptance() {
         assert_eq!(desk.issues.get("x-a", "status"), "open", "planned only");
         let stays = |id: &str, word: &str| {
             desk.cook(&["issue", word, id])
-                .refused("issue_follows_slice");
+                .expect_refused("issue_follows_slice");
         };
         stays("x-a", "claim");
         stays("x-a", "close");
@@ -339,7 +339,7 @@ fn the_claim_follows_the_selection_and_the_close_the_acceptance() {
             .ok()
             .says("[tracker_behind]");
         assert_eq!(desk.issues.get("x-a", "status"), "open");
-        desk.repo.commit_for("one", "one.txt", "one works\n");
+        desk.repo.write_commit_for("one", "one.txt", "one works\n");
         desk.record("implementer", &desk.repo.implementer_report(None))
             .ok();
         assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
@@ -398,7 +398,7 @@ fn what_was_taken_back_is_owed_again() {
         .ok()
         .never_says("tracker_behind");
     desk.cook(&["issue", "claim", "x-a"])
-        .refused("issue_follows_slice");
+        .expect_refused("issue_follows_slice");
     // Somebody gave the issue back meanwhile; the selection takes it again.
     desk.issues.set("x-a", "status", "open");
     desk.issues.set("x-a", "assignee", "");
@@ -406,7 +406,7 @@ fn what_was_taken_back_is_owed_again() {
     desk.record("regrounder", &select).ok();
     assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
     // An acceptance that is taken back: the tracker keeps the issue closed, which is named.
-    desk.repo.commit_for("one", "one.txt", "one works\n");
+    desk.repo.write_commit_for("one", "one.txt", "one works\n");
     desk.record("implementer", &desk.repo.implementer_report(None))
         .ok();
     desk.record("reviewer", &desk.repo.reviewer_report(None))
@@ -433,7 +433,7 @@ fn what_was_taken_back_is_owed_again() {
     );
     desk.cook(&["adopt", "--as-user"]).ok();
     desk.cook(&["issue", "claim", "x-c"])
-        .refused("issue_follows_slice");
+        .expect_refused("issue_follows_slice");
     desk.cook(&["issue", "claim", "x-b"]).ok();
 }
 

@@ -5,7 +5,7 @@
 use crate::support::tracker::{Desk, SHAPES, bounds, hasty};
 use cook::tracker::{
     Attempt, Bounds, Commented, Entry, Holder, IssueStatus, Memory, NewIssue, Tracker,
-    TrackerError, replay, unblocked_by,
+    TrackerError, list_unblocked_by, replay,
 };
 use std::time::{Duration, Instant};
 
@@ -57,7 +57,7 @@ fn every_operation_works_in_every_shape() {
         let closed = tracker.close("x-a", "--done\nit is").unwrap();
         assert!(!closed.already && closed.issue.status == IssueStatus::Closed);
         assert_eq!(desk.issues.get("x-a", "reason"), "--done\nit is");
-        let free = unblocked_by(tracker, "x-a").unwrap();
+        let free = list_unblocked_by(tracker, "x-a").unwrap();
         let free: Vec<&str> = free.iter().map(|brief| brief.id.as_str()).collect();
         assert_eq!(free, ["x-b", "x-c"], "x-d still waits for both");
 
@@ -158,7 +158,7 @@ enum Seen {
     Rejected,
 }
 
-fn seen<T>(outcome: &Result<T, TrackerError>) -> Seen {
+fn reduce_outcome<T>(outcome: &Result<T, TrackerError>) -> Seen {
     match outcome {
         Ok(_) => Seen::Fine,
         Err(TrackerError::Unavailable { .. }) => Seen::Away,
@@ -193,11 +193,11 @@ fn every_fault_of_every_reading_command_is_named_in_every_shape() {
             for command in ["list", "ready", "show", "comments", "dep"] {
                 desk.issues.fault(command, fault);
                 let outcome = match command {
-                    "list" => seen(&desk.tracker.current()),
-                    "ready" => seen(&desk.tracker.ready()),
-                    "show" => seen(&desk.tracker.show("x-a")),
-                    "comments" => seen(&desk.tracker.comments("x-a")),
-                    _ => seen(&desk.tracker.dependents("x-a")),
+                    "list" => reduce_outcome(&desk.tracker.current()),
+                    "ready" => reduce_outcome(&desk.tracker.ready()),
+                    "show" => reduce_outcome(&desk.tracker.show("x-a")),
+                    "comments" => reduce_outcome(&desk.tracker.comments("x-a")),
+                    _ => reduce_outcome(&desk.tracker.dependents("x-a")),
                 };
                 assert_eq!(outcome, *expected, "{shape} {command} {fault}");
                 desk.issues.fault(command, "");
@@ -381,7 +381,7 @@ fn what_a_tracker_says_is_cleaned_and_hostile_ids_are_refused() {
     assert_eq!(shown.title, "a b ## c");
     assert_eq!(shown.assignee.as_deref(), Some("r"));
     desk.issues.add("--all", "hostile", "");
-    assert_eq!(seen(&desk.tracker.ready()), Seen::Shape);
+    assert_eq!(reduce_outcome(&desk.tracker.ready()), Seen::Shape);
 }
 
 #[test]
@@ -499,7 +499,7 @@ fn entries(count: usize) -> Vec<Entry> {
         .collect()
 }
 
-fn expected(count: usize) -> Vec<String> {
+fn list_expected(count: usize) -> Vec<String> {
     (1..=count)
         .map(|n| format!("entry {n} [cook:E{n}]"))
         .collect()
@@ -529,7 +529,11 @@ fn a_comment_that_was_ended_half_way_is_there_once() {
             let again = replay(&desk.tracker, &mut memory, &entries(3)).unwrap();
             assert_eq!(again.added + again.found, 2, "{shape} {fault}");
             assert_eq!(again.found == 1, fault != "once hang", "{shape} {fault}");
-            assert_eq!(desk.issues.comments("x-a"), expected(3), "{shape} {fault}");
+            assert_eq!(
+                desk.issues.comments("x-a"),
+                list_expected(3),
+                "{shape} {fault}"
+            );
             let calm = replay(&desk.tracker, &mut memory, &entries(3)).unwrap();
             assert_eq!((calm.added, calm.found), (0, 0));
         }
@@ -550,7 +554,7 @@ fn entries_wait_while_the_tracker_is_down_and_keep_their_order() {
     desk.issues.fault("comments-add", "");
     let report = replay(&desk.tracker, &mut memory, &entries(5)).unwrap();
     assert_eq!((report.added, report.waiting), (4, 0));
-    assert_eq!(desk.issues.comments("x-a"), expected(5));
+    assert_eq!(desk.issues.comments("x-a"), list_expected(5));
 }
 
 #[test]
@@ -571,7 +575,7 @@ fn a_lost_cursor_repeats_nothing() {
     assert_eq!((torn.found, torn.added, torn.waiting), (4, 0, 2));
     let done = replay(&desk.tracker, &mut memory, &entries(6)).unwrap();
     assert_eq!((done.found, done.added), (1, 1));
-    assert_eq!(desk.issues.comments("x-a"), expected(6));
+    assert_eq!(desk.issues.comments("x-a"), list_expected(6));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `cook attest`: statements follow in-toto's published fields and say only what passed; `cook attest
 //! verify` believes nothing but what a listed key signed, and `ssh-keygen` alone comes to the same.
 
-use crate::from::{clone_of, pushed};
-use crate::job::finished;
+use crate::from::{make_clone, make_pushed};
+use crate::job::make_finished;
 use crate::support::{NOW, Repo, Run, run, run_alone};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ struct Attested {
 
 impl Attested {
     fn new() -> Option<Self> {
-        let repo = finished();
+        let repo = make_finished();
         if !has_ssh_keygen(&repo) {
             return None;
         }
@@ -90,7 +90,7 @@ impl Attested {
     }
 
     /// The payload as it would be signed by `key`, for the namespace, in an envelope.
-    fn signed(&self, payload: &[u8], key: &str, namespace: &str, armored: bool) -> Value {
+    fn sign(&self, payload: &[u8], key: &str, namespace: &str, armored: bool) -> Value {
         let kind = "application/vnd.in-toto+json";
         let head = format!("DSSEv1 {} {kind} {} ", kind.len(), payload.len());
         let mut sign = self.repo.command("ssh-keygen");
@@ -111,7 +111,7 @@ fn base64(bytes: &[u8]) -> String {
     run(encode.arg("-w0"), bytes).ok().out
 }
 
-fn decoded(text: &str) -> Vec<u8> {
+fn decode(text: &str) -> Vec<u8> {
     let mut decode = std::process::Command::new("base64");
     run(decode.arg("-d"), text).ok().out.into_bytes()
 }
@@ -170,7 +170,7 @@ fn properties(statement: &Value) -> Vec<&str> {
 
 #[test]
 fn a_passed_verification_is_two_statements_of_what_in_toto_publishes() {
-    let repo = finished();
+    let repo = make_finished();
     let said = repo.cook(&["attest"]).ok().out;
     let all = statements(&said);
     let [verified, tested] = &all[..] else {
@@ -240,8 +240,8 @@ fn a_passed_verification_is_two_statements_of_what_in_toto_publishes() {
 /// From a remote: the statements name it, without who logs in there, and the run that made them.
 #[test]
 fn what_a_clone_attests_names_the_remote_the_log_and_the_run() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     let mut command = clone.cook_command(&["attest", "--from", "origin", "--trust-repo"]);
     command
         .env("GITHUB_SERVER_URL", "https://forge.example")
@@ -287,7 +287,7 @@ fn what_a_clone_attests_names_the_remote_the_log_and_the_run() {
 
 #[test]
 fn what_did_not_pass_is_not_attested() {
-    let repo = finished();
+    let repo = make_finished();
     let (file, name) = target(&repo, "none.intoto.jsonl");
     repo.write("code.txt", repo.read("code.txt") + "more\n");
     repo.cook(&["attest", "--out", &name])
@@ -301,9 +301,9 @@ fn what_did_not_pass_is_not_attested() {
     assert!(!file.exists());
     let open = Repo::with_mission("a mission");
     open.cook(&["attest"]).exits(1).says("not_done");
-    Repo::committed().cook(&["attest"]).exits(1);
+    Repo::with_commit().cook(&["attest"]).exits(1);
     // Nothing but a file is written over.
-    let repo = finished();
+    let repo = make_finished();
     for path in [".", "/dev/null"] {
         repo.cook(&["attest", "--out", path])
             .fails(3, "not_writable")
@@ -339,9 +339,9 @@ fn what_is_signed_is_read_and_checked_without_cook_too() {
     for envelope in &envelopes {
         assert_eq!(envelope["payloadType"], "application/vnd.in-toto+json");
         assert_eq!(envelope["signatures"][0]["keyid"], json["key"]);
-        let sig = decoded_bytes(envelope["signatures"][0]["sig"].as_str().unwrap());
+        let sig = decode_bytes(envelope["signatures"][0]["sig"].as_str().unwrap());
         assert!(sig.starts_with(b"SSHSIG"), "the binary form");
-        let payload = decoded(envelope["payload"].as_str().unwrap());
+        let payload = decode(envelope["payload"].as_str().unwrap());
         statements(std::str::from_utf8(&payload).unwrap());
     }
     // The lines that are printed, by the tools that they name.
@@ -383,7 +383,7 @@ fn what_is_signed_is_read_and_checked_without_cook_too() {
         .says("not compared");
 }
 
-fn decoded_bytes(text: &str) -> Vec<u8> {
+fn decode_bytes(text: &str) -> Vec<u8> {
     use std::io::Write;
     let mut decode = std::process::Command::new("base64");
     let mut child = decode
@@ -428,7 +428,7 @@ fn only_a_listed_key_counts_now_and_for_this_purpose() {
         &format!("one@example.org namespaces=\"cook\",valid-after=\"20990101\" {one}"),
         "signer_out_of_time",
     );
-    let payload = decoded(attested.envelopes()[0]["payload"].as_str().unwrap());
+    let payload = decode(attested.envelopes()[0]["payload"].as_str().unwrap());
     for (key, namespace, armored, code) in [
         ("one", "cook", false, None),
         ("one", "cook", true, None),
@@ -436,9 +436,7 @@ fn only_a_listed_key_counts_now_and_for_this_purpose() {
         ("one", "file", true, Some("signature_namespace")),
         ("other", "cook", false, Some("signer_not_listed")),
     ] {
-        let line = attested
-            .signed(&payload, key, namespace, armored)
-            .to_string();
+        let line = attested.sign(&payload, key, namespace, armored).to_string();
         let read = attested.reads(&[line]);
         match code {
             None => drop(read.ok().says("by one@example.org")),
@@ -446,7 +444,7 @@ fn only_a_listed_key_counts_now_and_for_this_purpose() {
         }
     }
     // Of several signatures one that counts is enough, wherever it stands.
-    let mut both = attested.signed(&payload, "other", "cook", false);
+    let mut both = attested.sign(&payload, "other", "cook", false);
     let good = attested.envelopes()[0]["signatures"][0].clone();
     both["signatures"].as_array_mut().unwrap().push(good);
     attested.reads(&[both.to_string()]).ok();
@@ -467,12 +465,12 @@ fn what_was_not_signed_as_it_stands_is_refused_by_its_name() {
         change(&mut envelope);
         vec![envelope.to_string()]
     };
-    let payload = decoded(good[0]["payload"].as_str().unwrap());
+    let payload = decode(good[0]["payload"].as_str().unwrap());
     let text = String::from_utf8(payload.clone()).unwrap();
     let signed = |text: &str| {
         vec![
             attested
-                .signed(text.as_bytes(), "one", "cook", false)
+                .sign(text.as_bytes(), "one", "cook", false)
                 .to_string(),
         ]
     };
@@ -656,7 +654,7 @@ fn what_was_not_signed_as_it_stands_is_refused_by_its_name() {
 
 #[test]
 fn it_signs_with_the_key_that_git_signs_with_for_a_person() {
-    let repo = finished();
+    let repo = make_finished();
     if !has_ssh_keygen(&repo) {
         return;
     }
@@ -689,7 +687,7 @@ fn it_signs_with_the_key_that_git_signs_with_for_a_person() {
     is_answer("attest", &said);
     assert!(said["key"].as_str().unwrap().starts_with("SHA256:"));
     // An agent does not sign in a person's name.
-    repo.cook(&["attest", "--sign"]).refused("user_only");
+    repo.cook(&["attest", "--sign"]).expect_refused("user_only");
     let mut command = repo.cook_command(&sign);
-    run(command.env("CLAUDECODE", "1"), "").refused("user_only");
+    run(command.env("CLAUDECODE", "1"), "").expect_refused("user_only");
 }

@@ -1,8 +1,8 @@
 //! The contract of the base decides: what a pull request loosens is named and red, what it asks for
 //! beside runs too, and a change of the contract alone waits for a person.
 
-use crate::from::{bare, clone_of, pushed, pushed_after};
-use crate::job::{all_are, codes, finished_after};
+use crate::from::{bare, make_clone, make_pushed, make_pushed_after};
+use crate::job::{all_are, codes, make_finished_after};
 use crate::support::{Repo, Run};
 use serde_json::{Value, json};
 
@@ -144,7 +144,7 @@ const LOOSENED: [(Change, &str, &str); 17] = [
 ];
 
 /// A pushed job whose base has a list of signers and CI.
-fn guarded() -> Repo {
+fn make_guarded() -> Repo {
     let begin = |repo: &Repo| {
         repo.git(&["checkout", "-q", "main"]);
         repo.write(".agent/allowed_signers", "a@example.org ssh-ed25519 AAAA\n");
@@ -157,15 +157,15 @@ fn guarded() -> Repo {
         repo.git(&["checkout", "-q", "work"]);
         repo.git(&["merge", "-q", "--ff-only", "main"]);
     };
-    pushed_after("a pushed job that is guarded", || {
-        finished_after("a job that is guarded", begin)
+    make_pushed_after("a pushed job that is guarded", || {
+        make_finished_after("a job that is guarded", begin)
     })
 }
 
 #[test]
 fn whatever_a_pull_request_loosens_is_named_with_its_file_and_field() {
-    let repo = guarded();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_guarded();
+    let clone = make_clone(&repo, &["-b", "work"]);
     let head = clone.head();
     let found = codes(&ask(&clone, "control-plane", &[]));
     let of_contract = |code: &&String| code.starts_with("contract_") || *code == "judge_changed";
@@ -193,8 +193,8 @@ fn whatever_a_pull_request_loosens_is_named_with_its_file_and_field() {
 
 #[test]
 fn a_gate_that_is_new_runs_with_those_of_the_base() {
-    let repo = pushed_after("a pushed job that asks for more", || {
-        finished_after("a job that asks for more", |repo| {
+    let repo = make_pushed_after("a pushed job that asks for more", || {
+        make_finished_after("a job that asks for more", |repo| {
             let check = repo.read(SETTINGS);
             let more = "more = { run = \"sh .agent/more.sh\" }\n[limits]\nsteps = 50\n";
             repo.write(SETTINGS, check + more);
@@ -205,7 +205,7 @@ fn a_gate_that_is_new_runs_with_those_of_the_base() {
             repo.commit("Ask for more", None);
         })
     });
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let clone = make_clone(&repo, &["-b", "work"]);
     let run = ask(&clone, "all", &["--rerun"]).ok();
     all_are(&run, "reproduced", "holds");
     let found = messages(&run, "contract_stronger");
@@ -253,14 +253,14 @@ fn a_gate_that_is_new_runs_with_those_of_the_base() {
 #[test]
 fn a_gate_of_the_base_runs_with_the_bases_own_scripts() {
     for (script, exit) in [("test -e table.txt\n", 0), ("test ! -e table.txt\n", 1)] {
-        let repo = pushed();
+        let repo = make_pushed();
         repo.git(&["checkout", "-q", "main"]);
         add(&repo, SETTINGS, "more = { run = \"sh .agent/more.sh\" }\n");
         repo.write(".agent/more.sh", script);
         repo.git(&["add", "-f", ".agent/more.sh"]);
         repo.commit("Ask for more", None);
         repo.git(&["push", "-q", bare(&repo).to_str().unwrap(), "main"]);
-        let clone = clone_of(&repo, &["-b", "work"]);
+        let clone = make_clone(&repo, &["-b", "work"]);
         let run = ask(&clone, "all", &["--rerun"]).exits(exit);
         assert!(messages(&run, "contract_weaker").is_empty(), "{}", run.out);
         let run = run.says("with its files under `.agent/`");
@@ -278,8 +278,8 @@ fn a_gate_of_the_base_runs_with_the_bases_own_scripts() {
 /// Who holds a done commit could merge it into a commit of their own, as often as they like.
 #[test]
 fn a_done_commit_makes_nothing_else_done() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     let digest = ask(&clone, "all", &[]).json()["base"]["contract"].clone();
     clone.git(&["checkout", "-q", "-b", "attack", "origin/main"]);
     clone.write("evil.txt", "nobody judged this\n");
@@ -312,8 +312,8 @@ fn a_done_commit_makes_nothing_else_done() {
 /// A tag or a branch of somebody's that has the base's name is not the base.
 #[test]
 fn a_base_that_may_be_two_things_is_refused() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     clone.git(&["tag", "origin/main", "HEAD"]);
     ask(&clone, "all", &[])
         .exits(2)
@@ -328,8 +328,8 @@ fn a_base_that_may_be_two_things_is_refused() {
 
 #[test]
 fn nothing_of_gits_own_is_written_and_no_pipe_is_waited_for() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     for words in [
         &["report", "--html", ".git/HEAD"][..],
         &["attest", "--out", ".git/config"],
@@ -356,8 +356,8 @@ fn nothing_of_gits_own_is_written_and_no_pipe_is_waited_for() {
 
 #[test]
 fn a_change_of_the_contract_alone_waits_for_a_person() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "main"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "main"]);
     clone.git(&["checkout", "-q", "-b", "loosen"]);
     replace(&clone, SETTINGS, "sh check.sh", "true");
     clone.commit("Another gate", None);
@@ -389,8 +389,8 @@ fn a_change_of_the_contract_alone_waits_for_a_person() {
 /// The repository's own checks are compared, and are work as well.
 #[test]
 fn what_runs_beside_the_gates_is_no_contract_alone() {
-    let repo = guarded();
-    let clone = clone_of(&repo, &["-b", "main"]);
+    let repo = make_guarded();
+    let clone = make_clone(&repo, &["-b", "main"]);
     clone.git(&["checkout", "-q", "-b", "more"]);
     add(&clone, "Makefile", "\tmypy .\n");
     clone.commit("One more check", None);
@@ -428,14 +428,14 @@ fn what_runs_beside_the_gates_is_no_contract_alone() {
 
 #[test]
 fn a_contract_that_somebody_accepted_decides_until_the_next_edit() {
-    let repo = pushed_after("a pushed job with other limits", || {
-        finished_after("a job with other limits", |repo| {
+    let repo = make_pushed_after("a pushed job with other limits", || {
+        make_finished_after("a job with other limits", |repo| {
             add(repo, SETTINGS, "[limits]\nsteps = 99999\n");
             repo.cook(&["init", "--as-user"]).ok();
             repo.commit("More steps", None);
         })
     });
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let clone = make_clone(&repo, &["-b", "work"]);
     let run = ask(&clone, "all", &["--rerun"]).exits(1);
     assert_eq!(messages(&run, "contract_weaker").len(), 1, "{}", run.out);
     let digest = run.json()["base"]["contract"].as_str().unwrap().to_owned();
@@ -492,8 +492,8 @@ fn a_criterion_of_the_base_that_was_dropped_or_reworded_is_named() {
 
 #[test]
 fn a_base_that_says_nothing_and_words_that_mean_nothing_are_told() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     let by = |base: &str, more: &[&str]| {
         let words = [
             "verify",

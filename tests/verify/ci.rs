@@ -1,7 +1,7 @@
 //! The steps of `action.yml`, run as a runner's shell would run them, in a clone with a runner's environment.
 
-use crate::ci_table::checked_out;
-use crate::from::{bare, clone_of, pushed};
+use crate::ci_table::check_out;
+use crate::from::{bare, make_clone, make_pushed};
 use crate::support::{COOK, Repo, Run, run};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -183,8 +183,8 @@ fn digest(path: &str) -> String {
 
 #[test]
 fn a_clone_is_verified_by_a_binary_of_the_runner() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     let branch = [("binary", COOK), ("branch", "work")];
     let (run, outputs) = act(&clone, &branch);
     run.ok()
@@ -281,14 +281,14 @@ fn a_release_is_fetched_by_its_digest() {
 /// A pull request as it is checked out where nothing is said: its merge alone, with nothing before it.
 #[test]
 fn a_pull_request_is_judged_by_its_base() {
-    let repo = pushed();
+    let repo = make_pushed();
     repo.git(&["checkout", "-q", "main"]);
     repo.write("other.txt", "somebody else's\n");
     repo.commit("Meanwhile", None);
     repo.git(&["push", "-q", bare(&repo).to_str().unwrap(), "main"]);
     repo.git(&["checkout", "-q", "--detach"]);
     repo.git(&["merge", "-q", "--no-ff", "-m", "Merge 1", "work"]);
-    let clone = checked_out(&repo, "refs/pull/1/merge", &["--depth", "1"]);
+    let clone = check_out(&repo, "refs/pull/1/merge", &["--depth", "1"]);
     let (run, outputs) = act_on(Event::PULL_REQUEST, &clone, &[("binary", COOK)]);
     run.ok().says("judged by the contract of `origin/main`");
     assert!(outputs.contains("\npassed=true\n"), "{outputs}");
@@ -306,12 +306,12 @@ fn a_pull_request_is_judged_by_its_base() {
 /// One that touches nothing but the contract, from a fork: a person decides, outside of the tree.
 #[test]
 fn a_change_of_the_contract_alone_is_a_persons() {
-    let repo = pushed();
+    let repo = make_pushed();
     let fork = repo.beside("fork.git");
     let from = bare(&repo);
     let (from, to) = (from.to_str().unwrap(), fork.to_str().unwrap());
     repo.git(&["clone", "-q", "--mirror", from, to]);
-    let clone = clone_of(&repo, &["-b", "main"]);
+    let clone = make_clone(&repo, &["-b", "main"]);
     let settings = clone.read(".agent/cook.toml");
     clone.write(".agent/cook.toml", settings.replace("sh check.sh", "true"));
     clone.commit("Another gate", None);

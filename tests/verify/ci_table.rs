@@ -1,6 +1,6 @@
 //! What cook does in CI: each case with real git objects, right in all, and refused where somebody tampered.
 
-use crate::from::{bare, clone_of, pushed};
+use crate::from::{bare, make_clone, make_pushed};
 use crate::job::{all_are, codes};
 use crate::support::{Repo, Run, run_alone};
 
@@ -57,7 +57,7 @@ fn go_on(repo: &Repo) {
 }
 
 /// The commit at HEAD under a name of its own at the remote, checked out there as a runner does it.
-pub fn checked_out(repo: &Repo, name: &str, depth: &[&str]) -> Repo {
+pub fn check_out(repo: &Repo, name: &str, depth: &[&str]) -> Repo {
     push(repo, &format!("+HEAD:{name}"));
     let clone = Repo::directory();
     clone.git(&["init", "-q", "-b", "main"]);
@@ -79,8 +79,8 @@ pub fn checked_out(repo: &Repo, name: &str, depth: &[&str]) -> Repo {
 
 #[test]
 fn a_pull_request_at_its_own_head() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     is_proven(ask(&clone, &OF_WORK), "itself");
     tamper(&clone);
     is_refused(ask(&clone, &OF_WORK), "head_moved_since_done");
@@ -88,11 +88,11 @@ fn a_pull_request_at_its_own_head() {
 
 #[test]
 fn a_push_after_done_is_red_at_that_commit() {
-    let repo = pushed();
+    let repo = make_pushed();
     repo.write("more.txt", "one thing more\n");
     repo.commit("More", None);
     push(&repo, "work");
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let clone = make_clone(&repo, &["-b", "work"]);
     is_refused(ask(&clone, &OF_WORK), "head_moved_since_done");
 }
 
@@ -101,11 +101,11 @@ fn a_push_after_done_is_red_at_that_commit() {
 #[test]
 fn a_merge_ref_with_and_without_its_history() {
     for depth in [&["--depth", "1"][..], &[]] {
-        let repo = pushed();
+        let repo = make_pushed();
         go_on(&repo);
         repo.git(&["checkout", "-q", "--detach"]);
         repo.git(&["merge", "-q", "--no-ff", "-m", "Merge 1", "work"]);
-        let clone = checked_out(&repo, "refs/pull/1/merge", depth);
+        let clone = check_out(&repo, "refs/pull/1/merge", depth);
         is_proven(ask(&clone, &OF_WORK), "merged_from");
         let words = ["verify", "--trust-repo", "--base", "origin/main"];
         let run = clone.cook(&[&words[..], &OF_WORK].concat());
@@ -117,7 +117,7 @@ fn a_merge_ref_with_and_without_its_history() {
 
 #[test]
 fn a_merge_queue_of_several() {
-    let repo = pushed();
+    let repo = make_pushed();
     go_on(&repo);
     repo.git(&["checkout", "-q", "-b", "another", "main~1"]);
     repo.write("another.txt", "of another pull request\n");
@@ -126,7 +126,7 @@ fn a_merge_queue_of_several() {
     repo.git(&["merge", "-q", "--no-ff", "-m", "Merge 1", "another"]);
     repo.git(&["merge", "-q", "--no-ff", "-m", "Merge 2", "work"]);
     let name = "refs/heads/gh-readonly-queue/main/pr-2";
-    let clone = checked_out(&repo, name, &[]);
+    let clone = check_out(&repo, name, &[]);
     let of_queue = [
         "--from",
         "origin",
@@ -139,14 +139,14 @@ fn a_merge_queue_of_several() {
     // The one behind it brings what nobody proved.
     repo.write("unproven.txt", "nobody judged this\n");
     repo.commit("Merge 3", None);
-    let behind = checked_out(&repo, "refs/heads/gh-readonly-queue/main/pr-3", &[]);
+    let behind = check_out(&repo, "refs/heads/gh-readonly-queue/main/pr-3", &[]);
     is_refused(ask(&behind, &OF_WORK), "head_moved_since_done");
 }
 
 /// The log is in the fork alone; the base's list says whose word counts.
 #[test]
 fn a_pull_request_from_a_fork() {
-    let repo = pushed();
+    let repo = make_pushed();
     let fork = repo.beside("fork.git");
     let words = ["clone", "-q", "--mirror"];
     let (from, to) = (bare(&repo), fork.to_str().unwrap().to_owned());
@@ -156,7 +156,7 @@ fn a_pull_request_from_a_fork() {
     }
     let done = format!("refs/cook/done/{}", repo.git(&["rev-parse", "work"]));
     push(&repo, &format!(":{done}"));
-    let clone = clone_of(&repo, &["-b", "main"]);
+    let clone = make_clone(&repo, &["-b", "main"]);
     let url = format!("file://{to}");
     clone.git(&["fetch", "-q", &url, "refs/heads/work"]);
     clone.git(&["checkout", "-q", "--detach", "FETCH_HEAD"]);
@@ -190,7 +190,7 @@ fn a_pull_request_from_a_fork() {
 
 #[test]
 fn conflicts_that_were_solved_by_hand_are_judged_again() {
-    let repo = pushed();
+    let repo = make_pushed();
     repo.git(&["checkout", "-q", "main"]);
     repo.write("code.txt", "the library of differences\n");
     repo.commit("Meanwhile", None);
@@ -206,14 +206,14 @@ fn conflicts_that_were_solved_by_hand_are_judged_again() {
         solved.replace("sums\n", "sums and differences\n"),
     );
     repo.commit("Merge by hand", None);
-    let clone = checked_out(&repo, "refs/pull/1/merge", &[]);
+    let clone = check_out(&repo, "refs/pull/1/merge", &[]);
     is_refused(ask(&clone, &OF_WORK), "head_moved_since_done");
 }
 
 #[test]
 fn two_runs_at_once_read_the_log_that_each_was_told_of() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     let tip = repo.git(&[
         "ls-remote",
         bare(&repo).to_str().unwrap(),
@@ -250,7 +250,7 @@ fn what_was_merged_is_found_by_the_done_commits_of_the_remote() {
         ("merge", true),
         ("squash", true),
     ] {
-        let repo = pushed();
+        let repo = make_pushed();
         repo.git(&["checkout", "-q", "main"]);
         repo.write("other.txt", "somebody else's\n");
         repo.commit("Meanwhile", None);
@@ -270,7 +270,7 @@ fn what_was_merged_is_found_by_the_done_commits_of_the_remote() {
         if depth {
             options.extend(["--depth", "1"]);
         }
-        let clone = clone_of(&repo, &options);
+        let clone = make_clone(&repo, &options);
         let run = clone.cook(&[
             "verify",
             "--from",
@@ -305,7 +305,7 @@ fn what_was_merged_is_found_by_the_done_commits_of_the_remote() {
 #[test]
 fn a_long_branch_that_was_rebased_is_found_by_its_250th_commit_at_most() {
     for (commits, found) in [(250, true), (251, false)] {
-        let repo = pushed();
+        let repo = make_pushed();
         go_on(&repo);
         let base = repo.head();
         let fork = repo.git(&["merge-base", "main", "work"]);
@@ -325,7 +325,7 @@ fn a_long_branch_that_was_rebased_is_found_by_its_250th_commit_at_most() {
         }
         repo.git(&["reset", "-q", "--hard", &at]);
         push(&repo, "main");
-        let clone = clone_of(&repo, &["-b", "main", "--single-branch"]);
+        let clone = make_clone(&repo, &["-b", "main", "--single-branch"]);
         let words = [
             "verify",
             "--from",

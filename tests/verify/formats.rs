@@ -1,7 +1,7 @@
 //! Every format of `cook verify` and `cook check` follows its published schema, and no word of anybody's
 //! does anything in one.
 
-use crate::job::finished;
+use crate::job::make_finished;
 use crate::support::reports::slice;
 use crate::support::{Repo, Run, run};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn schema(name: &str) -> PathBuf {
 
 /// The answer in a format; it ends as the others do.
 #[track_caller]
-fn shown(repo: &Repo, args: &[&str], format: &str, exit: i32) -> Run {
+fn show(repo: &Repo, args: &[&str], format: &str, exit: i32) -> Run {
     repo.cook(&[args, &["--format", format]].concat())
         .exits(exit)
 }
@@ -29,7 +29,7 @@ fn shown(repo: &Repo, args: &[&str], format: &str, exit: i32) -> Run {
 #[track_caller]
 fn follow_their_schemas(repo: &Repo, args: &[&str], exit: i32) -> [String; 4] {
     FORMATS.map(|format| {
-        let answer = shown(repo, args, format, exit);
+        let answer = show(repo, args, format, exit);
         match format {
             "sarif" => sarif(&answer.out),
             "junit" => junit(repo, &answer.out),
@@ -96,9 +96,9 @@ fn junit(repo: &Repo, text: &str) {
 
 #[test]
 fn what_verify_says_is_the_same_in_every_format() {
-    let repo = finished();
+    let repo = make_finished();
     let answer = repo.cook(&["verify", "--json"]).ok();
-    assert_eq!(answer.out, shown(&repo, &["verify"], "json", 0).out);
+    assert_eq!(answer.out, show(&repo, &["verify"], "json", 0).out);
     let [github, markdown, junit, sarif] = follow_their_schemas(&repo, &["verify"], 0);
     assert!(github.starts_with("::notice title=cook verify::passed: is this commit proven done? "));
     let criteria = answer.json()["criteria"].as_array().unwrap().len();
@@ -242,7 +242,7 @@ fn is_harmless([github, markdown, junit, _]: &[String; 4], findings: usize) {
 
 #[test]
 fn the_summary_and_the_outputs_are_written_once() {
-    let repo = finished();
+    let repo = make_finished();
     let files = repo.outside();
     let mut command = repo.cook_command(&["verify", "--format", "github"]);
     for (name, file) in [
@@ -254,7 +254,7 @@ fn the_summary_and_the_outputs_are_written_once() {
     }
     run(&mut command, "").ok();
     let read = |file: &str| std::fs::read_to_string(files.join(file)).unwrap();
-    let markdown = shown(&repo, &["verify"], "markdown", 0).out;
+    let markdown = show(&repo, &["verify"], "markdown", 0).out;
     assert_eq!(read("summary"), format!("before\n{markdown}"));
     let output = read("output");
     let head = repo.head();

@@ -1,17 +1,17 @@
 //! The log of a remote, read from a clone that has none: `cook verify --from`.
 
-use crate::hostile::{Change, Forger, of, replaced};
-use crate::job::{all_are, codes, finished, verdicts};
+use crate::hostile::{Change, Forger, of, replace_once};
+use crate::job::{all_are, codes, make_finished, verdicts};
 use crate::support::{Repo, run};
 use std::path::PathBuf;
 
 /// A finished job whose branch and log are in a bare repository beside it, with `main` as its base.
-pub fn pushed() -> Repo {
-    pushed_after("a finished job that was pushed", finished)
+pub fn make_pushed() -> Repo {
+    make_pushed_after("a finished job that was pushed", make_finished)
 }
 
 /// The same of another job.
-pub fn pushed_after(name: &str, job: impl FnOnce() -> Repo) -> Repo {
+pub fn make_pushed_after(name: &str, job: impl FnOnce() -> Repo) -> Repo {
     Repo::stage(name, || {
         let repo = job();
         let bare = bare(&repo);
@@ -27,7 +27,7 @@ pub fn bare(repo: &Repo) -> PathBuf {
 }
 
 /// A clone with a home of its own, where nothing is trusted.
-pub fn clone_of(repo: &Repo, options: &[&str]) -> Repo {
+pub fn make_clone(repo: &Repo, options: &[&str]) -> Repo {
     let clone = Repo::directory();
     let from = format!("file://{}", bare(repo).display());
     clone.git(&[&["clone", "-q"], options, &[&from, "."]].concat());
@@ -36,8 +36,8 @@ pub fn clone_of(repo: &Repo, options: &[&str]) -> Repo {
 
 #[test]
 fn a_strangers_clone_reproduces_everything_and_keeps_nothing() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     clone
         .cook(&["verify"])
         .exits(1)
@@ -87,8 +87,8 @@ fn a_strangers_clone_reproduces_everything_and_keeps_nothing() {
 /// The log was pulled: no gate ran here yet, and what the log says of them is no lost proof.
 #[test]
 fn a_clone_that_pulled_the_log_verifies_as_any_other() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     clone.cook(&["pull", "origin"]).ok();
     clone
         .cook(&["verify", "control-plane", "--strict"])
@@ -106,8 +106,8 @@ fn a_clone_that_pulled_the_log_verifies_as_any_other() {
 
 #[test]
 fn one_line_of_the_code_changed_in_a_clone_is_named() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     clone.write(
         "code.txt",
         clone.read("code.txt").replace("their sum", "their product"),
@@ -129,8 +129,8 @@ fn one_line_of_the_code_changed_in_a_clone_is_named() {
 
 #[test]
 fn a_remote_without_a_log_one_that_is_not_there_and_a_forged_one_are_said_so() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "main"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "main"]);
     clone
         .cook(&["verify", "--from", "origin"])
         .exits(1)
@@ -154,7 +154,7 @@ fn a_remote_without_a_log_one_that_is_not_there_and_a_forged_one_are_said_so() {
 
     let flipped: Change = |file, text| {
         of(file, "reviewed", text)
-            .then(|| replaced(text, "\"positive\": true", "\"positive\": false"))
+            .then(|| replace_once(text, "\"positive\": true", "\"positive\": false"))
             .flatten()
     };
     let forger = Forger::new(&repo);
@@ -174,7 +174,7 @@ fn a_remote_without_a_log_one_that_is_not_there_and_a_forged_one_are_said_so() {
         ],
         b"",
     );
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let clone = make_clone(&repo, &["-b", "work"]);
     clone
         .cook(&["verify", "--from", "origin", "--trust-repo"])
         .exits(1)
@@ -188,10 +188,10 @@ fn what_was_taken_back_is_not_proven_by_the_log_it_was_done_in() {
         &["undo", "--as-user"][..],
         &["refocus", "--mission", "Another", "--as-user"],
     ] {
-        let repo = pushed();
+        let repo = make_pushed();
         repo.cook(words).ok();
         repo.cook(&["push", bare(&repo).to_str().unwrap()]).ok();
-        let clone = clone_of(&repo, &["-b", "work"]);
+        let clone = make_clone(&repo, &["-b", "work"]);
         clone
             .cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
             .exits(1)
@@ -202,7 +202,7 @@ fn what_was_taken_back_is_not_proven_by_the_log_it_was_done_in() {
 /// Where the base branch lists who may sign, what is only recorded counts when one of them signed.
 #[test]
 fn what_is_recorded_counts_by_the_signers_of_the_base() {
-    let repo = pushed();
+    let repo = make_pushed();
     let keys = repo.outside();
     let key = |name: &str| keys.join(name).to_str().unwrap().to_owned();
     for name in ["one", "other"] {
@@ -233,7 +233,7 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
     let to = bare(&repo).to_str().unwrap().to_owned();
     repo.git(&["push", "-q", &to, "main"]);
     let ask = || {
-        let clone = clone_of(&repo, &["-b", "work"]);
+        let clone = make_clone(&repo, &["-b", "work"]);
         clone.cook(&["verify", "slice", "a", "--from", "origin"])
     };
     ask()
@@ -241,7 +241,7 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
         .says("word_unsigned")
         .says("bears no signature");
     // As a CI checkout has it, and by the address alone: the remote says which branch is its base.
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let clone = make_clone(&repo, &["-b", "work"]);
     clone.git(&["remote", "set-head", "origin", "--delete"]);
     for named in ["origin", &format!("file://{to}")] {
         clone
@@ -252,7 +252,7 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
 
     // A log that was pulled is no better than the one it came from; this clone's own is asked for nothing.
     let pulled = |options: &[&str]| {
-        let clone = clone_of(&repo, &["-b", "work"]);
+        let clone = make_clone(&repo, &["-b", "work"]);
         for option in options {
             clone.git(&["remote", "set-head", "origin", option]);
         }
@@ -293,7 +293,7 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
         );
         ask().exits(code).says(why);
         pulled(&[]).exits(code).says(why);
-        let clone = clone_of(&repo, &["-b", "work"]);
+        let clone = make_clone(&repo, &["-b", "work"]);
         let words = ["verify", "slice", "a", "--from", "origin", "--base"];
         let by_base = |base: &str| clone.cook(&[&words[..], &[base]].concat());
         by_base("origin/main").exits(code).says(why);

@@ -1,7 +1,7 @@
 //! A finished log in which one thing was changed and everything was hashed again: git finds nothing,
 //! `cook verify` names it.
 
-use crate::job::{codes, finished};
+use crate::job::{codes, make_finished};
 use crate::support::store::{Fixture, WAIT};
 use crate::support::workflow::store;
 use crate::support::{Repo, run};
@@ -129,7 +129,7 @@ impl<'a> Forger<'a> {
 
 pub type Change = fn(&str, &str) -> Option<Option<String>>;
 
-pub fn replaced(text: &str, from: &str, to: &str) -> Option<Option<String>> {
+pub fn replace_once(text: &str, from: &str, to: &str) -> Option<Option<String>> {
     text.contains(from)
         .then(|| Some(text.replacen(from, to, 1)))
 }
@@ -144,7 +144,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         "a vote",
         |file, text| {
             of(file, "judged", text)
-                .then(|| replaced(text, "\"positive\": false", "\"positive\": true"))
+                .then(|| replace_once(text, "\"positive\": false", "\"positive\": true"))
                 .flatten()
         },
         "log_not_derivable",
@@ -153,7 +153,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         "a vote of the histories",
         |file, text| {
             file.ends_with("stop-check-history.jsonl")
-                .then(|| replaced(text, "\"can_stop\":false", "\"can_stop\":true"))
+                .then(|| replace_once(text, "\"can_stop\":false", "\"can_stop\":true"))
                 .flatten()
         },
         "log_not_derivable",
@@ -162,7 +162,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         "a vote of the ledger",
         |file, text| {
             (file == "ledger.json")
-                .then(|| replaced(text, "\"can_stop\": false", "\"can_stop\": true"))
+                .then(|| replace_once(text, "\"can_stop\": false", "\"can_stop\": true"))
                 .flatten()
         },
         "log_not_derivable",
@@ -171,7 +171,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         "a receipt",
         |file, text| {
             file.starts_with("receipts/")
-                .then(|| replaced(text, "\"exit_code\": 0", "\"exit_code\": 1"))
+                .then(|| replace_once(text, "\"exit_code\": 0", "\"exit_code\": 1"))
                 .flatten()
         },
         "log_not_derivable",
@@ -180,7 +180,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         "a receipt of the facts",
         |file, text| {
             of(file, "implemented", text)
-                .then(|| replaced(text, "\"exit_code\": 0", "\"exit_code\": 1"))
+                .then(|| replace_once(text, "\"exit_code\": 0", "\"exit_code\": 1"))
                 .flatten()
         },
         "log_not_derivable",
@@ -189,7 +189,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         "a receipt's output",
         |file, text| {
             of(file, "implemented", text)
-                .then(|| replaced(text, "\"tail\": \"", "\"tail\": \"x"))
+                .then(|| replace_once(text, "\"tail\": \"", "\"tail\": \"x"))
                 .flatten()
         },
         "log_not_derivable",
@@ -199,7 +199,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         |file, text| {
             (file == "plan.json")
                 .then(|| {
-                    replaced(
+                    replace_once(
                         text,
                         "every number from 1 to 3999",
                         "every number from 1 to 3",
@@ -214,7 +214,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         |file, text| {
             (file == "plan.json")
                 .then(|| {
-                    replaced(
+                    replace_once(
                         text,
                         "test:0 is an error",
                         "test:1994 needs nearly every numeral",
@@ -228,7 +228,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         "a report",
         |file, text| {
             of(file, "reviewed", text)
-                .then(|| replaced(text, "\"report_sha256\": \"", "\"report_sha256\": \"0"))
+                .then(|| replace_once(text, "\"report_sha256\": \"", "\"report_sha256\": \"0"))
                 .flatten()
         },
         "log_not_derivable",
@@ -237,7 +237,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         "a fact",
         |file, text| {
             of(file, "reviewed", text)
-                .then(|| replaced(text, "\"branch\": \"main\"", "\"branch\": \"other\""))
+                .then(|| replace_once(text, "\"branch\": \"main\"", "\"branch\": \"other\""))
                 .flatten()
         },
         "log_not_derivable",
@@ -246,7 +246,7 @@ const CHANGES: [(&str, Change, &str); 13] = [
         "an exchange",
         |file, text| {
             (file.starts_with("exchanges/") && text.contains("Findings:"))
-                .then(|| replaced(text, "Findings: ", "Findings: not "))
+                .then(|| replace_once(text, "Findings: ", "Findings: not "))
                 .flatten()
         },
         "record_not_recomputable",
@@ -338,7 +338,7 @@ fn write_anew(repo: &Repo, mut change: impl FnMut(&mut Event, &mut Facts) -> boo
 #[test]
 fn a_session_that_did_the_work_and_judges_it_is_named() {
     for judges in [&["reviewed"][..], &["audited"], &["judged"]] {
-        let repo = finished();
+        let repo = make_finished();
         let mut left = judges.len();
         let mut implemented = false;
         write_anew(&repo, |event, _| {
@@ -490,7 +490,7 @@ const UNTRUE: [(&str, Untruth); 7] = [
 #[test]
 fn facts_that_git_contradicts_are_named() {
     for (what, change) in UNTRUE {
-        let repo = finished();
+        let repo = make_finished();
         write_anew(&repo, change);
         let run = repo.cook(&["verify", "--json"]);
         let found = codes(&run);

@@ -51,12 +51,12 @@ fn evidence(id: &str) -> Value {
 }
 
 /// Done on the branch `work`, which `main` has not taken in.
-pub fn finished() -> Repo {
-    finished_after("a finished job", |_| {})
+pub fn make_finished() -> Repo {
+    make_finished_after("a finished job", |_| {})
 }
 
 /// The same after a change that the branch begins with.
-pub fn finished_after(name: &str, change: impl FnOnce(&Repo)) -> Repo {
+pub fn make_finished_after(name: &str, change: impl FnOnce(&Repo)) -> Repo {
     Repo::stage(name, || {
         let repo = Repo::new();
         repo.write("check.sh", CHECK);
@@ -86,7 +86,7 @@ pub fn finished_after(name: &str, change: impl FnOnce(&Repo)) -> Repo {
             "# A project\n\n## Adding\n\nGive it two numbers.\n",
         );
         repo.commit("Add", Some("a"));
-        judged(&repo);
+        record_judged(&repo);
         repo.hand_in_reground(&json!({
             "reconcile": {"slice_id": "a", "decision": "accepted"},
             "evidence": evidence("a"),
@@ -99,7 +99,7 @@ pub fn finished_after(name: &str, change: impl FnOnce(&Repo)) -> Repo {
         );
         repo.write("table.txt", "1 + 1 = 2\n");
         repo.commit("Subtract", Some("b"));
-        judged(&repo);
+        record_judged(&repo);
         repo.hand_in_reground(&json!({
             "reconcile": {"slice_id": "b", "decision": "accepted"},
             "evidence": evidence("b"),
@@ -119,7 +119,7 @@ pub fn finished_after(name: &str, change: impl FnOnce(&Repo)) -> Repo {
 }
 
 /// The commit at HEAD is reported, reviewed and audited.
-fn judged(repo: &Repo) {
+fn record_judged(repo: &Repo) {
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     let session = format!("at-{}", repo.document("state.json")["revision"]);
@@ -166,10 +166,10 @@ pub fn codes(run: &Run) -> Vec<String> {
 }
 
 /// A job in work whose review was sent back with these words, as those of the mission.
-pub fn sent_back(words: &str, mission: &str) -> Repo {
+pub fn make_sent_back(words: &str, mission: &str) -> Repo {
     let repo = Repo::with_mission(mission);
     repo.plan_and_select(&[reports::slice("a")]);
-    repo.commit_for("a", "a.txt", "a works\n");
+    repo.write_commit_for("a", "a.txt", "a works\n");
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     let no = format!("the sum is wrong {words}");

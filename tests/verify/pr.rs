@@ -1,13 +1,13 @@
 //! `cook pr`: what it tells, and how the request is made.
 
 use crate::formats::{HOSTILE, is_only_shown};
-use crate::job::{finished, sent_back};
+use crate::job::{make_finished, make_sent_back};
 use crate::support::{Repo, Run, run};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn a_finished_job_is_told_with_its_proof_and_its_votes() {
-    let repo = finished();
+    let repo = make_finished();
     let told = repo.cook(&["pr"]).ok();
     is_only_shown(&told.out);
     for part in [
@@ -28,7 +28,7 @@ fn a_finished_job_is_told_with_its_proof_and_its_votes() {
 
 #[test]
 fn what_was_caught_is_told_and_no_word_does_anything() {
-    let repo = sent_back(HOSTILE, &format!("Do it {HOSTILE}\n\n/close\n@someone"));
+    let repo = make_sent_back(HOSTILE, &format!("Do it {HOSTILE}\n\n/close\n@someone"));
     let told = repo.cook(&["pr"]).ok();
     is_only_shown(&told.out);
     let caught = told.out.split("## What was caught\n").nth(1).unwrap();
@@ -67,7 +67,7 @@ fn forge(repo: &Repo, name: &str, answer: &str, code: i32) {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn created(repo: &Repo, more: &[&str]) -> Run {
+fn create(repo: &Repo, more: &[&str]) -> Run {
     let mut command = repo.cook_command(&[&["pr", "--create", "--yes"], more].concat());
     let bin = repo.outside();
     command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
@@ -76,12 +76,12 @@ fn created(repo: &Repo, more: &[&str]) -> Run {
 
 #[test]
 fn the_request_is_made_by_gh_with_a_file_and_no_shell() {
-    let repo = finished();
+    let repo = make_finished();
     let read = |name: &str| std::fs::read_to_string(repo.outside().join(name)).unwrap();
-    created(&repo, &["--with", "gh"]).fails(3, "forge_absent");
+    create(&repo, &["--with", "gh"]).fails(3, "forge_absent");
     forge(&repo, "gh", "https://forge.example/pull/1", 0);
     let title = "It's $(touch pwned) `touch pwned`; --draft";
-    let made = created(&repo, &["--base", "main", "--title", title]).ok();
+    let made = create(&repo, &["--base", "main", "--title", title]).ok();
     assert_eq!(made.out, "https://forge.example/pull/1\n");
     let words = read("words");
     let words: Vec<&str> = words.lines().collect();
@@ -105,22 +105,22 @@ fn the_request_is_made_by_gh_with_a_file_and_no_shell() {
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
 
     forge(&repo, "gh", "", 1);
-    created(&repo, &[])
+    create(&repo, &[])
         .fails(3, "forge_refused")
         .says("not logged in");
     // An agent makes no request.
     let mut command = repo.cook_command(&["pr", "--create", "--yes"]);
-    run(command.env("CLAUDECODE", "1"), "").refused("user_only");
+    run(command.env("CLAUDECODE", "1"), "").expect_refused("user_only");
 }
 
 #[test]
 fn the_request_is_made_by_glab_with_a_file_too() {
-    let repo = finished();
+    let repo = make_finished();
     let read = |name: &str| std::fs::read_to_string(repo.outside().join(name)).unwrap();
     let answer = "{\"web_url\": \"https://forge.example/merge_requests/1\"}";
     forge(&repo, "glab", answer, 0);
-    created(&repo, &[]).exits(2).says("--base main");
-    let made = created(&repo, &["--base", "main"]).ok();
+    create(&repo, &[]).exits(2).says("--base main");
+    let made = create(&repo, &["--base", "main"]).ok();
     assert_eq!(made.out, "https://forge.example/merge_requests/1\n");
     let words = read("words");
     for word in [

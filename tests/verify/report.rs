@@ -1,8 +1,8 @@
 //! `cook report --html`: the page of a finished job, of open work, and of a log that was fetched.
 
 use crate::formats::HOSTILE;
-use crate::from::{clone_of, pushed};
-use crate::job::{PROOFS, finished, sent_back};
+use crate::from::{make_clone, make_pushed};
+use crate::job::{PROOFS, make_finished, make_sent_back};
 
 /// Nothing of it runs or loads, and nothing acts on whoever looks at its text.
 #[track_caller]
@@ -52,7 +52,7 @@ fn says_first(page: &str, verdict: &str) {
 
 #[test]
 fn a_finished_job_is_one_page_with_each_proof_and_each_vote() {
-    let repo = finished();
+    let repo = make_finished();
     let before = repo.fingerprint();
     let page = repo.cook(&["report", "--html", "-"]).ok().out;
     assert_eq!(
@@ -96,7 +96,7 @@ fn a_finished_job_is_one_page_with_each_proof_and_each_vote() {
 
 #[test]
 fn the_page_is_a_file_that_appears_whole_and_replaces_nothing_else() {
-    let repo = finished();
+    let repo = make_finished();
     let out = repo.outside();
     let file = out.join("report.html");
     let name = file.to_str().unwrap();
@@ -143,7 +143,7 @@ fn the_page_is_a_file_that_appears_whole_and_replaces_nothing_else() {
 
 #[test]
 fn open_work_and_hostile_words_are_said_and_do_nothing() {
-    let repo = sent_back(HOSTILE, &format!("Do it {HOSTILE}\u{202e}\u{1b}[2J"));
+    let repo = make_sent_back(HOSTILE, &format!("Do it {HOSTILE}\u{202e}\u{1b}[2J"));
     let page = repo.cook(&["report", "--html", "-"]).ok().out;
     stands_by_itself(&page);
     says_first(&page, "NOT DONE");
@@ -161,8 +161,8 @@ fn open_work_and_hostile_words_are_said_and_do_nothing() {
 
 #[test]
 fn a_log_that_was_fetched_is_told_in_a_clone_and_without_one_there_is_no_page() {
-    let repo = pushed();
-    let clone = clone_of(&repo, &["-b", "work"]);
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "work"]);
     let file = clone.outside().join("report.html");
     let name = file.to_str().unwrap();
     clone

@@ -28,7 +28,7 @@ fn gate(repo: &Repo, sandbox: &str) -> PathBuf {
     output
 }
 
-fn checked(repo: &Repo, output: &std::path::Path) -> Run {
+fn check_run(repo: &Repo, output: &std::path::Path) -> Run {
     let summary = output.with_extension("summary");
     for file in [output, &summary] {
         std::fs::write(file, "before=1\n").unwrap();
@@ -48,7 +48,7 @@ fn checked(repo: &Repo, output: &std::path::Path) -> Run {
 fn what_a_gate_writes_is_put_back_and_red() {
     let repo = Repo::new();
     let output = gate(&repo, "off");
-    let run = checked(&repo, &output).exits(1);
+    let run = check_run(&repo, &output).exits(1);
     run.says("::error title=cook check%3A runner_files_written::")
         .never_says("gate_red");
     let text = std::fs::read_to_string(&output).unwrap();
@@ -66,7 +66,7 @@ fn in_the_sandbox_it_writes_nothing() {
         return;
     }
     let output = gate(&repo, "auto");
-    let run = checked(&repo, &output);
+    let run = check_run(&repo, &output);
     if run.out.contains("runner_files_written") {
         eprintln!("skipped: the kernel refuses the sandbox here");
         return;

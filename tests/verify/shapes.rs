@@ -1,15 +1,15 @@
 //! The commit is the done one itself, has its tree, or is exactly its merge; anything else is not.
 
-use crate::job::{GATE, all_are, codes, finished};
+use crate::job::{GATE, all_are, codes, make_finished};
 use crate::support::Repo;
 
 /// How the work is brought into `main`.
 const WAYS: [&str; 3] = ["merge", "squash", "rebase"];
 
 /// A finished job, with `main` where something else came meanwhile.
-fn moved() -> Repo {
+fn make_moved() -> Repo {
     Repo::stage("a finished job and a base that moved", || {
-        let repo = finished();
+        let repo = make_finished();
         repo.git(&["checkout", "-q", "main"]);
         repo.write("other.txt", "somebody else's\n");
         repo.commit("Meanwhile", None);
@@ -42,7 +42,7 @@ fn how(repo: &Repo, args: &[&str], exit: i32) -> (String, Vec<String>) {
 
 #[test]
 fn the_done_commit_is_itself_and_another_with_its_tree_is_the_same() {
-    let repo = finished();
+    let repo = make_finished();
     let first = |run: crate::support::Run| run.out.lines().next().unwrap().to_owned();
     let line = first(repo.cook(&["verify"]).ok());
     assert!(line.starts_with("is this commit proven done? `"), "{line}");
@@ -72,7 +72,7 @@ fn the_done_commit_is_itself_and_another_with_its_tree_is_the_same() {
 #[test]
 fn a_merge_counts_when_its_gates_ran_on_it_and_a_tampered_one_never() {
     for way in WAYS {
-        let repo = moved();
+        let repo = make_moved();
         bring(&repo, way);
         let (found, found_codes) = how(&repo, &[], 1);
         assert_eq!(found, "merged_from", "{way}");
@@ -114,7 +114,7 @@ fn a_merge_counts_when_its_gates_ran_on_it_and_a_tampered_one_never() {
 /// What was merged into may ask for less than the work was judged by.
 #[test]
 fn the_gates_of_a_merge_are_named_where_they_are_other_ones() {
-    let repo = moved();
+    let repo = make_moved();
     let settings = repo.read(".agent/cook.toml");
     let weaker = settings.replace(GATE, "true");
     assert_ne!(settings, weaker);
@@ -130,7 +130,7 @@ fn the_gates_of_a_merge_are_named_where_they_are_other_ones() {
         "{said}"
     );
 
-    let repo = moved();
+    let repo = make_moved();
     bring(&repo, "merge");
     let said = repo.cook(&["verify", "--rerun"]).exits(0).out;
     assert!(!said.contains("as HEAD has it"), "{said}");
@@ -147,8 +147,8 @@ fn what_is_built_on_the_work_is_never_its_merge() {
     };
     for way in ["merge", "squash", "rebase", "fast-forward"] {
         let repo = match way {
-            "fast-forward" => finished(),
-            _ => moved(),
+            "fast-forward" => make_finished(),
+            _ => make_moved(),
         };
         match way {
             "fast-forward" => drop(repo.git(&["checkout", "-q", "work"])),
@@ -179,7 +179,7 @@ fn what_is_built_on_the_work_is_never_its_merge() {
 
 #[test]
 fn a_merge_whose_gates_are_red_is_red() {
-    let repo = finished();
+    let repo = make_finished();
     repo.git(&["checkout", "-q", "main"]);
     let check = repo.read("check.sh");
     repo.write("check.sh", check + "test ! -e table.txt\n");
@@ -194,7 +194,7 @@ fn a_merge_whose_gates_are_red_is_red() {
 
 #[test]
 fn three_questions_are_answered_by_three_commands() {
-    let repo = finished();
+    let repo = make_finished();
     for (args, line) in [
         (
             &["verify", "control-plane"][..],
@@ -235,7 +235,7 @@ fn three_questions_are_answered_by_three_commands() {
 
 #[test]
 fn work_in_progress_is_not_done_and_what_is_open_is_said() {
-    let repo = Repo::committed();
+    let repo = Repo::with_commit();
     repo.cook(&["verify"])
         .exits(1)
         .says("[not_done]")
@@ -249,7 +249,7 @@ fn work_in_progress_is_not_done_and_what_is_open_is_said() {
 
 #[test]
 fn a_shallow_clone_says_what_it_lacks_and_how_it_is_had() {
-    let repo = moved();
+    let repo = make_moved();
     bring(&repo, "merge");
     let shallow = Repo::directory();
     let from = format!("file://{}", repo.root.display());
@@ -286,7 +286,7 @@ fn a_shallow_clone_says_what_it_lacks_and_how_it_is_had() {
 #[test]
 fn what_git_was_told_not_to_look_at_is_not_clean() {
     for bit in ["assume-unchanged", "skip-worktree"] {
-        let repo = finished();
+        let repo = make_finished();
         repo.git(&["update-index", &format!("--{bit}"), "code.txt"]);
         let code = repo.read("code.txt");
         repo.write("code.txt", code + "edited\n");

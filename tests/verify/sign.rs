@@ -1,7 +1,7 @@
 //! `cook push --sign`: a person vouches for what the log records, and whoever reads the log knows who.
 
 use crate::attest::{has_ssh_keygen, make_key};
-use crate::from::{bare, clone_of, pushed};
+use crate::from::{bare, make_clone, make_pushed};
 use crate::support::{Repo, Run};
 
 /// A pushed job with the keys `one` and `other` beside it; the base of its remote lists `one`.
@@ -12,7 +12,7 @@ struct Signing {
 
 impl Signing {
     fn new() -> Option<Self> {
-        let repo = pushed();
+        let repo = make_pushed();
         if !has_ssh_keygen(&repo) {
             return None;
         }
@@ -56,8 +56,8 @@ impl Signing {
     }
 
     /// What a stranger's clone is told.
-    fn verified(&self) -> Run {
-        let clone = clone_of(&self.repo, &["-b", "work"]);
+    fn verify_in_clone(&self) -> Run {
+        let clone = make_clone(&self.repo, &["-b", "work"]);
         clone.cook(&["verify", "slice", "a", "--from", "origin"])
     }
 }
@@ -69,11 +69,11 @@ fn a_signed_log_is_the_word_of_whoever_signed_it() {
     };
     let repo = &signing.repo;
     signing
-        .verified()
+        .verify_in_clone()
         .exits(1)
         .says("word_unsigned")
         .says("cook push --sign");
-    let clone = clone_of(repo, &["-b", "work"]);
+    let clone = make_clone(repo, &["-b", "work"]);
     clone.cook(&["pull"]).ok().says("word_unsigned");
 
     let before = signing.number();
@@ -86,7 +86,7 @@ fn a_signed_log_is_the_word_of_whoever_signed_it() {
     );
     assert_eq!(signing.number(), before + 1);
     signing
-        .verified()
+        .verify_in_clone()
         .ok()
         .says("what it records is signed by one@example.org");
     clone
@@ -112,9 +112,9 @@ fn a_signed_log_is_the_word_of_whoever_signed_it() {
     assert_eq!(signing.number(), before + 1);
     signing.note("a note");
     repo.cook(&["push", "origin"]).ok();
-    signing.verified().exits(1).says("word_unsigned");
+    signing.verify_in_clone().exits(1).says("word_unsigned");
     signing.push(&["--key", &key]).ok().says("signed by");
-    signing.verified().ok();
+    signing.verify_in_clone().ok();
 }
 
 #[test]
@@ -223,5 +223,5 @@ fn a_signature_that_would_not_count_is_not_made() {
         .exits(2);
     assert_eq!(signing.number(), before, "nothing was recorded");
     signing.push(&["--key", &one]).ok();
-    signing.verified().ok();
+    signing.verify_in_clone().ok();
 }

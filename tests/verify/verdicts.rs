@@ -1,11 +1,11 @@
 //! What the proof of each criterion is worth, by what was looked up, run again, or only said.
 
-use crate::job::{all_are, codes, finished, verdicts};
+use crate::job::{all_are, codes, make_finished, verdicts};
 use crate::support::{Repo, run_alone};
 
 #[test]
 fn each_kind_of_proof_has_its_verdict_with_and_without_a_rerun() {
-    let repo = finished();
+    let repo = make_finished();
     all_are(&repo.cook(&["verify", "--json"]).ok(), "holds", "holds");
     for rerun in ["--rerun", "--rerun=slices", "--rerun=head"] {
         let run = repo.cook(&["verify", "--strict", "--json", rerun]).ok();
@@ -30,7 +30,7 @@ fn each_kind_of_proof_has_its_verdict_with_and_without_a_rerun() {
 /// The verdict of each slice is at its own head: what came later does not count there.
 #[test]
 fn a_rerun_is_at_the_head_of_each_slice() {
-    let repo = finished();
+    let repo = make_finished();
     let run = repo.cook(&["verify", "--rerun", "--json"]).ok();
     let answer = run.json();
     let at = |text: &str| {
@@ -65,7 +65,7 @@ fn one_line_of_the_code_changed_is_named() {
             "lost",
         ),
     ] {
-        let repo = finished();
+        let repo = make_finished();
         let code = repo.read("code.txt");
         assert!(code.contains(from));
         repo.write("code.txt", code.replace(from, to));
@@ -84,7 +84,7 @@ fn one_line_of_the_code_changed_is_named() {
             "{codes:?}"
         );
     }
-    let repo = finished();
+    let repo = make_finished();
     repo.git(&["rm", "-q", "table.txt"]);
     repo.write("old.txt", "it is back\n");
     repo.commit("Back to before", None);
@@ -94,8 +94,8 @@ fn one_line_of_the_code_changed_is_named() {
 }
 
 /// An archive of the whole directory, unpacked by somebody else on this machine.
-fn unpacked() -> Repo {
-    let repo = finished();
+fn make_unpacked() -> Repo {
+    let repo = make_finished();
     let other = Repo::directory();
     std::fs::remove_dir(&other.root).unwrap();
     run_alone(
@@ -110,7 +110,7 @@ fn unpacked() -> Repo {
 
 #[test]
 fn receipts_of_an_archive_were_not_made_here_and_are_not_believed() {
-    let other = unpacked();
+    let other = make_unpacked();
     let run = other.cook(&["verify", "slice", "a", "--json"]).ok();
     let found = verdicts(&run);
     assert_eq!(found["it adds"], "recorded", "{}", run.out);
@@ -139,7 +139,7 @@ fn receipts_of_an_archive_were_not_made_here_and_are_not_believed() {
 
 #[test]
 fn what_cannot_be_run_here_is_said_and_fails_where_it_is_asked_for() {
-    let repo = finished();
+    let repo = make_finished();
     // The head of the slice is nobody's any more.
     let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
     let only = repo.git(&["commit-tree", &tree, "-m", "all of it"]);
@@ -157,7 +157,7 @@ fn what_cannot_be_run_here_is_said_and_fails_where_it_is_asked_for() {
 /// A command that a log names and that is no gate here is never run.
 #[test]
 fn only_gates_are_run_again() {
-    let repo = finished();
+    let repo = make_finished();
     repo.write(".agent/cook.toml", "[gates]\nother = { run = \"true\" }\n");
     repo.cook(&["init", "--as-user", "--commit"]).ok();
     repo.cook(&["trust", "--gates", "--as-user"]).ok();

@@ -39,18 +39,23 @@ pub(super) fn command(
                 .as_ref()
                 .filter(|_| values.schema_json.is_some()),
             item => {
-                argv.push(filled(item, values));
+                argv.push(fill_item(item, values));
                 None
             }
         };
-        argv.extend(block.into_iter().flatten().map(|item| filled(item, values)));
+        argv.extend(
+            block
+                .into_iter()
+                .flatten()
+                .map(|item| fill_item(item, values)),
+        );
     }
     argv
 }
 
 /// An item with its names replaced, each once from the left: what a name stands for is
 /// not looked through again.
-fn filled(item: &str, values: &Values) -> String {
+fn fill_item(item: &str, values: &Values) -> String {
     let mut text = String::new();
     let mut rest = item;
     while let Some(start) = rest.find('{') {
@@ -150,7 +155,10 @@ mod tests {
     #[test]
     fn unknown_names_stay() {
         let values = Values::default();
-        assert_eq!(filled("a{b}{", &values), "a{b}{");
-        assert_eq!(filled("{\"x\": \"{session}\"}", &values), "{\"x\": \"\"}");
+        assert_eq!(fill_item("a{b}{", &values), "a{b}{");
+        assert_eq!(
+            fill_item("{\"x\": \"{session}\"}", &values),
+            "{\"x\": \"\"}"
+        );
     }
 }

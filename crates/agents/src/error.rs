@@ -50,7 +50,7 @@ impl From<AgentError> for Failure {
             }
             AgentError::Invalid { .. } => Self::state(Code::AgentInvalid, message),
             AgentError::File { cause, .. } => {
-                Self::state(Code::NotWritable, message).caused_by(cause)
+                Self::state(Code::NotWritable, message).with_cause(cause)
             }
         }
     }

@@ -66,8 +66,8 @@ impl AgentFailure {
     }
 
     /// After how long the program said one may try again.
-    pub fn again_after(&self) -> Option<Duration> {
-        again_after(self.why())
+    pub fn read_retry_after(&self) -> Option<Duration> {
+        read_retry_after(self.why())
     }
 
     /// What it means that cook ended a run before its work was done; none when it did not.
@@ -163,7 +163,7 @@ const CONFIG: [&str; 14] = [
 ];
 
 /// Whose fault an error text speaks of.
-pub(super) fn class_of(text: &str) -> FailureClass {
+pub(super) fn classify(text: &str) -> FailureClass {
     let lower = text.to_lowercase();
     if CONFIG.iter().any(|words| lower.contains(words)) {
         return FailureClass::Config;
@@ -189,7 +189,7 @@ fn is_passing(text: &str) -> bool {
 }
 
 /// What stands behind `try again in` or `retry after`: `8s`, `3 minutes`, `1h`.
-fn again_after(text: &str) -> Option<Duration> {
+fn read_retry_after(text: &str) -> Option<Duration> {
     let lower = text.to_lowercase();
     let rest = ["try again in ", "retry after ", "retry-after: "]
         .iter()
@@ -210,7 +210,7 @@ fn again_after(text: &str) -> Option<Duration> {
 /// latter also behind the last `|` of a message.
 pub(super) fn moment(text: &str) -> Option<String> {
     let text = text.rsplit('|').next().unwrap_or(text).trim();
-    if let Some(seconds) = Clock::seconds_of(text) {
+    if let Some(seconds) = Clock::parse_seconds(text) {
         return Some(Clock::of_epoch(seconds));
     }
     let number: i64 = text.parse().ok()?;
@@ -239,7 +239,7 @@ mod tests {
             ("tool call failed 4291 times", Agent),
             ("", Agent),
         ] {
-            assert_eq!(class_of(text), class, "{text}");
+            assert_eq!(classify(text), class, "{text}");
         }
     }
 
@@ -254,7 +254,11 @@ mod tests {
             ("connection refused", false, None),
         ] {
             assert_eq!(is_passing(text), passes, "{text}");
-            assert_eq!(again_after(text), after.map(Duration::from_secs), "{text}");
+            assert_eq!(
+                read_retry_after(text),
+                after.map(Duration::from_secs),
+                "{text}"
+            );
         }
     }
 

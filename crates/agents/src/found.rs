@@ -163,8 +163,8 @@ fn ask(preset: &Preset, path: &Path, dir: &Path) -> Found {
         && found.is_it
         && let Some(args) = &table.version
     {
-        match ask_twice(path, args, dir, |said| version_in(&said.text).is_some()) {
-            Ok(said) => found.version = version_in(&said.text),
+        match ask_twice(path, args, dir, |said| find_version(&said.text).is_some()) {
+            Ok(said) => found.version = find_version(&said.text),
             Err(why) => found.problem = Some(why),
         }
     }
@@ -180,7 +180,7 @@ fn ask_twice(
     enough: impl Fn(&Said) -> bool,
 ) -> Result<Said, String> {
     let once = || {
-        let heard = said(path, args, dir)?;
+        let heard = ask_program(path, args, dir)?;
         match heard.code == Some(0) || enough(&heard) {
             true => Ok(heard),
             false => Err(heard.complain(path, args)),
@@ -193,7 +193,7 @@ fn ask_twice(
 pub fn probe_version(preset: &Preset, dir: &Path) -> Option<String> {
     let path = program_file(preset.bin(), dir)?;
     let args = preset.table().version.as_ref()?;
-    version_in(&said(&path, args, dir).ok()?.text)
+    find_version(&ask_program(&path, args, dir).ok()?.text)
 }
 
 /// What a program answered.
@@ -225,7 +225,7 @@ impl Said {
     }
 }
 
-fn said(path: &Path, args: &[String], dir: &Path) -> Result<Said, String> {
+fn ask_program(path: &Path, args: &[String], dir: &Path) -> Result<Said, String> {
     let mut argv = vec![path.as_os_str().to_owned()];
     argv.extend(args.iter().map(OsString::from));
     let captured = capture(&Short {
@@ -250,7 +250,7 @@ fn said(path: &Path, args: &[String], dir: &Path) -> Result<Said, String> {
 }
 
 /// The first word that begins with a number and a dot.
-fn version_in(text: &str) -> Option<String> {
+fn find_version(text: &str) -> Option<String> {
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '/'))
         .map(|word| word.trim_start_matches('v'))
         .find(|word| {
@@ -321,7 +321,7 @@ mod tests {
             ("GitHub Copilot CLI v1.0.102.\n", Some("1.0.102")),
             ("usage: tool [options]", None),
         ] {
-            assert_eq!(version_in(text).as_deref(), version);
+            assert_eq!(find_version(text).as_deref(), version);
         }
     }
 }

@@ -25,7 +25,7 @@ pub fn end_left(workflow: &str, cook_dir: &Path) -> bool {
 /// # Errors
 /// When the store cannot be read or written.
 pub fn settle_left(store: &GitStore, clock: &Clock) -> Result<(), SessionError> {
-    for call in store.interrupted()? {
+    for call in store.list_interrupted()? {
         end_marked(INVOCATION_VARIABLE, &call.name.to_string());
         store.settle(call, &clock.now())?;
     }

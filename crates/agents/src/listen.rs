@@ -1,7 +1,7 @@
 //! Reads a program's events by its preset's rules while they come, and judges at the end
 //! whether there is a result (agents fact 1).
 
-use super::failure::{AgentFailure, FailureClass, class_of, moment};
+use super::failure::{AgentFailure, FailureClass, classify, moment};
 use super::meter::{Bounds, Meter};
 use super::usage::Counter;
 use super::{Preset, event};
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
     /// What came of it.
     pub(super) fn end(mut self, outcome: &Outcome) -> StreamResult {
         self.result.text = self.answer(outcome);
-        self.result.spent = self.meter.spent().cloned();
+        self.result.spent = self.meter.sum_tokens().cloned();
         self.result.failure = self.verdict(outcome, &self.result.text);
         self.result
     }
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
     /// What it waited for at its end, where that is no fault of its own.
     fn waits_outside(&self) -> Option<&str> {
         let notice = self.notice.as_deref()?;
-        (class_of(notice) == FailureClass::Environment).then_some(notice)
+        (classify(notice) == FailureClass::Environment).then_some(notice)
     }
 
     /// Why there is no result; none when there is one.
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
                 reset_at,
             })
         };
-        let failed = |text: &str| fail(class_of(text), SupplierErrorKind::Failed(line(text)));
+        let failed = |text: &str| fail(classify(text), SupplierErrorKind::Failed(line(text)));
         let odd = |why: String| fail(FailureClass::Agent, SupplierErrorKind::Unparseable(why));
         // It may have left by itself before it was ended.
         if let Some(why) = &self.over
@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Listener for Reader<'_> {
-    fn started(&mut self, pid: u32) {
+    fn note_start(&mut self, pid: u32) {
         (self.watch)(Progress::Started(pid));
     }
 

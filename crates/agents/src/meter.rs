@@ -1,7 +1,7 @@
 //! What a run takes while it goes on: requests to a model and tokens, as far as its program
 //! tells them before its end, held against what is left to take.
 
-use super::usage::{Counter, micro_usd, priced, tokens};
+use super::usage::{Counter, compute_price, micro_usd, tokens};
 use super::{Preset, event};
 use cook_core::model::{Counting, Price, Rule};
 use serde_json::Value;
@@ -63,7 +63,7 @@ impl Meter {
     }
 
     /// Tokens that were told request by request.
-    pub(super) fn spent(&self) -> Option<&Value> {
+    pub(super) fn sum_tokens(&self) -> Option<&Value> {
         self.spent.total()
     }
 
@@ -77,14 +77,14 @@ impl Meter {
         let told = |counting| counting == Counting::Event;
         let usage = match told(preset.usage_counting()) {
             true => usage.total(),
-            false => self.spent(),
+            false => self.sum_tokens(),
         };
         let cost = cost
             .total()
             .filter(|_| told(preset.cost_counting()))
             .and_then(micro_usd)
             .filter(|micro| *micro > 0)
-            .or_else(|| priced(self.bounds.price?, usage?));
+            .or_else(|| compute_price(self.bounds.price?, usage?));
         let over = |limit: Option<u64>, taken: u64| limit.filter(|limit| taken > *limit);
         if let Some(limit) = over(self.bounds.requests, self.requests) {
             return Some(format!(

@@ -1,7 +1,7 @@
 //! Takes secrets out of what is kept: those of the usual shapes, and the values of this
 //! process's own variables whose names say that they are secret.
 
-use cook_core::diagnostic::{REDACTED, find_tokens, redacted, texts, without_tokens};
+use cook_core::diagnostic::{self, REDACTED, find_tokens, texts, without_tokens};
 use serde_json::Value;
 
 /// Endings of the names of variables that hold a secret.
@@ -19,7 +19,7 @@ const LEAST: usize = 8;
 
 /// The text without the secrets that are recognised.
 pub fn redact(text: &str) -> String {
-    redacted(&without_own(text))
+    diagnostic::redact(&without_own(text))
 }
 
 /// An answer without secrets. Reports and data are read out of it: what only may be a secret stays.

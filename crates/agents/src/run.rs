@@ -92,14 +92,14 @@ pub fn run(
         Err(error) => return Ok(never_started(task, &error)),
     };
     keep(task, &outcome)?;
-    if let Some(failure) = planted_failure(&planted, task.keep) {
+    if let Some(failure) = report_planted(&planted, task.keep) {
         streamed.failure = Some(failure);
     }
     Ok(report(task, streamed, given, &outcome))
 }
 
 /// Settings that its later sessions would go by are no part of an answer.
-fn planted_failure(planted: &[PathBuf], keep: &Path) -> Option<AgentFailure> {
+fn report_planted(planted: &[PathBuf], keep: &Path) -> Option<AgentFailure> {
     let first = planted.first()?;
     let what = format!(
         "it wrote settings that start programs later: `{}`; what it wrote lies in `{}`",
@@ -126,10 +126,10 @@ fn report(task: &Task, streamed: StreamResult, given: Option<String>, outcome: &
     let before = |key: &str| totals.and_then(|totals| totals.get(key));
     let usage = streamed
         .usage
-        .taken(preset.usage_counting(), before("usage"));
+        .count_taken(preset.usage_counting(), before("usage"));
     let cost = streamed
         .cost
-        .taken(preset.cost_counting(), before("cost_usd"));
+        .count_taken(preset.cost_counting(), before("cost_usd"));
     // One that was ended told no sum.
     let usage = usage.or(streamed.spent);
     let free = streamed.cost.total().and_then(usage::micro_usd) == Some(0);
@@ -303,7 +303,7 @@ fn keep(task: &Task, outcome: &Outcome) -> Result<(), AgentError> {
 
 /// Both ends of a stream. At the gap lines are left out whole: half a secret is one too.
 fn whole_lines(kept: &Kept) -> String {
-    if kept.left_out() == 0 {
+    if kept.count_left_out() == 0 {
         return String::from_utf8_lossy(&kept.bytes()).into_owned();
     }
     let head = match memchr::memrchr(b'\n', &kept.head) {

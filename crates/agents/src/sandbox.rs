@@ -47,7 +47,7 @@ impl Sandbox {
         repo: &Repo,
         sockets: &[SocketPath],
     ) -> Result<Self, Failure> {
-        let nested = repo.nested()?;
+        let nested = repo.list_nested()?;
         Ok(Self {
             bubblewrap,
             root: repo.root().to_owned(),

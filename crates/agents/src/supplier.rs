@@ -93,7 +93,7 @@ impl<'a> AgentSupplier<'a> {
         self.last.borrow().clone()
     }
 
-    fn access_of(&self, action: Action) -> Access {
+    fn choose_access(&self, action: Action) -> Access {
         if self.preset.capability() == Capability::Atom {
             return Access::None;
         }
@@ -125,7 +125,7 @@ impl<'a> AgentSupplier<'a> {
         answer.head_after = now.head().map(str::to_owned);
         answer.tree_after = Some(now.tree_digest());
         if !is_guarded {
-            let changed = before.changed(repo, &now).map_err(unseen)?;
+            let changed = before.list_changes(repo, &now).map_err(unseen)?;
             answer.changed.extend(changed);
         }
         answer.commits = before.commits(repo, &now).map_err(unseen)?;
@@ -170,7 +170,7 @@ impl Supplier for AgentSupplier<'_> {
         let task = Task {
             preset: &self.preset,
             prompt: turn.prompt,
-            access: self.access_of(turn.action),
+            access: self.choose_access(turn.action),
             action: turn.action,
             sandbox: self.sandbox.as_ref(),
             dir: &self.dir,
@@ -205,7 +205,7 @@ impl Supplier for AgentSupplier<'_> {
         let by_price = self.price.zip(report.usage.as_ref());
         report.cost_micro_usd = report
             .cost_micro_usd
-            .or_else(|| by_price.and_then(|(price, usage)| usage::priced(price, usage)));
+            .or_else(|| by_price.and_then(|(price, usage)| usage::compute_price(price, usage)));
         *self.last.borrow_mut() = Some(report.clone());
         // Its hash is of what is kept, so secrets go before there is a value.
         report.data.iter_mut().for_each(redact_data);

@@ -62,7 +62,7 @@ impl Surroundings {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub fn changed(&self, repo: &Repo, now: &Self) -> Result<Vec<String>, Failure> {
+    pub fn list_changes(&self, repo: &Repo, now: &Self) -> Result<Vec<String>, Failure> {
         let mut changed = BTreeSet::new();
         if self.head != now.head {
             changed.insert("HEAD".to_owned());

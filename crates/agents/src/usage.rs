@@ -2,7 +2,7 @@
 //! thread. Stored is always what this run took.
 
 use cook_core::model::{Counting, Price};
-use cook_store::session::combined;
+use cook_store::session::combine;
 use serde_json::Value;
 
 /// How deep a report of tokens may be nested.
@@ -18,7 +18,7 @@ impl Counter {
     /// Takes one report in.
     pub(super) fn report(&mut self, counting: Counting, value: &Value) {
         let sum = match (counting, &self.seen) {
-            (Counting::Event, Some(seen)) => combined(seen, value, |a, b| a + b),
+            (Counting::Event, Some(seen)) => combine(seen, value, |a, b| a + b),
             _ => value.clone(),
         };
         self.seen = Some(sum);
@@ -30,12 +30,12 @@ impl Counter {
     }
 
     /// What this run took, when the thread stood at `before`.
-    pub(super) fn taken(&self, counting: Counting, before: Option<&Value>) -> Option<Value> {
+    pub(super) fn count_taken(&self, counting: Counting, before: Option<&Value>) -> Option<Value> {
         let seen = self.seen.as_ref()?;
         match (counting, before) {
             // A count that fell was begun anew.
             (Counting::Thread, Some(before)) if !fell(seen, before, 0) => {
-                Some(combined(seen, before, |now, before| now - before))
+                Some(combine(seen, before, |now, before| now - before))
             }
             _ => Some(seen.clone()),
         }
@@ -121,7 +121,7 @@ pub fn prompt_tokens(usage: &Value) -> Option<u64> {
 }
 
 /// What a report of tokens costs; none when it names none.
-pub(super) fn priced(price: Price, usage: &Value) -> Option<u64> {
+pub(super) fn compute_price(price: Price, usage: &Value) -> Option<u64> {
     let tokens = tokens(usage)?;
     // Dollars for a million are millionths of a dollar for one.
     let cost = tokens.input as f64 * price.input.0
@@ -152,20 +152,20 @@ mod tests {
             &json!({"in": 7, "out": 2, "c": {"x": 3}, "new": 4}),
         );
         let sum = json!({"in": 12, "out": 3, "c": {"x": 4}, "new": 4});
-        assert_eq!(events.taken(Counting::Event, None), Some(sum));
+        assert_eq!(events.count_taken(Counting::Event, None), Some(sum));
 
         let mut thread = Counter::default();
         thread.report(Counting::Thread, &json!({"in": 100, "out": 10}));
         let before = json!({"in": 60, "out": 10});
         assert_eq!(
-            thread.taken(Counting::Thread, Some(&before)),
+            thread.count_taken(Counting::Thread, Some(&before)),
             Some(json!({"in": 40, "out": 0}))
         );
         assert_eq!(
-            thread.taken(Counting::Thread, Some(&json!({"in": 600}))),
+            thread.count_taken(Counting::Thread, Some(&json!({"in": 600}))),
             Some(json!({"in": 100, "out": 10}))
         );
-        assert_eq!(Counter::default().taken(Counting::Run, None), None);
+        assert_eq!(Counter::default().count_taken(Counting::Run, None), None);
     }
 
     #[test]
@@ -198,14 +198,17 @@ mod tests {
                 750,
             ),
         ] {
-            assert_eq!(priced(price, &usage), Some(expected), "{usage}");
+            assert_eq!(compute_price(price, &usage), Some(expected), "{usage}");
         }
         let plain = Price {
             cached: None,
             ..price
         };
-        assert_eq!(priced(plain, &json!({"input": 1, "cacheRead": 1})), Some(6));
-        assert_eq!(priced(price, &json!({"requests": 3})), None);
+        assert_eq!(
+            compute_price(plain, &json!({"input": 1, "cacheRead": 1})),
+            Some(6)
+        );
+        assert_eq!(compute_price(price, &json!({"requests": 3})), None);
     }
 
     #[test]

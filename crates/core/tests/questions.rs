@@ -35,7 +35,7 @@ fn work(asks: Option<&str>, commit: &str) -> String {
     )
 }
 
-fn asked(parsed: &Parsed) -> Option<String> {
+fn find_question(parsed: &Parsed) -> Option<String> {
     let report = parsed.report.as_ref();
     let report = report.unwrap_or_else(|| panic!("{:?}", parsed.findings));
     report.question().map(str::to_owned)
@@ -59,7 +59,7 @@ fn a_sign_off_in_a_field_or_behind_the_report_asks_nothing() {
             ),
         ] {
             let parsed = parse(Role::Implementer, text.as_bytes());
-            assert_eq!(asked(&parsed), None, "{text}");
+            assert_eq!(find_question(&parsed), None, "{text}");
         }
         // Who has neither a commit nor a question is told so.
         let parsed = parse(Role::Implementer, work(Some(sign_off), "none").as_bytes());
@@ -85,7 +85,7 @@ fn what_must_be_decided_is_asked_also_beside_a_sign_off() {
         "Which licence? Let me know if you want anything else.",
     ] {
         let parsed = parse(Role::Implementer, work(Some(question), "none").as_bytes());
-        assert_eq!(asked(&parsed).as_deref(), Some(question));
+        assert_eq!(find_question(&parsed).as_deref(), Some(question));
     }
 }
 

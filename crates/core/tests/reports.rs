@@ -113,19 +113,19 @@ fn codes(parsed: &Parsed) -> BTreeSet<Code> {
     parsed.findings.iter().map(|finding| finding.code).collect()
 }
 
-fn accepted(draft: &Draft) -> Report {
+fn expect_accepted(draft: &Draft) -> Report {
     let parsed = draft.parse();
     assert_eq!(parsed.findings, [], "{}", draft.text());
     parsed.report.unwrap()
 }
 
-fn refused(draft: &Draft, code: Code) {
+fn expect_refused(draft: &Draft, code: Code) {
     let parsed = draft.parse();
     assert_eq!(codes(&parsed), BTreeSet::from([code]), "{}", draft.text());
     assert!(parsed.report.is_none());
 }
 
-fn event_of(report: &Report) -> Event {
+fn make_event(report: &Report) -> Event {
     let provenance = Provenance {
         session: Some("session-1".to_owned()),
         ticket: None,
@@ -146,7 +146,7 @@ const NEXT_SLICE: &str = "Next mandatory slice";
 const OPEN_IDS: &str = "Open top-level contract IDs";
 
 /// One broken report for each code of the grammar.
-fn broken() -> Vec<(Code, Role, Vec<u8>)> {
+fn list_broken() -> Vec<(Code, Role, Vec<u8>)> {
     let reviewer = Draft::valid(Role::Reviewer);
     let auditor = Draft::valid(Role::Auditor);
     let judge = Draft::valid(Role::StopJudge);
@@ -286,7 +286,7 @@ fn broken() -> Vec<(Code, Role, Vec<u8>)> {
 #[test]
 fn a_valid_report_of_every_role_is_accepted() {
     for role in Role::ALL {
-        let report = accepted(&Draft::valid(role));
+        let report = expect_accepted(&Draft::valid(role));
         assert_eq!(report.role(), role);
         assert_eq!(report.mission_anchor(), "Ship the thing");
         assert_eq!(report.remaining_contract_ids(), Vec::<String>::new());
@@ -295,7 +295,7 @@ fn a_valid_report_of_every_role_is_accepted() {
 
 #[test]
 fn each_broken_report_breaks_its_one_code() {
-    for (code, role, bytes) in broken() {
+    for (code, role, bytes) in list_broken() {
         let parsed = parse(role, &bytes);
         assert_eq!(codes(&parsed), BTreeSet::from([code]), "{code}");
         assert!(parsed.report.is_none(), "{code}");
@@ -304,7 +304,7 @@ fn each_broken_report_breaks_its_one_code() {
 
 #[test]
 fn every_code_of_the_report_family_is_reached() {
-    let reached: BTreeSet<Code> = broken().into_iter().map(|(code, ..)| code).collect();
+    let reached: BTreeSet<Code> = list_broken().into_iter().map(|(code, ..)| code).collect();
     let family: BTreeSet<Code> = CATALOGUE
         .iter()
         .copied()
@@ -356,7 +356,7 @@ fn decoration_laid_on_more_than_once_is_taken_off_whole() {
         ("`- Ship it`", "Ship it"),
         ("- **- `Ship it`**", "Ship it"),
     ] {
-        let report = accepted(&Draft::valid(Role::Reviewer).set("MISSION ANCHOR", anchor));
+        let report = expect_accepted(&Draft::valid(Role::Reviewer).set("MISSION ANCHOR", anchor));
         assert_eq!(report.mission_anchor(), read, "{anchor}");
         let again = parse(Role::Reviewer, render(&report).as_bytes());
         assert_eq!(again.report.unwrap().record(), report.record());
@@ -369,12 +369,12 @@ fn control_and_direction_characters_never_reach_a_field() {
         "bell\u{7} esc\u{1b}[31m rtl\u{202e} zero\u{200b} tag\u{e0041} c1\u{9b} del\u{7f}";
     let draft = Draft::valid(Role::Reviewer).set("Findings", hostile);
     assert_eq!(
-        accepted(&draft).field("findings"),
+        expect_accepted(&draft).field("findings"),
         "bell esc rtl zero tag c1 del"
     );
     let block = r#"{"plan": {"candidate_slices": [{"slice_id": "s", "goal": "a\u001b[2Jb\u202e",
         "acceptance_criteria": ["c"], "priority": 1}]}}"#;
-    let report = accepted(&Draft::valid(Role::Regrounder).block(block));
+    let report = expect_accepted(&Draft::valid(Role::Regrounder).block(block));
     let plan = report.block().unwrap().plan.as_ref().unwrap();
     assert_eq!(plan.candidate_slices[0].goal, "ab");
 }
@@ -401,7 +401,7 @@ fn a_block_with_an_error_names_the_place() {
         "{\"plan\": {\"candidate_slices\": [{\"slice_id\": \"\\u0007\", \"goal\": \"g\", \
          \"acceptance_criteria\": [\"c\"], \"priority\": 1}]}}",
     ] {
-        refused(
+        expect_refused(
             &Draft::valid(Role::Regrounder).block(block),
             Code::ReportBlockInvalid,
         );
@@ -411,7 +411,7 @@ fn a_block_with_an_error_names_the_place() {
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
-    refused(
+    expect_refused(
         &Draft::valid(Role::Regrounder).block(&deep),
         Code::ReportBlockInvalid,
     );
@@ -420,7 +420,7 @@ fn a_block_with_an_error_names_the_place() {
 #[test]
 fn labels_deep_in_a_value_are_text() {
     let draft = Draft::valid(Role::Reviewer).set("Findings", "\n    Acceptable as-is: no\n    - x");
-    let report = accepted(&draft);
+    let report = expect_accepted(&draft);
     assert_eq!(report.yes("acceptable_as_is"), Some(true));
     assert_eq!(report.field("findings"), "Acceptable as-is: no\n- x");
 }
@@ -464,7 +464,7 @@ fn the_format_s_block_is_a_block() {
 #[test]
 fn the_json_form_says_the_same_as_the_text_form() {
     for role in Role::ALL {
-        let report = accepted(&Draft::valid(role));
+        let report = expect_accepted(&Draft::valid(role));
         let json = to_json(&report).to_string();
         for text in [
             json.clone(),
@@ -480,7 +480,7 @@ fn the_json_form_says_the_same_as_the_text_form() {
 
 #[test]
 fn the_json_form_takes_typed_values() {
-    let mut value = to_json(&accepted(&Draft::valid(Role::StopJudge)));
+    let mut value = to_json(&expect_accepted(&Draft::valid(Role::StopJudge)));
     value["blocker_count"] = json!(2);
     value["can_the_project_stop_now"] = json!(false);
     value["brief_justification"] = json!(["docs lie", "tests\nare red"]);
@@ -498,7 +498,7 @@ fn the_json_form_takes_typed_values() {
 
 #[test]
 fn a_broken_json_form_is_refused_once() {
-    let valid = to_json(&accepted(&Draft::valid(Role::Reviewer)));
+    let valid = to_json(&expect_accepted(&Draft::valid(Role::Reviewer)));
     let text = valid.to_string();
     let with = |key: &str, value: Value| {
         let mut changed = valid.clone();
@@ -554,7 +554,7 @@ fn what_stands_behind_a_no_is_among_its_reasons() {
         };
         let draft = Draft::valid(role).set(label, value).set(of, reasons);
         let draft = draft.set(FOLLOW_UP, "mend the parser");
-        let Reported::Event(event) = event(&accepted(&draft), Provenance::default()) else {
+        let Reported::Event(event) = event(&expect_accepted(&draft), Provenance::default()) else {
             panic!("no event");
         };
         match *event {
@@ -602,7 +602,7 @@ fn no_placeholder_of_a_format_reads_as_a_tag() {
 #[test]
 fn a_refusal_of_the_json_form_speaks_of_its_role() {
     for role in Role::ALL {
-        let valid = to_json(&accepted(&Draft::valid(role)));
+        let valid = to_json(&expect_accepted(&Draft::valid(role)));
         let told = |change: &dyn Fn(&mut Value)| {
             let mut changed = valid.clone();
             change(&mut changed);
@@ -644,7 +644,7 @@ fn a_refusal_of_the_json_form_speaks_of_its_role() {
 fn schemas_accept_reports_and_refuse_broken_ones() {
     for role in Role::ALL {
         let schema = jsonschema::validator_for(&schema(role)).unwrap();
-        let valid = to_json(&accepted(&Draft::valid(role)));
+        let valid = to_json(&expect_accepted(&Draft::valid(role)));
         assert!(schema.is_valid(&valid), "{valid}");
         for field in fields(role) {
             for wrong in [json!({}), json!(-1), json!(1.5), json!("")] {
@@ -822,7 +822,7 @@ fn reviewers_auditors_and_judges_give_verdicts() {
     let Event::Reviewed {
         verdicts,
         submission,
-    } = event_of(&accepted(&no))
+    } = make_event(&expect_accepted(&no))
     else {
         panic!("not reviewed")
     };
@@ -836,7 +836,7 @@ fn reviewers_auditors_and_judges_give_verdicts() {
     assert_eq!(submission.session.as_deref(), Some("session-1"));
     assert_eq!(submission.report_sha256.len(), 64);
 
-    let clear = event_of(&accepted(&Draft::valid(Role::Auditor)));
+    let clear = make_event(&expect_accepted(&Draft::valid(Role::Auditor)));
     let Event::Audited {
         verdicts,
         submission,
@@ -859,7 +859,7 @@ fn reviewers_auditors_and_judges_give_verdicts() {
             .set(label, value)
             .set("Why the project is still not done", "\n1. docs\n2. tests")
             .set(NEXT_SLICE, "docs");
-        let Event::Audited { verdicts, .. } = event_of(&accepted(&open)) else {
+        let Event::Audited { verdicts, .. } = make_event(&expect_accepted(&open)) else {
             panic!("not audited")
         };
         assert!(!verdicts.positive, "{label}");
@@ -873,7 +873,7 @@ fn reviewers_auditors_and_judges_give_verdicts() {
         ("see the ids", &[]),
     ] {
         let told = Draft::valid(Role::Auditor).set("Why the project is still not done", value);
-        let Event::Audited { verdicts, .. } = event_of(&accepted(&told)) else {
+        let Event::Audited { verdicts, .. } = make_event(&expect_accepted(&told)) else {
             panic!("not audited")
         };
         assert_eq!(verdicts.positive, wanted.is_empty(), "{value}");
@@ -881,7 +881,7 @@ fn reviewers_auditors_and_judges_give_verdicts() {
     }
 
     let judge = Draft::valid(Role::StopJudge).set("Brief justification", "all holds");
-    let Event::Judged { verdicts, .. } = event_of(&accepted(&judge)) else {
+    let Event::Judged { verdicts, .. } = make_event(&expect_accepted(&judge)) else {
         panic!("not judged")
     };
     assert!(verdicts.positive);
@@ -892,7 +892,7 @@ fn reviewers_auditors_and_judges_give_verdicts() {
         .set(JUDGE_IDS, "c-1, c-2")
         .set("Blocker count", "2")
         .set("Brief justification", "\n- docs lie\n- tests are red");
-    let Event::Judged { verdicts, .. } = event_of(&accepted(&no)) else {
+    let Event::Judged { verdicts, .. } = make_event(&expect_accepted(&no)) else {
         panic!("not judged")
     };
     assert!(!verdicts.positive);
@@ -910,7 +910,7 @@ fn implementers_land_a_commit_or_give_the_slice_back() {
     for draft in [&draft, &landed] {
         let Event::Implemented {
             slice_id, commit, ..
-        } = event_of(&accepted(draft))
+        } = make_event(&expect_accepted(draft))
         else {
             panic!("not implemented")
         };
@@ -920,7 +920,7 @@ fn implementers_land_a_commit_or_give_the_slice_back() {
         );
     }
     let back = draft.clone().set("Commit SHA", "none");
-    refused(&back, Code::FieldNotInSet);
+    expect_refused(&back, Code::FieldNotInSet);
     let reasons = [
         (
             "Plan adjustment required",
@@ -938,7 +938,7 @@ fn implementers_land_a_commit_or_give_the_slice_back() {
             .clone()
             .set("Plan adjustment required", "yes")
             .set(label, value);
-        let Event::Returned { why, slice_id, .. } = event_of(&accepted(&back)) else {
+        let Event::Returned { why, slice_id, .. } = make_event(&expect_accepted(&back)) else {
             panic!("not returned")
         };
         assert_eq!((why.as_str(), slice_id.as_str()), (wanted, "s-1"));
@@ -954,7 +954,7 @@ fn a_question_for_the_user_is_asked() {
             role: asking,
             question,
             ..
-        } = event_of(&accepted(&draft))
+        } = make_event(&expect_accepted(&draft))
         else {
             panic!("not asked")
         };
@@ -962,16 +962,16 @@ fn a_question_for_the_user_is_asked() {
     }
     let none = Draft::valid(Role::Bootstrapper).set("Input needed from user", "none");
     assert_eq!(
-        event(&accepted(&none), Provenance::default()),
+        event(&expect_accepted(&none), Provenance::default()),
         Reported::Nothing
     );
     let both = Draft::valid(Role::Regrounder)
         .set("Input needed from user", "Which licence?")
         .block(r#"{"select": "s-1"}"#);
-    refused(&both, Code::BlockContradictsField);
+    expect_refused(&both, Code::BlockContradictsField);
     // A role without the field cannot ask: the line is text of the field above.
     let reviewer = Draft::valid(Role::Reviewer).set("Input needed from user", "May I?");
-    refused(&reviewer, Code::ReviewYesWithFollowUp);
+    expect_refused(&reviewer, Code::ReviewYesWithFollowUp);
 }
 
 #[test]
@@ -988,11 +988,11 @@ fn the_basis_of_a_claim_follows_from_its_anchor() {
         ("no anchor at all", Basis::Observed),
     ] {
         let claim = json!({"evidence": [{"criterion": "c", "anchor": anchor}]});
-        let report = accepted(&Draft::valid(Role::Regrounder).block(&claim.to_string()));
+        let report = expect_accepted(&Draft::valid(Role::Regrounder).block(&claim.to_string()));
         assert_eq!(report.block().unwrap().evidence[0].basis, basis, "{anchor}");
     }
     let claim = r#"{"evidence": [{"criterion": "c", "anchor": "a.rs:1", "basis": "test"}]}"#;
-    let report = accepted(&Draft::valid(Role::Regrounder).block(claim));
+    let report = expect_accepted(&Draft::valid(Role::Regrounder).block(claim));
     assert_eq!(report.block().unwrap().evidence[0].basis, Basis::Test);
 }
 
@@ -1002,16 +1002,16 @@ fn a_regrounder_s_block_and_fields_agree() {
         .set("Reconciliation decision", "accepted")
         .set("Reconciled slice ID", "`s-1`")
         .block(r#"{"reconcile": {"slice_id": "s-1", "decision": "accepted"}, "select": "s-2"}"#);
-    let Event::Regrounded { block, .. } = event_of(&accepted(&draft)) else {
+    let Event::Regrounded { block, .. } = make_event(&expect_accepted(&draft)) else {
         panic!("not regrounded")
     };
     assert_eq!(block.reconcile.unwrap().decision, Decision::Accepted);
     assert_eq!(block.select.as_deref(), Some("s-2"));
-    refused(
+    expect_refused(
         &draft.clone().set("Reconciliation decision", "reopened"),
         Code::BlockContradictsField,
     );
-    refused(
+    expect_refused(
         &draft.set("Reconciled slice ID", "s-2"),
         Code::BlockContradictsField,
     );

@@ -451,7 +451,7 @@ fn an_object_beside_a_text_is_a_second_report() {
     }
 }
 
-fn codes_of(role: Role, text: &str) -> BTreeSet<Code> {
+fn list_codes(role: Role, text: &str) -> BTreeSet<Code> {
     let found = read(role, text).expect_err(text);
     found.iter().map(|finding| finding.code).collect()
 }
@@ -482,13 +482,13 @@ fn what_says_otherwise_around_a_report_refuses_it() {
                 if field.key != "mission_anchor" {
                     for text in around(&format!("{}: {other}", field.label)) {
                         assert!(
-                            codes_of(role, &text).contains(&Code::FieldDuplicated),
+                            list_codes(role, &text).contains(&Code::FieldDuplicated),
                             "{text}"
                         );
                     }
                     for text in around(&json!({ field.key: other }).to_string()) {
                         assert!(
-                            codes_of(role, &text).contains(&Code::FieldDuplicated),
+                            list_codes(role, &text).contains(&Code::FieldDuplicated),
                             "{text}"
                         );
                     }
@@ -501,7 +501,7 @@ fn what_says_otherwise_around_a_report_refuses_it() {
             }
             if has_rubric(role) {
                 let rated = format!("{plain}\nNo:\n\n- Correctness risk: fail - it overflows\n");
-                let codes = codes_of(role, &rated);
+                let codes = list_codes(role, &rated);
                 assert!(
                     codes.contains(&Code::RubricDuplicated),
                     "{rated}: {codes:?}"
@@ -524,7 +524,7 @@ fn a_fifth_dimension_is_refused_as_text_and_as_an_object() {
         ] {
             let text = plain.replace(last, &format!("{last}{line}\n"));
             assert!(
-                codes_of(role, &text).contains(&Code::RubricInvalid),
+                list_codes(role, &text).contains(&Code::RubricInvalid),
                 "{text}"
             );
         }
@@ -533,7 +533,7 @@ fn a_fifth_dimension_is_refused_as_text_and_as_an_object() {
         assert!(read(role, &text).is_ok(), "{text}");
         let mut object: Value = serde_json::from_str(&as_json(role)).unwrap();
         object["rubric"]["security"] = json!({"verdict": "fail", "why": "x"});
-        assert!(codes_of(role, &object.to_string()).contains(&Code::RubricInvalid));
+        assert!(list_codes(role, &object.to_string()).contains(&Code::RubricInvalid));
     }
 }
 
@@ -550,7 +550,7 @@ fn a_draft_in_thoughts_is_no_report() {
         ] {
             let cut = format!("{open}\nI draft it first.\n\n{plain}\nBut wait: it overflows, so");
             assert_eq!(
-                codes_of(role, &cut),
+                list_codes(role, &cut),
                 BTreeSet::from([Code::HeaderMissing]),
                 "{cut}"
             );
@@ -561,12 +561,12 @@ fn a_draft_in_thoughts_is_no_report() {
             assert!(read(role, &format!("{quoted}\n\n{cut}")).is_err());
             let closed = format!("{open}\n{plain}{close}\nI cannot decide this.\n");
             assert_eq!(
-                codes_of(role, &closed),
+                list_codes(role, &closed),
                 BTreeSet::from([Code::HeaderMissing])
             );
             let begun = format!("{plain}\n{close}\nI cannot decide this.\n");
             assert_eq!(
-                codes_of(role, &begun),
+                list_codes(role, &begun),
                 BTreeSet::from([Code::HeaderMissing])
             );
         }

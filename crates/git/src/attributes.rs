@@ -188,7 +188,7 @@ mod tests {
         text.lines().map(str::to_owned).collect()
     }
 
-    fn said(path: &str, text: &str) -> bool {
+    fn is_said(path: &str, text: &str) -> bool {
         is_set("linguist-generated", path, [("", &*lines(text))])
     }
 
@@ -217,18 +217,27 @@ mod tests {
             ("!x", "x", false),
         ] {
             let text = format!("{pattern} linguist-generated\n");
-            assert_eq!(said(path, &text), fits, "{pattern} {path}");
+            assert_eq!(is_said(path, &text), fits, "{pattern} {path}");
         }
     }
 
     #[test]
     fn the_last_word_decides() {
-        assert!(said("x", "# x\n  x linguist-generated=true\n"));
-        assert!(!said("x", "x linguist-generated=false\n"));
-        assert!(!said("x", "* linguist-generated\nx -linguist-generated\n"));
-        assert!(!said("x", "* linguist-generated\nx !linguist-generated\n"));
-        assert!(said("x", "[attr]made linguist-generated -diff\nx made\n"));
-        assert!(!said("x", "x linguist-vendored\n"));
+        assert!(is_said("x", "# x\n  x linguist-generated=true\n"));
+        assert!(!is_said("x", "x linguist-generated=false\n"));
+        assert!(!is_said(
+            "x",
+            "* linguist-generated\nx -linguist-generated\n"
+        ));
+        assert!(!is_said(
+            "x",
+            "* linguist-generated\nx !linguist-generated\n"
+        ));
+        assert!(is_said(
+            "x",
+            "[attr]made linguist-generated -diff\nx made\n"
+        ));
+        assert!(!is_said("x", "x linguist-vendored\n"));
         let (root, deep) = (
             lines("* linguist-generated\n"),
             lines("x -linguist-generated\n"),

@@ -20,11 +20,11 @@ impl Repo {
     /// identity is set, or HEAD moved meanwhile. HEAD has not moved then.
     pub fn commit_paths(&self, paths: &[&str], message: &str) -> Result<Option<String>, Failure> {
         let git = &self.program;
-        let list = listed_paths(&self.root, paths)?;
+        let list = encode_paths(&self.root, paths)?;
         let head = self.ask(|history| history.head())?;
         let scratch = TemporaryDir::make_in(&self.git_dir)
             .map_err(|error| RepoError::io("write in", &self.git_dir, error))?;
-        let tree = tree_with(
+        let tree = write_tree_with(
             git,
             &scratch.path().join("index"),
             head.commit.as_deref(),
@@ -55,7 +55,7 @@ impl Repo {
 }
 
 /// The tree of `parent` with the worktree's content of the listed paths.
-fn tree_with(
+fn write_tree_with(
     git: &Program,
     index: &Path,
     parent: Option<&str>,
@@ -73,7 +73,7 @@ fn tree_with(
     git.text(with(Call::new(&["write-tree", "--missing-ok"])))
 }
 
-fn listed_paths(root: &Path, paths: &[&str]) -> Result<Vec<u8>, RepoError> {
+fn encode_paths(root: &Path, paths: &[&str]) -> Result<Vec<u8>, RepoError> {
     for path in paths {
         let inside = !path.contains('\0')
             && Path::new(path)

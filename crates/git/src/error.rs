@@ -121,7 +121,7 @@ impl From<RepoError> for Failure {
             _ => failure,
         };
         match std::error::Error::source(&error) {
-            Some(cause) => failure.caused_by(cause),
+            Some(cause) => failure.with_cause(cause),
             None => failure,
         }
     }

@@ -51,7 +51,7 @@ impl Repo {
     fn is_work(&self, commit: &str, from: &str, is_on_head: bool) -> Result<bool, Failure> {
         let parents = self.ask(|history| history.parents(commit))?;
         if let [parent] = &parents[..]
-            && self.tree_of(parent)? == self.tree_of(commit)?
+            && self.find_tree(parent)? == self.find_tree(commit)?
         {
             return Ok(false);
         }
@@ -78,7 +78,7 @@ impl Repo {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub fn written_paths(&self, commit: &str) -> Result<BTreeSet<String>, Failure> {
+    pub fn list_written_paths(&self, commit: &str) -> Result<BTreeSet<String>, Failure> {
         let parents = self.ask(|history| history.parents(commit))?;
         let paths = |parent: Option<&str>| -> Result<BTreeSet<String>, Failure> {
             let changes = self.changes(parent, commit)?.into_iter();
@@ -144,7 +144,7 @@ impl Repo {
         let Some(id) = facts.id.clone() else {
             return Ok(facts);
         };
-        facts.tree = Some(self.tree_of(&id)?);
+        facts.tree = Some(self.find_tree(&id)?);
         if let Some(head) = &head.commit {
             facts.on_head = self.is_ancestor(&id, head)?;
         }
@@ -182,7 +182,7 @@ impl Repo {
         let made = facts.claimed.iter().filter(|made| way.contains(*made));
         own.extend(made.cloned());
         own.insert(id.clone());
-        let touched = self.touched_by(&basis, &id, &own)?;
+        let touched = self.list_touched_by(&basis, &id, &own)?;
         let mut paths = self.changes(Some(&basis), &id)?;
         paths.retain(|change| touched.contains(&change.path));
         let (mut guarded, mut free): (Vec<String>, Vec<String>) = paths

@@ -7,7 +7,7 @@
 
 use super::RepoError;
 use super::look::native;
-use super::special::{common_dir_of, git_dir_of};
+use super::special::{find_common_dir, find_git_dir};
 use cook_os::disk::{self, Links};
 use memchr::memmem;
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,7 +156,7 @@ fn read(dir: &Path, ask: Ask, depth: usize, found: &mut Found) -> Result<(), Rep
         let why = format!("the repository has more than {MOST} submodules");
         return Err(RepoError::Answer(why));
     }
-    let Some(git_dir) = git_dir_of(dir) else {
+    let Some(git_dir) = find_git_dir(dir) else {
         return Ok(());
     };
     if may_name_programs(&git_dir) {
@@ -195,7 +195,7 @@ fn submodules(dir: &Path, ask: Ask) -> Result<Vec<PathBuf>, RepoError> {
 
 /// A look at the settings' text, so that git is asked only where it may have something to say.
 fn may_name_programs(git_dir: &Path) -> bool {
-    let common = common_dir_of(git_dir);
+    let common = find_common_dir(git_dir);
     [common.join("config"), git_dir.join("config.worktree")]
         .iter()
         .any(|file| match disk::read(file, MAX_SETTINGS, Links::Follow) {

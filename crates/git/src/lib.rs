@@ -46,8 +46,8 @@ pub use error::RepoError;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};
 pub use identity::Identity;
 pub use lines::{
-    digest_lines, find_digest, find_lines, hunks, is_telling, lines_of, stands_reshaped,
-    unified_diff,
+    digest_lines, find_digest, find_lines, hunks, is_telling, make_unified_diff, split_lines,
+    stands_reshaped,
 };
 pub use merged::{MergedAs, MergedFrom};
 pub use moves::{MAX_MADE, MadeCommit};
@@ -160,7 +160,7 @@ impl Repo {
     ///
     /// # Errors
     /// When there is no such commit.
-    pub fn tree_of(&self, commit: &str) -> Result<String, Failure> {
+    pub fn find_tree(&self, commit: &str) -> Result<String, Failure> {
         Ok(self.ask(|history| history.tree(commit))?)
     }
 

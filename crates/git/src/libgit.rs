@@ -44,10 +44,10 @@ impl Libgit {
     }
 
     fn commit(&self, id: &str) -> Result<Commit<'_>, RepoError> {
-        self.commit_of(self.oid(id)?)
+        self.find_commit(self.oid(id)?)
     }
 
-    fn commit_of(&self, id: Oid) -> Result<Commit<'_>, RepoError> {
+    fn find_commit(&self, id: Oid) -> Result<Commit<'_>, RepoError> {
         self.require_small(id, MAX_COMMIT)?;
         Ok(self.repository.find_commit(id)?)
     }
@@ -63,7 +63,7 @@ impl Libgit {
         }
     }
 
-    fn side_by_side(&self, old: Option<Oid>, new: Option<Oid>) -> Result<Pairs, RepoError> {
+    fn pair_trees(&self, old: Option<Oid>, new: Option<Oid>) -> Result<Pairs, RepoError> {
         let mut pairs = Pairs::new();
         for (side, id) in [old, new].into_iter().enumerate() {
             let Some(id) = id else { continue };
@@ -172,7 +172,7 @@ impl History for Libgit {
         });
         let commit = match absent(head.resolve())? {
             Some(found) => match found.target() {
-                Some(id) => Some(self.commit_of(id)?),
+                Some(id) => Some(self.find_commit(id)?),
                 None => return Err(RepoError::Answer("HEAD leads nowhere".to_owned())),
             },
             // A detached HEAD always resolves; a branch that has no commit does not.
@@ -215,7 +215,7 @@ impl History for Libgit {
         walk.take(limit)
             .map(|id| {
                 let id = id?;
-                let commit = self.commit_of(id)?;
+                let commit = self.find_commit(id)?;
                 Ok(Listed {
                     id: id.to_string(),
                     author: String::from_utf8_lossy(commit.author().name_bytes()).into_owned(),
@@ -249,7 +249,7 @@ impl History for Libgit {
             Vec::new(),
         )];
         while let Some((old, new, at)) = due.pop() {
-            for (name, sides) in self.side_by_side(old, new)? {
+            for (name, sides) in self.pair_trees(old, new)? {
                 let path = [&at[..], &name[..]].concat();
                 let trees = sides.map(|side| side.filter(Side::is_tree).map(|side| side.id));
                 if trees[0] != trees[1] {

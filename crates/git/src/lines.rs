@@ -52,7 +52,7 @@ pub fn hunks(old: &[u8], new: &[u8]) -> Result<Vec<Hunk>, RepoError> {
 }
 
 /// A text's lines, without their ends.
-pub fn lines_of(text: &[u8]) -> Vec<&[u8]> {
+pub fn split_lines(text: &[u8]) -> Vec<&[u8]> {
     let whole = text.strip_suffix(b"\n").unwrap_or(text);
     let lines = whole.split(|byte| *byte == b'\n');
     let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
@@ -268,7 +268,7 @@ pub fn find_digest<L: AsRef<[u8]>>(text: &[L], count: usize, sha256: &str) -> Ve
 ///
 /// # Errors
 /// When libgit2 cannot compare them.
-pub fn unified_diff(path: &str, old: &str, new: &str) -> Result<String, RepoError> {
+pub fn make_unified_diff(path: &str, old: &str, new: &str) -> Result<String, RepoError> {
     if old == new {
         return Ok(String::new());
     }
@@ -363,8 +363,8 @@ mod tests {
 
     #[test]
     fn lines_have_no_ends() {
-        assert_eq!(lines_of(b""), Vec::<&[u8]>::new());
-        assert_eq!(lines_of(b"\n"), [b""]);
-        assert_eq!(lines_of(b"a\r\nb"), [b"a", b"b"]);
+        assert_eq!(split_lines(b""), Vec::<&[u8]>::new());
+        assert_eq!(split_lines(b"\n"), [b""]);
+        assert_eq!(split_lines(b"a\r\nb"), [b"a", b"b"]);
     }
 }

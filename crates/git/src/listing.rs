@@ -12,7 +12,7 @@ impl Repo {
     ///
     /// # Errors
     /// When there is no such commit.
-    pub fn files_under(
+    pub fn list_files_under(
         &self,
         commit: &str,
         paths: &[&str],

@@ -29,7 +29,7 @@ impl Repo {
         .into_iter()
         .filter(|path| path.symlink_metadata().is_ok())
         .collect();
-        locks_in(&self.common_dir.join("refs"), 0, &mut found)?;
+        list_locks(&self.common_dir.join("refs"), 0, &mut found)?;
         Ok(found)
     }
 
@@ -87,7 +87,7 @@ impl Repo {
     }
 }
 
-fn locks_in(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), RepoError> {
+fn list_locks(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), RepoError> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -100,7 +100,7 @@ fn locks_in(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<(
             .map_err(|error| RepoError::io("read", dir, error))?;
         let path = entry.path();
         if kind.is_dir() && depth < DEPTH {
-            locks_in(&path, depth + 1, found)?;
+            list_locks(&path, depth + 1, found)?;
         } else if kind.is_file() && path.extension().is_some_and(|end| end == "lock") {
             found.insert(path);
         }

@@ -7,7 +7,7 @@ use super::program::{Call, Program, refusal};
 use super::{Entry, Repo, RepoError};
 use cook_core::diagnostic::{Code, Failure};
 use cook_os::disk::TemporaryDir;
-use cook_os::process::{LENT_VARIABLE, lent};
+use cook_os::process::{LENT_VARIABLE, join_lent};
 use std::ffi::OsString;
 
 /// git's exit code for words that it does not know.
@@ -53,8 +53,8 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read, or git cannot make a merge again (before 2.38).
     pub fn find_merge(&self, head: &str, done: &str) -> Result<Option<MergedFrom>, Failure> {
-        let tree = self.tree_of(head)?;
-        let parents = self.written_parents(head)?;
+        let tree = self.find_tree(head)?;
+        let parents = self.read_written_parents(head)?;
         let is_partial = self.promisor()?.is_some();
         let mut again = None;
         let mut is_it = |base: &str| -> Result<bool, Failure> {
@@ -108,7 +108,7 @@ impl Repo {
     ///
     /// # Errors
     /// When there is no such commit.
-    pub fn written_parents(&self, commit: &str) -> Result<Vec<String>, Failure> {
+    pub fn read_written_parents(&self, commit: &str) -> Result<Vec<String>, Failure> {
         let call = Call::new(&["cat-file", "commit"]).env("GIT_NO_REPLACE_OBJECTS", "1");
         let lines = self.program.lines(call.arg(commit))?;
         let head = lines.iter().take_while(|line| !line.is_empty());
@@ -183,7 +183,7 @@ impl Again {
         let init = Call::new(&["init", "--quiet", "--bare", "--template="]);
         program.answer(alone(init).arg(format!("--object-format={format}")))?;
         Ok(Self {
-            objects: lent(&[repo.common_dir.join("objects")]),
+            objects: join_lent(&[repo.common_dir.join("objects")]),
             program,
             dir,
         })

@@ -70,14 +70,18 @@ impl Repo {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub fn made_since(&self, seen: Option<&str>, head: &Head) -> Result<Vec<MadeCommit>, Failure> {
+    pub fn list_made_since(
+        &self,
+        seen: Option<&str>,
+        head: &Head,
+    ) -> Result<Vec<MadeCommit>, Failure> {
         let Some(now) = &head.commit else {
             return Ok(Vec::new());
         };
         if seen == Some(now.as_str()) {
             return Ok(Vec::new());
         }
-        let ids = match self.moves_since(seen)? {
+        let ids = match self.list_moves_since(seen)? {
             Some(moves) => moves
                 .into_iter()
                 .filter(Move::is_new_commit)
@@ -116,7 +120,7 @@ impl Repo {
 
     /// The moves after the last one that led to `seen`; none when there is no
     /// record, or it does not reach back so far.
-    fn moves_since(&self, seen: Option<&str>) -> Result<Option<Vec<Move>>, RepoError> {
+    fn list_moves_since(&self, seen: Option<&str>) -> Result<Option<Vec<Move>>, RepoError> {
         let path = self.git_dir.join("logs").join("HEAD");
         let failed = |error| RepoError::io("read", &path, error);
         let Some(mut file) = disk::open_regular(&path, Links::Follow).map_err(failed)? else {

@@ -16,7 +16,7 @@ impl Repo {
             return Ok(None);
         }
         let call = Call::new(&["rev-parse", "-q", "--verify"]).arg(format!("{name}^{{commit}}"));
-        self.told(call)
+        self.ask_line(call)
     }
 
     /// The branch that the checked out one follows, by its short name.
@@ -24,7 +24,7 @@ impl Repo {
     /// # Errors
     /// As [`Repo::commit_named`].
     pub fn upstream(&self) -> Result<Option<String>, Failure> {
-        self.told(Call::new(&["rev-parse", "--abbrev-ref", "@{upstream}"]))
+        self.ask_line(Call::new(&["rev-parse", "--abbrev-ref", "@{upstream}"]))
     }
 
     /// Where git looks for its hooks, by `core.hooksPath` where that is set.
@@ -46,11 +46,11 @@ impl Repo {
     /// # Errors
     /// As [`Repo::commit_named`].
     pub fn setting(&self, name: &str) -> Result<Option<String>, Failure> {
-        self.told(Call::new(&["config", "--type=path", "--get", name]))
+        self.ask_line(Call::new(&["config", "--type=path", "--get", name]))
     }
 
     /// One line where git has one; any refusal of the name is none.
-    fn told(&self, call: Call) -> Result<Option<String>, Failure> {
+    fn ask_line(&self, call: Call) -> Result<Option<String>, Failure> {
         let captured = self.program.ask(call)?;
         let text = String::from_utf8_lossy(&captured.stdout);
         let line = text.trim();

@@ -85,7 +85,7 @@ impl Repo {
     ///
     /// # Errors
     /// What git says.
-    pub fn parked_refs(&self, of: &str) -> Result<Vec<String>, Failure> {
+    pub fn list_parked(&self, of: &str) -> Result<Vec<String>, Failure> {
         let within = format!("{PARKED_REFS}{of}/");
         let refs = self.refs()?;
         Ok(refs
@@ -117,14 +117,15 @@ impl Repo {
             return Ok(Unparked::Stay("the worktree is not clean".to_owned()));
         }
         let basis = format!("{name}^1");
-        let mut parked = self.paths_of(Call::new(&["diff", "--name-only", "-z", &basis, name]))?;
+        let mut parked =
+            self.list_paths(Call::new(&["diff", "--name-only", "-z", &basis, name]))?;
         let untracked = format!("{name}^3");
         let has = Call::new(&["rev-parse", "--verify", "--quiet", &untracked]);
         if self.program.line(has)?.is_some() {
             let call = Call::new(&["ls-tree", "-r", "-z", "--name-only", &untracked]);
-            parked.extend(self.paths_of(call)?);
+            parked.extend(self.list_paths(call)?);
         }
-        let since = self.paths_of(Call::new(&["diff", "--name-only", "-z", &basis, "HEAD"]))?;
+        let since = self.list_paths(Call::new(&["diff", "--name-only", "-z", &basis, "HEAD"]))?;
         if let Some(both) = parked.intersection(&since).next() {
             return Ok(Unparked::Stay(format!(
                 "commits changed `{}` meanwhile",
@@ -138,7 +139,7 @@ impl Repo {
         Ok(Unparked::PutBack)
     }
 
-    fn paths_of(&self, call: Call) -> Result<BTreeSet<Vec<u8>>, RepoError> {
+    fn list_paths(&self, call: Call) -> Result<BTreeSet<Vec<u8>>, RepoError> {
         Ok(self.program.entries(call)?.into_iter().collect())
     }
 }

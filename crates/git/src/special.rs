@@ -45,7 +45,7 @@ const MAX_INCLUDED: usize = 100;
 const SEARCH: Duration = Duration::from_secs(3);
 
 /// The git directory of a worktree, or the directory itself where it is one.
-pub(super) fn git_dir_of(worktree: &Path) -> Option<PathBuf> {
+pub(super) fn find_git_dir(worktree: &Path) -> Option<PathBuf> {
     let git = worktree.join(".git");
     let found = git.metadata().ok();
     match found {
@@ -64,7 +64,7 @@ pub(super) fn git_dir_of(worktree: &Path) -> Option<PathBuf> {
 }
 
 /// The git directory that all worktrees share.
-pub(super) fn common_dir_of(git_dir: &Path) -> PathBuf {
+pub(super) fn find_common_dir(git_dir: &Path) -> PathBuf {
     let read = disk::read_text(&git_dir.join("commondir"), MAX_LINK, Links::Follow);
     match read {
         Ok(Some(text)) => git_dir.join(text.trim_end()),
@@ -74,7 +74,7 @@ pub(super) fn common_dir_of(git_dir: &Path) -> PathBuf {
 
 /// Looks at what git and libgit2 open before they say anything.
 pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
-    let Some(git_dir) = git_dir_of(worktree) else {
+    let Some(git_dir) = find_git_dir(worktree) else {
         return Ok(());
     };
     for name in READ_ABOVE {
@@ -84,7 +84,7 @@ pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
             check_found(&there, &found, MAX_READ)?;
         }
     }
-    let common = common_dir_of(&git_dir);
+    let common = find_common_dir(&git_dir);
     for name in READ {
         let limit = match name {
             "index" | "packed-refs" => MAX_LIST,
@@ -107,10 +107,10 @@ pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
 
 /// Looks at every ref that has a file, before git is asked for all of them.
 pub(super) fn check_refs(worktree: &Path) -> Result<(), RepoError> {
-    let Some(git_dir) = git_dir_of(worktree) else {
+    let Some(git_dir) = find_git_dir(worktree) else {
         return Ok(());
     };
-    let mut due = vec![git_dir.join("refs"), common_dir_of(&git_dir).join("refs")];
+    let mut due = vec![git_dir.join("refs"), find_common_dir(&git_dir).join("refs")];
     while let Some(dir) = due.pop() {
         for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
             match entry.file_type() {
@@ -225,8 +225,8 @@ fn blocks(_: FileType) -> bool {
 /// Looks below a worktree for what a git that does not answer may wait for, or read for long, nearest first.
 pub(super) fn find(worktree: &Path) -> Option<RepoError> {
     let started = Instant::now();
-    let git_dir = git_dir_of(worktree);
-    let common = git_dir.as_deref().map(common_dir_of);
+    let git_dir = find_git_dir(worktree);
+    let common = git_dir.as_deref().map(find_common_dir);
     let inside = [git_dir, common].into_iter().flatten();
     let mut places: VecDeque<(PathBuf, bool)> = inside.map(|dir| (dir, true)).collect();
     places.push_back((worktree.to_owned(), false));

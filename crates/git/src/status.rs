@@ -40,7 +40,7 @@ impl Repo {
     ///
     /// # Errors
     /// `git_missing`, or what git says.
-    pub fn ignored(&self, paths: &[&str]) -> Result<BTreeSet<String>, Failure> {
+    pub fn list_ignored(&self, paths: &[&str]) -> Result<BTreeSet<String>, Failure> {
         let paths = path_list(paths.iter().map(|path| path.as_bytes()));
         let call = Call::new(&["check-ignore", "-z", "--stdin"]).stdin(paths);
         let answer = self.program.ask(call)?;
@@ -59,7 +59,7 @@ impl Repo {
     ///
     /// # Errors
     /// `git_missing`, or what git says.
-    pub fn unwatched(&self) -> Result<Vec<String>, Failure> {
+    pub fn list_unwatched(&self) -> Result<Vec<String>, Failure> {
         let listed = self.program.entries(Call::new(&["ls-files", "-v", "-z"]))?;
         let mut paths = listed
             .iter()
@@ -98,7 +98,7 @@ impl Repo {
     ///
     /// # Errors
     /// `git_missing`, or what git says.
-    pub fn untracked_gitignores(&self) -> Result<BTreeSet<String>, Failure> {
+    pub fn list_untracked_gitignores(&self) -> Result<BTreeSet<String>, Failure> {
         const NAME: &str = ".gitignore";
         let listed = self.program.entries(Call::new(&["ls-files", "-z"]))?;
         let paths: Vec<String> = listed.iter().map(|path| path_text(path)).collect();
@@ -122,7 +122,7 @@ impl Repo {
     ///
     /// # Errors
     /// `git_missing`, or what git says.
-    pub fn nested(&self) -> Result<Vec<PathBuf>, Failure> {
+    pub fn list_nested(&self) -> Result<Vec<PathBuf>, Failure> {
         let listed = self
             .program
             .answer(Call::new(&["ls-files", "--stage", "-z"]))?;
@@ -174,7 +174,7 @@ impl Repo {
             let read = disk::read_if_plain(&path, MAX_SETTINGS, Links::Refuse);
             let read = read.map_err(|error| {
                 Failure::state(Code::InputUnreadable, format!("`{file}` cannot be read"))
-                    .caused_by(&error)
+                    .with_cause(&error)
             })?;
             if let Some(bytes) = read {
                 digests.insert(file.to_owned(), sha256(&bytes));
@@ -189,7 +189,7 @@ impl Repo {
                 Code::InputUnreadable,
                 format!("`{file}` cannot be looked at"),
             )
-            .caused_by(&error)
+            .with_cause(&error)
         })
     }
 

@@ -57,7 +57,7 @@ pub fn check_stop(
         let notices = std::mem::take(&mut step.state.pending.notices);
         step.effects.notice = Some(notices.join("\n"));
     }
-    step.done()
+    step.finish()
 }
 
 fn progress(facts: &Situation) -> String {

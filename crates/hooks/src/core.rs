@@ -17,7 +17,7 @@ use cook_core::model::hooks::Kind;
 /// Handles one event.
 pub fn step(agent: Agent, state: SessionState, event: &Event, facts: &Situation) -> Outcome {
     let Some(row) = agent.row(event.native) else {
-        return Step::new(agent, state, event, facts).done();
+        return Step::new(agent, state, event, facts).finish();
     };
     let mut step = Step::new(agent, state, event, facts);
     step.state.seen_ms = facts.now_ms;
@@ -33,7 +33,7 @@ pub fn step(agent: Agent, state: SessionState, event: &Event, facts: &Situation)
     step.guard();
     if twin {
         step.repeat(row);
-        return step.done();
+        return step.finish();
     }
     step.follow_item();
     step.link_commits();
@@ -41,7 +41,7 @@ pub fn step(agent: Agent, state: SessionState, event: &Event, facts: &Situation)
     step.tool_effects();
     step.count_turn();
     if facts.child.is_some() {
-        return step.done();
+        return step.finish();
     }
     step.keep_ownership();
     step.lifecycle(row);
@@ -49,7 +49,7 @@ pub fn step(agent: Agent, state: SessionState, event: &Event, facts: &Situation)
         step.stop_gate(row);
         step.say(row);
     }
-    step.done()
+    step.finish()
 }
 
 /// What makes two deliveries one, and whether the agent itself says so.

@@ -3,7 +3,7 @@
 
 use super::agent::Agent;
 use super::event::{Action, Event, Prompt, Source, Tool};
-use super::shell::written;
+use super::shell::list_written;
 use cook_core::digest::sha256;
 use cook_core::model::hooks::{ContextTokens, Kind, OwnCall, PromptOrigin, Row, Tools};
 use serde_json::Value;
@@ -84,7 +84,7 @@ pub fn read(agent: Agent, named: Option<&str>, bytes: &[u8]) -> Result<Event, In
     }
     let said = ["hook_event_name", "hookEventName", "event"]
         .into_iter()
-        .find_map(|name| name_in(&value, name))
+        .find_map(|name| read_name(&value, name))
         .or_else(|| named.map(str::to_owned))
         .unwrap_or_default();
     let row = agent.row(&said).ok_or_else(|| InputError::UnknownEvent {
@@ -98,8 +98,8 @@ pub fn read(agent: Agent, named: Option<&str>, bytes: &[u8]) -> Result<Event, In
 }
 
 fn event(agent: Agent, row: &'static Row, value: &Value, bytes: &[u8]) -> Event {
-    let first = |names: &[&str]| names.iter().find_map(|name| name_in(value, name));
-    let long = |names: &[&str]| names.iter().find_map(|name| text_in(value, name));
+    let first = |names: &[&str]| names.iter().find_map(|name| read_name(value, name));
+    let long = |names: &[&str]| names.iter().find_map(|name| read_text(value, name));
     let root = value["workspace_roots"][0].as_str().map(str::to_owned);
     Event {
         kind: row.kind,
@@ -133,13 +133,13 @@ fn event(agent: Agent, row: &'static Row, value: &Value, bytes: &[u8]) -> Event 
 }
 
 /// A short text.
-fn name_in(value: &Value, name: &str) -> Option<String> {
+fn read_name(value: &Value, name: &str) -> Option<String> {
     let text = value.get(name)?.as_str()?;
     (!text.is_empty() && text.len() <= MAX_NAME && !text.contains('\0')).then(|| text.to_owned())
 }
 
 /// A long text, cut where it is too long.
-fn text_in(value: &Value, name: &str) -> Option<String> {
+fn read_text(value: &Value, name: &str) -> Option<String> {
     let text = value.get(name)?.as_str()?;
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {
@@ -160,7 +160,7 @@ fn source(value: &Value) -> Source {
 fn is_subagent(value: &Value) -> bool {
     let named = ["agent_id", "agentId", "parent_session_id"]
         .iter()
-        .any(|name| name_in(value, name).is_some());
+        .any(|name| read_name(value, name).is_some());
     named || value["subagent"] == Value::Bool(true)
 }
 
@@ -171,7 +171,7 @@ fn prompt(agent: Agent, value: &Value) -> Prompt {
         PromptOrigin::Unknown => None,
     };
     Prompt {
-        text: text_in(value, "prompt").unwrap_or_default(),
+        text: read_text(value, "prompt").unwrap_or_default(),
         typed,
     }
 }
@@ -212,7 +212,7 @@ fn context_percent(agent: Agent, value: &Value) -> Option<f64> {
 }
 
 fn tool(tools: &Tools, row: &Row, value: &Value) -> Tool {
-    let first = |names: &[&str]| names.iter().find_map(|name| name_in(value, name));
+    let first = |names: &[&str]| names.iter().find_map(|name| read_name(value, name));
     let name = first(&["tool_name", "toolName", "tool"]).unwrap_or_default();
     let held = ["tool_input", "toolArgs", "tool_args", "args", "input"]
         .iter()
@@ -234,8 +234,12 @@ fn tool(tools: &Tools, row: &Row, value: &Value) -> Tool {
     match row.call {
         Some(OwnCall::Shell) => {
             tool.action = Action::Shell;
-            tool.command = text_in(value, "command");
-            tool.paths = tool.command.as_deref().map(written).unwrap_or_default();
+            tool.command = read_text(value, "command");
+            tool.paths = tool
+                .command
+                .as_deref()
+                .map(list_written)
+                .unwrap_or_default();
         }
         Some(OwnCall::Edit) => {
             tool.action = Action::Edit;
@@ -253,10 +257,10 @@ fn look_into(tools: &Tools, tool: &mut Tool, held: &Value, input: &Value) {
             tool.action = Action::Shell;
             tool.command = command(input);
             if let Some(line) = &tool.command {
-                tool.paths = written(line);
+                tool.paths = list_written(line);
                 // One agent applies patches through its shell.
                 if line.contains("*** Begin Patch") {
-                    tool.paths.extend(patched(line));
+                    tool.paths.extend(list_patched(line));
                 }
             }
         }
@@ -264,10 +268,10 @@ fn look_into(tools: &Tools, tool: &mut Tool, held: &Value, input: &Value) {
             tool.action = Action::Edit;
             let text = ["command", "input", "patch", "patchText", "patch_text"]
                 .iter()
-                .find_map(|field| text_in(input, field))
+                .find_map(|field| read_text(input, field))
                 .or_else(|| held.as_str().map(str::to_owned))
                 .unwrap_or_default();
-            tool.paths = patched(&text);
+            tool.paths = list_patched(&text);
             tool.paths.extend(paths(tools, input));
         }
         Some(Purpose::Edit) => {
@@ -339,7 +343,7 @@ fn paths(tools: &Tools, input: &Value) -> Vec<String> {
         .chain(others)
         .collect();
     let named = |value: &Value| -> Vec<String> {
-        let names = fields.iter().filter_map(|field| name_in(value, field));
+        let names = fields.iter().filter_map(|field| read_name(value, field));
         names.collect()
     };
     let mut found = named(input);
@@ -358,7 +362,7 @@ fn paths(tools: &Tools, input: &Value) -> Vec<String> {
 }
 
 /// Files that a patch names, with where they are moved to.
-fn patched(patch: &str) -> Vec<String> {
+fn list_patched(patch: &str) -> Vec<String> {
     const MARKS: [&str; 4] = [
         "*** Add File: ",
         "*** Update File: ",

@@ -179,7 +179,7 @@ impl<'t> Text<'t> {
         })
     }
 
-    fn tokens_in(&self, from: usize, to: usize) -> impl Iterator<Item = &TokenAndRange<'t>> {
+    fn list_tokens(&self, from: usize, to: usize) -> impl Iterator<Item = &TokenAndRange<'t>> {
         let within = move |token: &&TokenAndRange| from <= token.start() && token.end() <= to;
         self.tokens.iter().filter(within)
     }
@@ -199,7 +199,7 @@ impl<'t> Text<'t> {
         let last = entries(holder).last().copied();
         let from = last.map_or(holder.start() + 1, |last| last.end);
         let comma = self
-            .tokens_in(from, close)
+            .list_tokens(from, close)
             .find(|token| token.token == Token::Comma);
         // The comma stands at the entry before; comments on its line stay with it.
         let mut at = comma.map_or(from, Ranged::end);
@@ -208,9 +208,9 @@ impl<'t> Text<'t> {
                 let before = self.before(last.start).map_or(0, Ranged::end);
                 self.breaks_line(before, last.start)
             }
-            None => self.tokens_in(from, close).next().is_some(),
+            None => self.list_tokens(from, close).next().is_some(),
         };
-        for comment in self.tokens_in(at, close) {
+        for comment in self.list_tokens(at, close) {
             if self.breaks_line(at, comment.start()) {
                 break;
             }
@@ -254,7 +254,7 @@ impl<'t> Text<'t> {
         let is_bracket =
             |token: &TokenAndRange| token.start() == holder.start() || token.end() == holder.end();
         let others = self
-            .tokens_in(around.start, around.end)
+            .list_tokens(around.start, around.end)
             .filter(|token| !is_bracket(token))
             .any(|token| token.end() <= entry.start || token.start() >= entry.end);
         // Where somebody brought everything onto one line, it cannot be seen whose the holder is.
@@ -272,7 +272,7 @@ impl<'t> Text<'t> {
             matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
         };
         let is_comma = |token: &&TokenAndRange| token.token == Token::Comma;
-        let mut behind = self.tokens_in(entry.end, self.text.len());
+        let mut behind = self.list_tokens(entry.end, self.text.len());
         let comma_behind = behind.find(|token| !is_comment(token)).filter(is_comma);
         let mut ahead = self.tokens.iter().rev();
         let comma_ahead = ahead

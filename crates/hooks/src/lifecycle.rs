@@ -2,11 +2,11 @@
 
 use super::event::{Prompt, Source};
 use super::facts::{begins, goes_on, has_shrunk};
-use super::recovery::shortened;
+use super::recovery::shorten;
 use super::state::{CONTEXT_LIMIT, Since};
 use super::step::Step;
 use super::summary;
-use cook_core::diagnostic::{Lines, clean, redacted};
+use cook_core::diagnostic::{Lines, clean, redact};
 use cook_core::digest::sha256;
 use cook_core::model::hooks::{Kind, Row};
 use cook_core::model::{CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
@@ -109,7 +109,7 @@ impl Step<'_> {
             return;
         }
         let kept = match self.facts.keep_prompts {
-            true => shortened(&redacted(text), MAX_CHECKPOINT_TEXT),
+            true => shorten(&redact(text), MAX_CHECKPOINT_TEXT),
             false => {
                 let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 format!("{PROMPT_DIGEST}{}", sha256(folded))
@@ -136,7 +136,7 @@ impl Step<'_> {
         }
         // What a shell edited shows only now.
         for path in self.facts.dirty.iter().flatten() {
-            self.state.edited(path);
+            self.state.note_edit(path);
         }
         let command = self.facts.due.as_ref().map(|due| due.command.as_str());
         let last = self
@@ -156,6 +156,6 @@ impl Step<'_> {
         let head = self.facts.head.clone();
         self.entry(CheckpointKind::Auto, id, text, head);
         self.state.since = Since::default();
-        self.state.checkpointed();
+        self.state.note_checkpoint();
     }
 }

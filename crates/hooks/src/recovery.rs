@@ -5,7 +5,7 @@
 //! text from outside is one line each, without control characters, inside a fence
 //! or a code span, and cannot open a heading, a fence or a tag.
 
-use cook_core::diagnostic::{Lines, clean, counted};
+use cook_core::diagnostic::{Lines, clean, count_noun};
 use serde::Serialize;
 
 /// The whole message.
@@ -119,7 +119,7 @@ impl Recovery {
         }
         sections.extend(self.item.as_ref().map(|item| item_section(item, room)));
         sections.extend(self.trail_section(room));
-        sections.extend(self.uncommitted_section(room));
+        sections.extend(self.describe_uncommitted(room));
         sections.push(self.next_section(room));
         sections.join("\n\n")
     }
@@ -140,15 +140,15 @@ impl Recovery {
         ))
     }
 
-    fn uncommitted_section(&self, room: Room) -> Option<String> {
+    fn describe_uncommitted(&self, room: Room) -> Option<String> {
         if self.uncommitted.is_empty() {
             return None;
         }
-        let mut lines = shown(&self.uncommitted, room.paths, room);
+        let mut lines = show_some(&self.uncommitted, room.paths, room);
         let rest = (self.uncommitted.len() - lines.len()) as u64 + self.uncommitted_more;
         if rest > 0 {
             let more = if lines.is_empty() { "" } else { " more" };
-            lines.push(format!("({}{more})", counted(rest, "path")));
+            lines.push(format!("({}{more})", count_noun(rest, "path")));
         }
         Some(format!(
             "### Uncommitted Changes\n```text\n{}\n```",
@@ -163,7 +163,7 @@ impl Recovery {
             data(&self.command, COMMAND)
         );
         if room.ready > 0 {
-            let ready = quoted_list(&self.ready, room.ready, room);
+            let ready = quote_list(&self.ready, room.ready, room);
             text.push_str(&format!("\nReady: {}", ready.join(", ")));
         }
         for note in self.notes.iter().take(room.notes) {
@@ -206,7 +206,7 @@ impl Room {
 }
 
 /// The first entries of a list, as far as there is room.
-fn shown(list: &[String], count: usize, room: Room) -> Vec<String> {
+fn show_some(list: &[String], count: usize, room: Room) -> Vec<String> {
     let entries = list.iter().take(count);
     entries
         .map(|entry| data(entry, room.line.min(100)))
@@ -214,10 +214,10 @@ fn shown(list: &[String], count: usize, room: Room) -> Vec<String> {
 }
 
 /// The same where they stand among cook's own words.
-fn quoted_list(list: &[String], count: usize, room: Room) -> Vec<String> {
+fn quote_list(list: &[String], count: usize, room: Room) -> Vec<String> {
     let entries = list.iter().take(count);
     entries
-        .map(|entry| quoted(entry, room.line.min(100)))
+        .map(|entry| quote_span(entry, room.line.min(100)))
         .collect()
 }
 
@@ -234,7 +234,7 @@ fn item_section(item: &Item, room: Room) -> String {
     let mut text = format!(
         "## Resuming: {} — {}{others}",
         data(&item.id, ID),
-        quoted(&item.title, room.line.min(200)),
+        quote_span(&item.title, room.line.min(200)),
     );
     text.push_str(&format!(
         "\nStatus: {} | Type: {} | Priority: {}",
@@ -243,10 +243,13 @@ fn item_section(item: &Item, room: Room) -> String {
         data(&item.priority, 40)
     ));
     if let Some(parent) = &item.parent {
-        text.push_str(&format!("\nParent: {}", quoted(parent, room.line.min(160))));
+        text.push_str(&format!(
+            "\nParent: {}",
+            quote_span(parent, room.line.min(160))
+        ));
     }
     if room.unblocks > 0 {
-        let unblocks = quoted_list(&item.unblocks, room.unblocks, room);
+        let unblocks = quote_list(&item.unblocks, room.unblocks, room);
         let more = more(item.unblocks.len() - unblocks.len());
         text.push_str(&format!("\nUnblocks: {}{more}", unblocks.join(", ")));
     }
@@ -261,11 +264,11 @@ pub fn data(text: &str, cap: usize) -> String {
         .replace("```", "'''")
         .replace("~~~", "---");
     let line = line.trim_start_matches('#').trim_start();
-    shortened(line, cap)
+    shorten(line, cap)
 }
 
 /// The same among words of cook's own: in a code span that nothing in it ends.
-fn quoted(text: &str, cap: usize) -> String {
+fn quote_span(text: &str, cap: usize) -> String {
     match data(text, cap).replace('`', "'") {
         text if text.is_empty() => text,
         text => format!("`{text}`"),
@@ -273,7 +276,7 @@ fn quoted(text: &str, cap: usize) -> String {
 }
 
 /// At most `cap` bytes, cut at a character and marked.
-pub fn shortened(text: &str, cap: usize) -> String {
+pub fn shorten(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
     }

@@ -124,7 +124,7 @@ pub fn segments(line: &str) -> Vec<Segment> {
 }
 
 /// Files that the commands of a line write, moves and deletions included.
-pub(super) fn written(line: &str) -> Vec<String> {
+pub(super) fn list_written(line: &str) -> Vec<String> {
     let found = segments(line).into_iter();
     found.flat_map(|segment| segment.writes).collect()
 }
@@ -142,7 +142,7 @@ fn look_into(line: &str, depth: usize, dir: &mut String, found: &mut Vec<Segment
             ..
         } = command;
         let mut segment = segment(words);
-        let named = writes.into_iter().chain(changed_files(&segment));
+        let named = writes.into_iter().chain(list_changed_files(&segment));
         segment.writes = named.map(|path| below(dir, &path)).collect();
         if let ("cd", [.., to]) = (segment.program.as_str(), segment.words.as_slice()) {
             *dir = below(dir, to);
@@ -168,12 +168,12 @@ fn segment(words: Vec<String>) -> Segment {
     loop {
         rest = &rest[rest.iter().take_while(|word| stands_before(word)).count()..];
         let Some((first, others)) = rest.split_first() else {
-            return named("", &[]);
+            return make_named("", &[]);
         };
         let name = base(first);
         let Some((_, options, skipped)) = RUNNERS.iter().find(|(runner, ..)| *runner == name)
         else {
-            return named(name, others);
+            return make_named(name, others);
         };
         let from = behind_options(others, options);
         let asks = others[..from]
@@ -186,13 +186,13 @@ fn segment(words: Vec<String>) -> Segment {
         let from = from + settings + skipped;
         // `command -v git` runs nothing, `env` alone prints.
         if (name == "command" && asks) || from >= others.len() {
-            return named(name, others);
+            return make_named(name, others);
         }
         rest = &others[from..];
     }
 }
 
-fn named(program: &str, words: &[String]) -> Segment {
+fn make_named(program: &str, words: &[String]) -> Segment {
     Segment {
         program: program.to_owned(),
         words: words.to_vec(),
@@ -248,7 +248,7 @@ fn inner_line(segment: &Segment, input: Option<String>) -> Option<String> {
 }
 
 /// Files that a command changes by what it is.
-fn changed_files(segment: &Segment) -> Vec<String> {
+fn list_changed_files(segment: &Segment) -> Vec<String> {
     let plain = || segment.words.iter().filter(|word| !word.starts_with('-'));
     let in_place = || {
         segment
@@ -347,7 +347,7 @@ mod tests {
             ("cat <<E\n> a\nE", vec![]),
             ("grep '> a' b", vec![]),
         ] {
-            assert_eq!(written(line), wanted, "{line}");
+            assert_eq!(list_written(line), wanted, "{line}");
         }
     }
 

@@ -193,7 +193,7 @@ impl SessionState {
     }
 
     /// A checkpoint: the counter starts again.
-    pub fn checkpointed(&mut self) {
+    pub fn note_checkpoint(&mut self) {
         self.turns = 0;
         self.nudged = 0;
         self.pending.nudge = None;
@@ -243,12 +243,12 @@ impl SessionState {
             self.files.remove(&oldest);
         }
         self.since = Since::default();
-        self.checkpointed();
+        self.note_checkpoint();
         true
     }
 
     /// Remembers an edited file.
-    pub fn edited(&mut self, path: &str) {
+    pub fn note_edit(&mut self, path: &str) {
         if let Some(item) = &self.item {
             let files = self.files.entry(item.clone()).or_default();
             if files.len() < MAX_FILES {
@@ -261,7 +261,7 @@ impl SessionState {
     }
 
     /// Remembers a commit since the last checkpoint.
-    pub fn committed(&mut self, what: String) {
+    pub fn note_commit(&mut self, what: String) {
         keep(&mut self.since.commits, what);
     }
 
@@ -271,7 +271,7 @@ impl SessionState {
     }
 
     /// Remembers what a checkpoint said.
-    pub fn noted(&mut self, what: String) {
+    pub fn note_said(&mut self, what: String) {
         keep(&mut self.since.checkpoints, what);
     }
 

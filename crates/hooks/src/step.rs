@@ -55,7 +55,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    pub(super) fn done(self) -> Outcome {
+    pub(super) fn finish(self) -> Outcome {
         Outcome {
             state: self.state,
             effects: self.effects,

@@ -2,7 +2,7 @@
 //! lists. Pure.
 
 use super::facts::ClosedIssue;
-use super::recovery::{data, shortened};
+use super::recovery::{data, shorten};
 use super::state::{GoOn, SessionState};
 use cook_core::model::MAX_CHECKPOINT_TEXT;
 use std::collections::BTreeSet;
@@ -31,11 +31,11 @@ pub(super) fn auto(
     done.extend(state.since.gates.iter().map(|gate| format!("ran `{gate}`")));
     let done = match done.is_empty() {
         true => "nothing committed".to_owned(),
-        false => shortened(&done.join("; "), 1_500),
+        false => shorten(&done.join("; "), 1_500),
     };
     let files = match state.since.files.is_empty() {
         true => "none".to_owned(),
-        false => shortened(&file_list(&state.since.files), 1_200),
+        false => shorten(&file_list(&state.since.files), 1_200),
     };
     let next = match (next, command) {
         (Some(line), _) => data(line, 400),
@@ -45,7 +45,7 @@ pub(super) fn auto(
     let text = format!(
         "Auto-checkpoint (before compaction). Done: {done}. Files: {files}. Turns since the last checkpoint: {turns}. Next: {next}"
     );
-    shortened(&text, MAX_CHECKPOINT_TEXT)
+    shorten(&text, MAX_CHECKPOINT_TEXT)
 }
 
 /// Sorted, the first of them, then a count.
@@ -59,7 +59,7 @@ pub(super) fn file_list(files: &BTreeSet<String>) -> String {
         0 => String::new(),
         n => format!(" and {n} more"),
     };
-    shortened(
+    shorten(
         &format!("{}{more}", shown.join(", ")),
         MAX_CHECKPOINT_TEXT - 100,
     )
@@ -95,7 +95,7 @@ pub(super) fn warning(percent: f64) -> String {
 }
 
 /// After a close: what became free, and what must still be committed.
-pub(super) fn closed(closed: &ClosedIssue, dirty: Option<&[String]>, pending: &mut GoOn) {
+pub(super) fn describe_closed(closed: &ClosedIssue, dirty: Option<&[String]>, pending: &mut GoOn) {
     let id = data(&closed.id, 100);
     if pending.closed.len() < CLOSED {
         pending.closed.push(match closed.unblocked.is_empty() {

@@ -73,7 +73,7 @@ impl Reader<'_> {
                 '#' if self.word.is_none() => {
                     while self.characters.next_if(|c| *c != '\n').is_some() {}
                 }
-                '$' if self.characters.peek() == Some(&'(') => self.nested(depth)?,
+                '$' if self.characters.peek() == Some(&'(') => self.read_nested(depth)?,
                 '(' => {
                     open += 1;
                     self.end_command();
@@ -124,14 +124,14 @@ impl Reader<'_> {
                     c @ ('"' | '\\' | '$' | '`') => self.word().push(c),
                     c => self.word().extend(['\\', c]),
                 },
-                '$' if self.characters.peek() == Some(&'(') => self.nested(depth)?,
+                '$' if self.characters.peek() == Some(&'(') => self.read_nested(depth)?,
                 c => self.word().push(c),
             }
         }
     }
 
     /// `$(…)`: its commands are the line's, and what they print is not known.
-    fn nested(&mut self, depth: usize) -> Option<()> {
+    fn read_nested(&mut self, depth: usize) -> Option<()> {
         self.characters.next();
         if self.characters.next_if_eq(&'(').is_some() {
             // A sum, whose `<<` begins no document.

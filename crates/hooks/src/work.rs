@@ -3,7 +3,7 @@
 
 use super::event::Action;
 use super::facts::ClosedIssue;
-use super::recovery::{data, shortened};
+use super::recovery::{data, shorten};
 use super::shell::{issue_call, segments};
 use super::state::{HeadSeen, NUDGE_AFTER};
 use super::step::Step;
@@ -17,7 +17,7 @@ impl Step<'_> {
     pub(super) fn follow_item(&mut self) {
         if let Some(issue) = &self.facts.claimed {
             if self.state.claim(issue) {
-                self.claimed(issue.clone());
+                self.note_claim(issue.clone());
             }
             return;
         }
@@ -37,8 +37,8 @@ impl Step<'_> {
         }
     }
 
-    fn claimed(&mut self, issue: String) {
-        let id = format!("claim:{}:{}", shortened(&issue, 40), self.key());
+    fn note_claim(&mut self, issue: String) {
+        let id = format!("claim:{}:{}", shorten(&issue, 40), self.key());
         self.entry(CheckpointKind::Claim, id, format!("claim: {issue}"), None);
     }
 
@@ -51,16 +51,16 @@ impl Step<'_> {
             let text = format!("commit: {short} {subject}");
             let id = format!("commit:{}", commit.id);
             self.entry(CheckpointKind::Commit, id, text, Some(commit.id.clone()));
-            self.state.committed(format!("{short} {subject}"));
+            self.state.note_commit(format!("{short} {subject}"));
             for path in &commit.paths {
-                self.state.edited(path);
+                self.state.note_edit(path);
             }
             if slice.is_some() && commit.slice == slice && self.facts.child.is_none() {
                 self.takes = true;
             }
         }
         if !self.facts.commits.is_empty() && !self.event.subagent {
-            self.state.checkpointed();
+            self.state.note_checkpoint();
         }
         self.state.head = Some(HeadSeen {
             commit: self.facts.head.clone(),
@@ -83,10 +83,10 @@ impl Step<'_> {
             .map(|e| e.text.clone())
             .collect();
         if !texts.is_empty() {
-            self.state.checkpointed();
+            self.state.note_checkpoint();
         }
         for text in texts {
-            self.state.noted(data(&text, 200));
+            self.state.note_said(data(&text, 200));
         }
         self.state.trail = Some(self.facts.trail);
     }
@@ -103,7 +103,7 @@ impl Step<'_> {
         };
         if tool.action == Action::Edit && !tool.failed {
             for path in &self.facts.paths {
-                self.state.edited(path);
+                self.state.note_edit(path);
             }
         }
         // A call of cook's in it noted that it took the work, and not for which session.
@@ -118,29 +118,29 @@ impl Step<'_> {
             // With a workflow the trail itself shows it.
             let keeps = segment.is_cook("checkpoint") && self.facts.workflow.is_none();
             if (comments || keeps) && !tool.failed && !self.event.subagent {
-                self.state.checkpointed();
+                self.state.note_checkpoint();
             }
         }
         for closed in &self.facts.closed {
-            self.closed(closed);
+            self.note_close(closed);
         }
     }
 
     /// After a verified close: the file list, once, and what can be done next.
-    fn closed(&mut self, closed: &ClosedIssue) {
+    fn note_close(&mut self, closed: &ClosedIssue) {
         if !self.state.close(&closed.id) {
             return;
         }
         let files = self.state.files.remove(&closed.id).unwrap_or_default();
         if !files.is_empty() {
-            let id = format!("files:{}:{}", shortened(&closed.id, 40), self.key());
+            let id = format!("files:{}:{}", shorten(&closed.id, 40), self.key());
             let text = format!("Files modified: {}", summary::file_list(&files));
             let item = self.state.item.replace(closed.id.clone());
             self.entry(CheckpointKind::Files, id, text, None);
             self.state.item = item;
         }
         let pending = self.state.pending.go_on.get_or_insert_default();
-        summary::closed(closed, self.facts.dirty.as_deref(), pending);
+        summary::describe_closed(closed, self.facts.dirty.as_deref(), pending);
     }
 
     pub(super) fn count_turn(&mut self) {

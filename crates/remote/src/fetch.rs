@@ -1,12 +1,12 @@
 //! Fetching logs into a quarantine, and reading them there.
 
-use crate::git::{Call, told, unreachable};
+use crate::git::{Call, make_failure, unreachable};
 use crate::look::{RemoteRef, is_id};
 use crate::remote::{Remote, Side};
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine;
-use cook_os::process::{LENT_VARIABLE, lent};
+use cook_os::process::{LENT_VARIABLE, join_lent};
 use cook_store::session::wrong_citation;
 use cook_store::store::{Admitted, Limits, Quarantine, Replayed, Store, StoreError};
 use std::time::{Duration, Instant};
@@ -106,7 +106,7 @@ impl Remote<'_> {
         if captured.success() && self.repo.resolve(commit)?.is_some() {
             return Ok(());
         }
-        let what = format!("`{}` did not send branch `{branch}`", self.shown());
+        let what = format!("`{}` did not send branch `{branch}`", self.show());
         Err(unreachable(&what, &words(&captured.stderr)))
     }
 
@@ -133,18 +133,18 @@ impl Remote<'_> {
     ) -> Result<Limits, Failure> {
         let mut call = self
             .call(side)?
-            .capped()
+            .with_cap()
             .env("GIT_OBJECT_DIRECTORY", quarantine.objects())
-            .env(LENT_VARIABLE, lent(quarantine.lent()));
+            .env(LENT_VARIABLE, join_lent(quarantine.lent()));
         for one in wanted {
             call = call.word(format!("+{}", one.name));
         }
         let captured = self.git.run(call)?;
         if !captured.success() {
             let said = words(&captured.stderr);
-            let shown = self.shown();
+            let shown = self.show();
             return Err(match said.iter().any(|line| is_of_objects(line)) {
-                true => told(
+                true => make_failure(
                     Code::RemoteLogRefused,
                     &format!(
                         "git does not take the objects that `{shown}` sends, or they are more than cook reads"
@@ -175,7 +175,7 @@ impl Remote<'_> {
     fn refuse(&self, error: StoreError) -> Failure {
         let mut failure = Failure::from(error);
         if failure.code == Code::RemoteLogRefused {
-            failure.message = format!("the log of `{}`: {}", self.shown(), failure.message);
+            failure.message = format!("the log of `{}`: {}", self.show(), failure.message);
         }
         failure
     }
@@ -233,7 +233,7 @@ impl Remote<'_> {
     fn not_taken(&self, what: &str) -> Failure {
         Failure::state(
             Code::RemoteLogRefused,
-            format!("the log of `{}` is not taken: {what}", self.shown()),
+            format!("the log of `{}` is not taken: {what}", self.show()),
         )
     }
 }

@@ -4,7 +4,7 @@ use crate::words::words;
 use cook_core::diagnostic::{Code, Failure};
 use cook_os::clock::TEST_VARIABLE;
 use cook_os::process::{
-    Attention, Caps, Captured, ProcessError, Short, capture_until, interrupted,
+    Attention, Caps, Captured, ProcessError, Short, capture_until, is_interrupted,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ impl Call {
     }
 
     /// What it writes and holds is bounded.
-    pub(crate) fn capped(mut self) -> Self {
+    pub(crate) fn with_cap(mut self) -> Self {
         self.capped = true;
         self
     }
@@ -125,7 +125,7 @@ impl Git {
         };
         let _attention = Attention::begin();
         let caps = call.capped.then_some(CAPS);
-        capture_until(&short, caps, interrupted).map_err(|error| match error {
+        capture_until(&short, caps, is_interrupted).map_err(|error| match error {
             ProcessError::Interrupted(_) => {
                 let what = "cook was asked to end while git spoke to a remote";
                 Failure::state(Code::Interrupted, what)
@@ -133,7 +133,7 @@ impl Git {
             ProcessError::NotFound(_) => {
                 Failure::state(Code::GitMissing, "the `git` program is not on PATH")
             }
-            error => unreachable("git gave no answer", &[]).caused_by(&error),
+            error => unreachable("git gave no answer", &[]).with_cause(&error),
         })
     }
 
@@ -149,11 +149,11 @@ impl Git {
 
 /// `remote_unreachable` with git's own words.
 pub(crate) fn unreachable(what: &str, said: &[String]) -> Failure {
-    told(Code::RemoteUnreachable, what, said)
+    make_failure(Code::RemoteUnreachable, what, said)
 }
 
 /// A failure with git's own words.
-pub(crate) fn told(code: Code, what: &str, said: &[String]) -> Failure {
+pub(crate) fn make_failure(code: Code, what: &str, said: &[String]) -> Failure {
     let mut failure = Failure::state(code, what);
     failure
         .causes

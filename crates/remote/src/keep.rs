@@ -3,11 +3,11 @@
 
 use crate::git::Call;
 use crate::look::{Listing, is_id};
-use crate::plan::{Plan, Update, done_commit};
+use crate::plan::{Plan, Update, find_done_commit};
 use crate::remote::{Remote, Side};
 use cook_core::diagnostic::Failure;
 use cook_core::model::Snapshot;
-use cook_os::process::{LENT_VARIABLE, lent};
+use cook_os::process::{LENT_VARIABLE, join_lent};
 use cook_store::store::Quarantine;
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ impl Remote<'_> {
         head: Option<&str>,
     ) -> Result<Vec<String>, Failure> {
         let mut loose = Vec::new();
-        for commit in cited(snapshot) {
+        for commit in list_cited(snapshot) {
             if self.repo.resolve(&commit)?.as_deref() != Some(commit.as_str()) {
                 continue;
             }
@@ -35,7 +35,7 @@ impl Remote<'_> {
             }
         }
         // The branch may go once the work is done.
-        if let Some(done) = done_commit(snapshot)
+        if let Some(done) = find_done_commit(snapshot)
             && !loose.contains(&done)
             && self.repo.resolve(&done)?.is_some()
         {
@@ -64,7 +64,7 @@ impl Remote<'_> {
         }
         let in_quarantine = |call: Call| {
             call.env("GIT_OBJECT_DIRECTORY", quarantine.objects())
-                .env(LENT_VARIABLE, lent(quarantine.lent()))
+                .env(LENT_VARIABLE, join_lent(quarantine.lent()))
         };
         let mut lacking = Vec::new();
         for commit in loose {
@@ -111,7 +111,7 @@ impl Remote<'_> {
 }
 
 /// Commits of the user's history that the log's newest state names.
-fn cited(snapshot: &Snapshot) -> BTreeSet<String> {
+fn list_cited(snapshot: &Snapshot) -> BTreeSet<String> {
     let ledger = &snapshot.ledger;
     let mut found: BTreeSet<&str> = BTreeSet::new();
     found.extend(ledger.mark.as_deref());

@@ -39,7 +39,7 @@ pub struct Listing {
 
 impl Listing {
     /// Logs that were kept when another workflow took their place.
-    pub(crate) fn kept(&self) -> impl Iterator<Item = &RemoteRef> {
+    pub(crate) fn list_kept(&self) -> impl Iterator<Item = &RemoteRef> {
         self.old
             .iter()
             .chain(self.done.iter().map(|done| &done.log))
@@ -55,16 +55,16 @@ impl Remote<'_> {
         let names = &self.names;
         let (log, keep) = (names.log(branch), names.keep(branch));
         let head = format!("refs/heads/{branch}");
-        let (done, old) = (names.done(""), names.old(""));
+        let (done, old) = (names.name_done(""), names.old(""));
         let call = Call::new(&["ls-remote", "--refs"])
-            .capped()
+            .with_cap()
             .word(self.address(side)?)
             .word(&log)
             .word(&keep)
             .word(&head)
             .word(format!("{done}*"))
             .word(format!("{old}*"));
-        let what = format!("`{}` did not say what it holds", self.shown());
+        let what = format!("`{}` did not say what it holds", self.show());
         let answer = self.git.answer(call, &what)?;
         let mut listing = Listing::default();
         // A pattern also fits the end of longer names.
@@ -101,10 +101,10 @@ impl Remote<'_> {
     /// `remote_unreachable`, with git's own words.
     pub fn bring_default(&self) -> Result<Option<String>, Failure> {
         let call = Call::new(&["ls-remote"])
-            .capped()
+            .with_cap()
             .word(self.address(Side::Fetch)?)
             .word("HEAD");
-        let what = format!("`{}` did not say what it holds", self.shown());
+        let what = format!("`{}` did not say what it holds", self.show());
         let answer = self.git.answer(call, &what)?;
         let mut lines = answer.lines().filter_map(|line| line.split_once('\t'));
         let found = lines.find(|(commit, name)| *name == "HEAD" && is_id(commit));

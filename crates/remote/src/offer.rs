@@ -1,7 +1,7 @@
 //! A transition that counts only when the remote took it.
 
 use crate::git::Call;
-use crate::plan::{Plan, Update, done_commit};
+use crate::plan::{Plan, Update, find_done_commit};
 use crate::remote::{Remote, Side};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::model::Snapshot;
@@ -68,13 +68,13 @@ impl Remote<'_> {
             Ok(None) => "it moved meanwhile".to_owned(),
             Err(failure) => failure.message,
         };
-        let what = format!("`{}` did not take the branch yet: {why}", self.shown());
+        let what = format!("`{}` did not take the branch yet: {why}", self.show());
         Ok(vec![Finding::new(Code::PushPending, what)])
     }
 
     /// The branch, and what is kept once the work is done.
     fn plan_rest(&self, offer: &Offer, plan: &mut Plan) -> Result<(), Failure> {
-        let is_there = self.tracked(offer.branch)?.as_deref() == offer.head;
+        let is_there = self.find_tracked(offer.branch)?.as_deref() == offer.head;
         if let Some(head) = offer.head.filter(|_| !is_there) {
             plan.with_branch = true;
             plan.moves_forward = true;
@@ -89,11 +89,11 @@ impl Remote<'_> {
             return Ok(());
         }
         let listing = self.look(offer.branch, Side::Push)?;
-        if let Some(commit) = done_commit(offer.snapshot)
+        if let Some(commit) = find_done_commit(offer.snapshot)
             && !listing.done.iter().any(|done| done.commit == commit)
         {
             plan.updates.push(Update {
-                name: self.names.done(&commit),
+                name: self.names.name_done(&commit),
                 to: offer.to.to_owned(),
                 from: None,
             });
@@ -102,8 +102,8 @@ impl Remote<'_> {
     }
 
     /// Where the branch stood on the remote when git saw it last.
-    fn tracked(&self, branch: &str) -> Result<Option<String>, Failure> {
-        let name = format!("refs/remotes/{}/{branch}", self.shown());
+    fn find_tracked(&self, branch: &str) -> Result<Option<String>, Failure> {
+        let name = format!("refs/remotes/{}/{branch}", self.show());
         let call = Call::new(&["rev-parse", "--quiet", "--verify", &name]);
         let captured = self.git.run(call)?;
         let text = String::from_utf8_lossy(&captured.stdout).trim().to_owned();
@@ -115,13 +115,13 @@ impl Remote<'_> {
     /// # Errors
     /// `push_unconfirmed`.
     pub fn require_seen(&self, branch: &str) -> Result<(), Failure> {
-        match self.seen(branch, Side::Push)? {
+        match self.find_seen(branch, Side::Push)? {
             Some(_) => Ok(()),
             None => Err(Refusal::new(
                 Code::PushUnconfirmed,
                 format!(
                     "with `[log] sync = \"each\"` a transition counts when `{}` took it, and nobody has pushed this log there yet",
-                    self.shown()
+                    self.show()
                 ),
             )
             .into()),

@@ -77,7 +77,7 @@ impl Plan {
 }
 
 /// The commit that a log found done.
-pub(crate) fn done_commit(snapshot: &Snapshot) -> Option<String> {
+pub(crate) fn find_done_commit(snapshot: &Snapshot) -> Option<String> {
     match snapshot.state.continuation_policy {
         Policy::Done => snapshot.ledger.head_seen.clone(),
         _ => None,
@@ -104,7 +104,7 @@ impl Remote<'_> {
         restore: Restore,
     ) -> Result<Plan, Failure> {
         if self.is_mirror() {
-            let shown = self.shown();
+            let shown = self.show();
             return Err(Failure::state(
                 Code::RemoteMirror,
                 format!("`remote.{shown}.mirror` is set: a push there would delete what this clone does not have"),
@@ -132,11 +132,11 @@ impl Remote<'_> {
             log
         })?;
         branch?;
-        if let Some(commit) = done_commit(&snapshot)
+        if let Some(commit) = find_done_commit(&snapshot)
             && !listing.done.iter().any(|done| done.commit == commit)
         {
             plan.updates.push(Update {
-                name: self.names.done(&commit),
+                name: self.names.name_done(&commit),
                 to: plan.to.clone(),
                 from: None,
             });
@@ -167,13 +167,13 @@ impl Remote<'_> {
                     Code::RemoteAhead,
                     format!(
                         "branch `{branch}` of `{}` stands at {}, which is not before HEAD",
-                        self.shown(),
+                        self.show(),
                         short(from)
                     ),
                 )
                 .replace_hints([format!(
                     "take its commits in: `git pull {} {}`",
-                    shell_words::quote(&self.shown()),
+                    shell_words::quote(&self.show()),
                     shell_words::quote(branch)
                 )])
                 .into());
@@ -196,9 +196,11 @@ impl Remote<'_> {
         restore: Restore,
         plan: &mut Plan,
     ) -> Result<(), Failure> {
-        let seen = self.seen(&plan.branch, Side::Push)?;
+        let seen = self.find_seen(&plan.branch, Side::Push)?;
         let forward = match &listing.log {
-            None if seen.is_some() && restore == Restore::No => return Err(self.gone(&plan.branch)),
+            None if seen.is_some() && restore == Restore::No => {
+                return Err(self.report_gone(&plan.branch));
+            }
             None => true,
             Some(there) if there.commit == plan.to => return Ok(()),
             Some(there) => {
@@ -253,11 +255,11 @@ impl Remote<'_> {
         if !has_ended(&snapshot) {
             return Err(self.other(&plan.branch, &snapshot));
         }
-        let name = match done_commit(&snapshot) {
-            Some(commit) => self.names.done(&commit),
+        let name = match find_done_commit(&snapshot) {
+            Some(commit) => self.names.name_done(&commit),
             None => self.names.old(&first),
         };
-        if !listing.kept().any(|kept| kept.name == name) {
+        if !listing.list_kept().any(|kept| kept.name == name) {
             plan.updates.push(Update {
                 name,
                 to: there.commit.clone(),
@@ -281,7 +283,7 @@ impl Remote<'_> {
             Code::RemoteAhead,
             format!(
                 "`{}` holds #{} `{}: {}` (by the {}), which is not here",
-                self.shown(),
+                self.show(),
                 meta.seq,
                 meta.event,
                 meta.subject,
@@ -296,19 +298,19 @@ impl Remote<'_> {
             Code::LogOther,
             format!(
                 "`{}` holds the log of another workflow for branch `{branch}`, which is not finished: {}",
-                self.shown(),
+                self.show(),
                 snapshot.state.mission_anchor
             ),
         )
         .hint("or give up the one of this clone and take that one in: `cook cancel --as-user`, then `cook pull`")
     }
 
-    pub(crate) fn gone(&self, branch: &str) -> Failure {
+    pub(crate) fn report_gone(&self, branch: &str) -> Failure {
         Failure::state(
             Code::LogGone,
             format!(
                 "this clone has seen a log of branch `{branch}` on `{}`, and it is gone there",
-                self.shown()
+                self.show()
             ),
         )
         .hint("where that is right, put it back as it is here: `cook push --restore`")
@@ -324,7 +326,7 @@ impl Remote<'_> {
             Code::RemoteLogRewound,
             format!(
                 "the log of branch `{branch}` on `{}` stands at {}, and this clone has seen {} there",
-                self.shown(),
+                self.show(),
                 number(there),
                 number(seen)
             ),

@@ -2,7 +2,7 @@
 
 use crate::plan::has_ended;
 use crate::remote::{LOCK_WAIT, Remote, Side};
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_core::model::Snapshot;
 use cook_store::store::{Admitted, Quarantine, Store, Tip};
 
@@ -48,13 +48,13 @@ impl Remote<'_> {
         keep_mine: bool,
     ) -> Result<Pulled, Failure> {
         let listing = self.look(branch, Side::Fetch)?;
-        let seen = self.seen(branch, Side::Fetch)?;
+        let seen = self.find_seen(branch, Side::Fetch)?;
         let Some(there) = &listing.log else {
             return Err(match seen {
-                Some(_) => self.gone(branch),
+                Some(_) => self.report_gone(branch),
                 None => Failure::state(
                     Code::RemoteLogAbsent,
-                    format!("`{}` has no log for branch `{branch}`", self.shown()),
+                    format!("`{}` has no log for branch `{branch}`", self.show()),
                 ),
             });
         };
@@ -103,7 +103,7 @@ impl Remote<'_> {
             }
             _ => 0,
         };
-        self.replay(&theirs, admitted.known().as_deref(), &limits)?;
+        self.replay(&theirs, admitted.find_known().as_deref(), &limits)?;
         quarantine.take_in(&admitted, LOCK_WAIT)?;
         let created;
         let store = match store {
@@ -156,7 +156,7 @@ impl Remote<'_> {
         listing: &crate::look::Listing,
         seen: &str,
     ) -> Result<bool, Failure> {
-        for kept in listing.kept() {
+        for kept in listing.list_kept() {
             if kept.commit == seen || theirs.leads_over(&kept.commit, seen)? {
                 return Ok(true);
             }
@@ -190,9 +190,9 @@ impl Remote<'_> {
                 Code::LogDiverged,
                 format!(
                     "{} here and {} of `{}` do not follow one another",
-                    counted(mine, "transition"),
-                    counted(admitted.transitions, "transition"),
-                    self.shown()
+                    count_noun(mine, "transition"),
+                    count_noun(admitted.transitions, "transition"),
+                    self.show()
                 ),
             )
             .into());

@@ -1,6 +1,6 @@
 //! One atomic push, and what became of it.
 
-use crate::git::{Call, told, unreachable};
+use crate::git::{Call, make_failure, unreachable};
 use crate::look::Listing;
 use crate::plan::{Plan, Update};
 use crate::porcelain::{self, Outcome, is_for_another, is_lost_race};
@@ -8,7 +8,7 @@ use crate::remote::{Remote, Side};
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::LogRefs;
-use cook_os::process::{Captured, LENT_VARIABLE, lent};
+use cook_os::process::{Captured, LENT_VARIABLE, join_lent};
 use cook_store::store::Quarantine;
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Remote<'_> {
     /// and every reason why it took nothing.
     pub fn send(&self, plan: &Plan) -> Result<Sent, Failure> {
         let Some(sent) = self.try_send(plan)? else {
-            return Err(self.lost(plan)?);
+            return Err(self.report_lost(plan)?);
         };
         self.note_seen(&plan.branch, &plan.to, Side::Push)?;
         if plan.log.is_some() {
@@ -63,7 +63,7 @@ impl Remote<'_> {
             Verdict::Refused(why) => {
                 return match self.has_moved(plan) {
                     true => Ok(None),
-                    false => Err(self.refused(plan, why, &said)),
+                    false => Err(self.report_refused(plan, why, &said)),
                 };
             }
             Verdict::Unknown => self.ask_after(plan, &captured, &said)?,
@@ -83,7 +83,7 @@ impl Remote<'_> {
             .word("push")
             .word("--porcelain")
             .word("--atomic")
-            .env(LENT_VARIABLE, lent(&plan.lent))
+            .env(LENT_VARIABLE, join_lent(&plan.lent))
             .transfers();
         if !plan.with_branch {
             // The hook is for the user's own commits.
@@ -113,7 +113,7 @@ impl Remote<'_> {
     fn unknown(&self) -> String {
         format!(
             "whether `{}` took the push is not known; the next command asks again",
-            self.shown()
+            self.show()
         )
     }
 
@@ -132,16 +132,13 @@ impl Remote<'_> {
     fn ask_after(&self, plan: &Plan, captured: &Captured, said: &[String]) -> Result<(), Failure> {
         let is_atomic = |line: &String| line.contains("does not support --atomic");
         if said.iter().any(is_atomic) {
-            let what = format!(
-                "`{}` cannot take a branch and its log at once",
-                self.shown()
-            );
-            return Err(told(Code::RemoteNotAtomic, &what, said));
+            let what = format!("`{}` cannot take a branch and its log at once", self.show());
+            return Err(make_failure(Code::RemoteNotAtomic, &what, said));
         }
         let listing = self.look(&plan.branch, Side::Push).map_err(|mut failure| {
             failure.message = format!(
                 "`{}` gave no answer to the push, and none now: {}",
-                self.shown(),
+                self.show(),
                 self.unknown()
             );
             failure
@@ -155,14 +152,14 @@ impl Remote<'_> {
             // git fails otherwise where it does not reach a remote.
             0 if plan.with_branch && captured.code == Some(1) && self.has_hook()? => {
                 let what = "the hook `pre-push` of this clone refused the push; nothing was pushed";
-                Err(told(Code::RemoteRefused, what, said)
+                Err(make_failure(Code::RemoteRefused, what, said)
                     .replace_hints(["look at what the hook says, mend it, then push again"]))
             }
             0 => {
                 let code = captured
                     .code
                     .map_or("a signal".to_owned(), |code| code.to_string());
-                let what = format!("`{}` took nothing: git ended with {code}", self.shown());
+                let what = format!("`{}` took nothing: git ended with {code}", self.show());
                 Err(unreachable(&what, said))
             }
             _ => Err(self.split(plan, &BTreeMap::new(), said)),
@@ -179,7 +176,7 @@ impl Remote<'_> {
     }
 
     /// Somebody else was first: what they recorded.
-    fn lost(&self, plan: &Plan) -> Result<Failure, Failure> {
+    fn report_lost(&self, plan: &Plan) -> Result<Failure, Failure> {
         let listing = self.look(&plan.branch, Side::Push)?;
         if let Some(there) = listing
             .log
@@ -191,7 +188,7 @@ impl Remote<'_> {
             self.admit(&quarantine, there, &limits)?;
             return self.ahead(&quarantine, there);
         }
-        let what = format!("`{}` moved while this was pushed", self.shown());
+        let what = format!("`{}` moved while this was pushed", self.show());
         Ok(Refusal::new(Code::RemoteAhead, what).into())
     }
 
@@ -203,15 +200,15 @@ impl Remote<'_> {
             .map(|update| update.name.as_str())
             .partition(|name| taken(name));
         let what = match answers.is_empty() {
-            true => format!("`{}` took a part of the push", self.shown()),
+            true => format!("`{}` took a part of the push", self.show()),
             false => format!(
                 "`{}` took {} and refused {}",
-                self.shown(),
+                self.show(),
                 there.join(", "),
                 not.join(", ")
             ),
         };
-        let failure = told(Code::RemoteSplit, &what, said);
+        let failure = make_failure(Code::RemoteSplit, &what, said);
         match plan
             .log
             .as_ref()
@@ -233,17 +230,17 @@ impl Remote<'_> {
         head: Option<&str>,
     ) -> Result<Failure, Failure> {
         self.plan(store, branch, head, crate::plan::Restore::No)?;
-        let what = format!("`{}` shows its log and does not let it move", self.shown());
-        Ok(self.with_other_names(told(Code::RemoteRefused, &what, &[])))
+        let what = format!("`{}` shows its log and does not let it move", self.show());
+        Ok(self.with_other_names(make_failure(Code::RemoteRefused, &what, &[])))
     }
 
-    fn refused(&self, plan: &Plan, why: Vec<String>, said: &[String]) -> Failure {
+    fn report_refused(&self, plan: &Plan, why: Vec<String>, said: &[String]) -> Failure {
         let what = format!(
             "`{}` took nothing of the push: {}",
-            self.shown(),
+            self.show(),
             why.join("; ")
         );
-        let failure = told(Code::RemoteRefused, &what, said);
+        let failure = make_failure(Code::RemoteRefused, &what, said);
         match plan.log.is_some() {
             true => self.with_other_names(failure),
             false => failure,
@@ -263,7 +260,7 @@ impl Remote<'_> {
 
 fn stands_at(listing: &Listing, update: &Update) -> bool {
     let refs = [&listing.log, &listing.branch, &listing.keep];
-    let mut all = refs.into_iter().flatten().chain(listing.kept());
+    let mut all = refs.into_iter().flatten().chain(listing.list_kept());
     all.any(|found| found.name == update.name && found.commit == update.to)
 }
 

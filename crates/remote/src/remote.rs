@@ -2,7 +2,7 @@
 
 use crate::git::{Call, Git};
 
-use cook_core::diagnostic::{Code, Failure, Lines, clean, redacted};
+use cook_core::diagnostic::{Code, Failure, Lines, clean, redact};
 use cook_core::digest::hex;
 use cook_core::model::{LogRefs, escape_branch};
 use cook_git::Repo;
@@ -82,8 +82,8 @@ impl<'r> Remote<'r> {
     }
 
     /// Its name or address, harmless to show.
-    pub fn shown(&self) -> String {
-        redacted(&clean(&self.name, Lines::Fold))
+    pub fn show(&self) -> String {
+        redact(&clean(&self.name, Lines::Fold))
     }
 
     /// The same as it was given.
@@ -100,7 +100,7 @@ impl<'r> Remote<'r> {
             return Ok(self.name.clone());
         }
         let call = Call::new(&["remote", "get-url", &self.name]);
-        let what = format!("git does not say where `{}` is", self.shown());
+        let what = format!("git does not say where `{}` is", self.show());
         Ok(self.git.answer(call, &what)?.trim_end().to_owned())
     }
 
@@ -115,7 +115,7 @@ impl<'r> Remote<'r> {
             return Ok(known);
         }
         let call = Call::new(&["remote", "get-url", "--push", "--all", &self.name]);
-        let what = format!("git does not say where `{}` is", self.shown());
+        let what = format!("git does not say where `{}` is", self.show());
         let answer = self.git.answer(call, &what)?;
         let mut lines = answer.lines();
         match (lines.next(), lines.next()) {
@@ -124,12 +124,12 @@ impl<'r> Remote<'r> {
                 Code::RemoteUnknown,
                 format!(
                     "`{}` has several push addresses, and a push to several is not one push",
-                    self.shown()
+                    self.show()
                 ),
             )
             .replace_hints([format!(
                 "name one of them: `git remote get-url --push --all {}`",
-                self.shown()
+                self.show()
             )])),
         }
     }
@@ -156,7 +156,7 @@ impl<'r> Remote<'r> {
     }
 
     /// The newest transition that this clone has seen there.
-    pub(crate) fn seen(&self, branch: &str, side: Side) -> Result<Option<String>, Failure> {
+    pub(crate) fn find_seen(&self, branch: &str, side: Side) -> Result<Option<String>, Failure> {
         Ok(Marks::read(
             &self.place,
             &self.mark("remotes", branch, side)?,
@@ -168,7 +168,7 @@ impl<'r> Remote<'r> {
     /// # Errors
     /// A log that cannot be read.
     pub fn has_seen(&self, branch: &str) -> Result<bool, Failure> {
-        Ok(!branch.is_empty() && self.seen(branch, Side::Fetch)?.is_some())
+        Ok(!branch.is_empty() && self.find_seen(branch, Side::Fetch)?.is_some())
     }
 
     /// What it is to remember of the log there.
@@ -246,7 +246,7 @@ impl Settings {
         if known || (is_address && !name.starts_with('-') && !name.contains('\n')) {
             return Ok(name.to_owned());
         }
-        let shown = redacted(&clean(name, Lines::Fold));
+        let shown = redact(&clean(name, Lines::Fold));
         Err(Failure::new(
             cook_core::diagnostic::FailureKind::Usage,
             Code::RemoteUnknown,

@@ -1,6 +1,6 @@
 //! What git says, made harmless to show.
 
-use cook_core::diagnostic::{Lines, clean, redacted};
+use cook_core::diagnostic::{Lines, clean, redact};
 
 /// Lines, and characters of a line, that are shown.
 const MOST: usize = 12;
@@ -11,7 +11,7 @@ pub(crate) fn words(stderr: &str) -> Vec<String> {
     let lines = stderr.split(['\n', '\r']);
     let mut kept: Vec<String> = Vec::new();
     for line in lines {
-        let line = redacted(&clean(line, Lines::Fold));
+        let line = redact(&clean(line, Lines::Fold));
         let line: String = line.chars().take(WIDTH).collect();
         let bare = line.strip_prefix("remote:").unwrap_or(&line).trim();
         if bare.is_empty() || is_progress(bare) || kept.contains(&line) {

@@ -8,7 +8,7 @@ use crate::git::plain_git;
 use crate::lfs::Fetched;
 use crate::list::{Kind, Leaf, List, join};
 use crate::objects::Objects;
-use crate::scan::path_below;
+use crate::scan::make_path_below;
 use cook_os::disk::{self, Links};
 use cook_os::process::{Captured, Short, capture};
 use git2::{ObjectType, Oid, Repository, RepositoryInitOptions};
@@ -312,7 +312,7 @@ impl Attributes {
             named,
         ];
         self.run(arguments.to_vec(), Vec::new())?;
-        let place = path_below(&out, path);
+        let place = make_path_below(&out, path);
         let read = place.and_then(|place| disk::read_present(&place, LIMIT as u64, Links::Refuse));
         let removed = disk::remove_tree(&out);
         let bytes = read.map_err(|cause| RoomError::io("read", &out, cause))?;

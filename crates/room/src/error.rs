@@ -78,7 +78,7 @@ impl From<RoomError> for Failure {
             failure = failure.replace_hints(["move the repository to a path of UTF-8"]);
         }
         match std::error::Error::source(&error) {
-            Some(source) => failure.caused_by(source),
+            Some(source) => failure.with_cause(source),
             None => failure,
         }
     }

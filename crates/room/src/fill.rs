@@ -5,7 +5,7 @@ use crate::attributes::{Attributes, Form, with_crlf};
 use crate::filled::{Filled, Lacking};
 use crate::forms::{form_name, is_form};
 use crate::git_dir;
-use crate::index::{Of, index_of};
+use crate::index::{Of, encode_index};
 use crate::lfs::Pointer;
 use crate::links::{find_leading_out, make_link};
 use crate::list::{Kind, Leaf, List};
@@ -13,7 +13,7 @@ use crate::manifest::{Draft, Manifest, Stat, Written};
 use crate::modes::{set_file_mode, set_mode};
 use crate::objects::Objects;
 use crate::part::{Part, Places};
-use crate::scan::{CachePaths, Stands, path_below, scan};
+use crate::scan::{CachePaths, Stands, make_path_below, scan};
 use crate::shown::Shown;
 use crate::source;
 use crate::space::require_space;
@@ -94,7 +94,7 @@ impl<'a> Filling<'a> {
 
     fn read(&mut self) -> Result<(), String> {
         let objects = &self.parts[0].objects;
-        let tree = objects.tree_of(objects.id(self.commit)?)?;
+        let tree = objects.find_tree(objects.id(self.commit)?)?;
         self.filled.tree = tree.to_string();
         self.list.add(objects, 0, tree, b"")?;
         let mut done = BTreeSet::new();
@@ -173,13 +173,13 @@ impl<'a> Filling<'a> {
     }
 
     /// The `.git` of the room, and that of each submodule in it.
-    pub fn shown<'s>(
+    pub fn list_shown<'s>(
         &self,
         source: &source::Source<'s>,
         caches: &'s [String],
     ) -> Result<Vec<Shown<'s>>, RoomError> {
         let parts = self.parts.iter().enumerate();
-        let shown = parts.map(|(number, part)| part.shown(number, self.top, source, caches));
+        let shown = parts.map(|(number, part)| part.show(number, self.top, source, caches));
         shown.filter_map(Result::transpose).collect()
     }
 
@@ -252,7 +252,7 @@ impl<'a> Filling<'a> {
             kept[*number] = Some(self.write(&path, leaf, form)?);
         }
         for part in &self.parts {
-            if let Some(way) = part.way_to_git_dir()
+            if let Some(way) = part.describe_way_to_git_dir()
                 && self.list.roots.contains(&part.root)
             {
                 git_dir::write_link(&self.place(&part.root)?.join(".git"), &way)?;
@@ -301,7 +301,7 @@ impl<'a> Filling<'a> {
                 root: &part.root,
                 id_bytes: self.commit.len() / 2,
             };
-            index_of(&self.list, stats, &of)
+            encode_index(&self.list, stats, &of)
         });
         indexes.collect()
     }
@@ -336,7 +336,8 @@ impl<'a> Filling<'a> {
     }
 
     fn place(&self, path: &[u8]) -> Result<PathBuf, RoomError> {
-        path_below(self.top, path).map_err(|cause| RoomError::io("name a file in", self.top, cause))
+        make_path_below(self.top, path)
+            .map_err(|cause| RoomError::io("name a file in", self.top, cause))
     }
 
     fn remove(&mut self, path: &Path) -> Result<(), RoomError> {

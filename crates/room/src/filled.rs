@@ -39,7 +39,7 @@ pub struct Filled {
 impl Filled {
     /// A file of the commit below `top` that somebody changed since it was written. A change that was put back is
     /// one too: the system's time of it cannot be put back.
-    pub(crate) fn changed(&self, top: &Path) -> Option<String> {
+    pub(crate) fn find_changed(&self, top: &Path) -> Option<String> {
         let parts = thread::at_once().clamp(1, 1 + self.stats.len() / ENOUGH);
         let parts: Vec<_> = self
             .stats

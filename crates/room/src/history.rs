@@ -3,7 +3,7 @@
 
 use crate::RoomError;
 use crate::git::plain_git;
-use crate::rooms::bytes_below;
+use crate::rooms::count_bytes_below;
 use crate::shown::{Shown, TakenFrom, complaint};
 use cook_os::disk::{self, Links};
 use std::ffi::{OsStr, OsString};
@@ -186,7 +186,7 @@ fn check_indexes(shown: &Shown) -> Result<(), RoomError> {
         }
     }
     // Whoever sends a clone asks a bitmap what belongs to it.
-    match dirs.iter().find_map(|dir| bitmap_in(dir)) {
+    match dirs.iter().find_map(|dir| find_bitmap(dir)) {
         Some(place) if reachable(shown, true)? != reachable(shown, false)? => {
             let how = "it leads to other objects than the history";
             Err(shown.not_reproducible(lies(&place, how)))
@@ -296,7 +296,7 @@ fn unquote(line: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn bitmap_in(dir: &Path) -> Option<PathBuf> {
+fn find_bitmap(dir: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(dir.join("pack")).ok()?;
     let mut places = entries.flatten().map(|entry| entry.path());
     places.find(|place| place.extension().is_some_and(|end| end == "bitmap"))
@@ -329,7 +329,10 @@ fn reachable(shown: &Shown, by_bitmap: bool) -> Result<String, RoomError> {
 
 /// Bytes that a copy of the history may take.
 pub(crate) fn history_bytes(here: &Path) -> u64 {
-    object_dirs(here).iter().map(|dir| bytes_below(dir)).sum()
+    object_dirs(here)
+        .iter()
+        .map(|dir| count_bytes_below(dir))
+        .sum()
 }
 
 #[cfg(test)]

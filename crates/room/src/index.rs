@@ -20,7 +20,7 @@ pub(crate) struct Of<'a> {
 }
 
 /// The bytes of an index of that repository's files, which are as these say.
-pub(crate) fn index_of(list: &List, stats: &[Stat], of: &Of) -> Vec<u8> {
+pub(crate) fn encode_index(list: &List, stats: &[Stat], of: &Of) -> Vec<u8> {
     let mut index = Index {
         bytes: b"DIRC\0\0\0\x02\0\0\0\0".to_vec(),
         entries: 0,
@@ -52,7 +52,7 @@ struct Index {
 impl Index {
     fn add(&mut self, path: &[u8], mode: u32, stat: Stat, id: Oid) {
         let begin = self.bytes.len();
-        let ([changed, changed_ns], [modified, modified_ns]) = (stat.changed(), stat.modified());
+        let ([changed, changed_ns], [modified, modified_ns]) = (stat.ctime(), stat.mtime());
         let [user, group] = stat.owner();
         // git leaves the device out of what it compares.
         let device = 0;

@@ -2,7 +2,7 @@
 
 use crate::RoomError;
 use crate::list::{Kind, List};
-use crate::scan::path_below;
+use crate::scan::make_path_below;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(crate) fn find_leading_out(
     let mut found = Vec::new();
     let links = list.files.iter();
     for (path, _) in links.filter(|(_, leaf)| leaf.kind == Kind::Link) {
-        let place = path_below(top, path).map_err(failed)?;
+        let place = make_path_below(top, path).map_err(failed)?;
         let target = fs::read_link(&place).unwrap_or_default();
         let end = place.canonicalize().ok();
         let is_out = end.as_ref().is_some_and(|end| !end.starts_with(&whole));

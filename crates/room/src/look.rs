@@ -2,7 +2,7 @@
 //! opened once and its files are asked for by name: a whole path costs a third more.
 
 use crate::manifest::Stat;
-use crate::scan::path_below;
+use crate::scan::make_path_below;
 use std::io;
 use std::path::Path;
 
@@ -34,7 +34,7 @@ impl<'a> Look<'a> {
         let dir = match &mut self.dir {
             Some((open, dir)) if open == at => dir,
             other => {
-                let place = path_below(self.top, at)?;
+                let place = make_path_below(self.top, at)?;
                 let mut options = std::fs::OpenOptions::new();
                 let dir = cook_os::disk::open_no_follow(options.read(true), &place)?;
                 &mut other.insert((at.to_vec(), dir)).1
@@ -46,7 +46,7 @@ impl<'a> Look<'a> {
 
     #[cfg(not(target_os = "linux"))]
     pub fn at(&mut self, path: &[u8]) -> io::Result<Stat> {
-        let found = path_below(self.top, path).and_then(std::fs::symlink_metadata)?;
+        let found = make_path_below(self.top, path).and_then(std::fs::symlink_metadata)?;
         Ok(Stat::of(&found))
     }
 }

@@ -44,11 +44,11 @@ impl Stat {
     }
 
     /// Seconds and nanoseconds; like the others as git's index has it, which takes the lower half.
-    pub fn modified(&self) -> [u32; 2] {
+    pub fn mtime(&self) -> [u32; 2] {
         [self.0[1] as u32, self.0[2] as u32]
     }
 
-    pub fn changed(&self) -> [u32; 2] {
+    pub fn ctime(&self) -> [u32; 2] {
         [self.0[3] as u32, self.0[4] as u32]
     }
 
@@ -202,7 +202,7 @@ fn take<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 mod tests {
     use super::*;
 
-    fn written(path: &[u8]) -> Written<'_> {
+    fn encode_written(path: &[u8]) -> Written<'_> {
         Written {
             path,
             id: &[7; 20],
@@ -214,7 +214,7 @@ mod tests {
     fn of(paths: &[&[u8]]) -> Vec<u8> {
         let mut draft = Draft::new("x");
         for path in paths {
-            draft.add(written(path));
+            draft.add(encode_written(path));
         }
         draft.bytes().to_vec()
     }
@@ -223,7 +223,10 @@ mod tests {
     fn what_is_cut_short_or_out_of_order_counts_as_nothing() {
         let bytes = of(&[b"a/b"]);
         let manifest = Manifest::parse(&bytes).unwrap();
-        assert_eq!(manifest.in_order().find(b"a/b"), Some(&written(b"a/b")));
+        assert_eq!(
+            manifest.in_order().find(b"a/b"),
+            Some(&encode_written(b"a/b"))
+        );
         for length in MAGIC.len() + 6..bytes.len() {
             assert!(Manifest::parse(&bytes[..length]).is_none(), "{length}");
         }

@@ -73,7 +73,7 @@ impl Objects {
     }
 
     /// The tree of a commit.
-    pub fn tree_of(&self, commit: Oid) -> Result<Oid, String> {
+    pub fn find_tree(&self, commit: Oid) -> Result<Oid, String> {
         let bytes = self.read(commit, ObjectType::Commit)?;
         let line = bytes.split(|byte| *byte == b'\n').next();
         let id = line.and_then(|line| line.strip_prefix(b"tree "));

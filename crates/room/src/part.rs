@@ -2,7 +2,7 @@
 
 use crate::RoomError;
 use crate::objects::Objects;
-use crate::scan::path_below;
+use crate::scan::make_path_below;
 use crate::shown::{Shown, TakenFrom};
 use crate::source::Source;
 use crate::submodule::{self, Module};
@@ -60,7 +60,7 @@ impl Part {
         path: &[u8],
         id: Oid,
     ) -> Result<(Self, Oid), String> {
-        let in_place = path_below(from.worktree, path).map_err(|cause| cause.to_string())?;
+        let in_place = make_path_below(from.worktree, path).map_err(|cause| cause.to_string())?;
         let mut places = vec![submodule::git_dir(&self.git_dir, &module.name)];
         if self.root.is_empty() && from.git_dir != self.git_dir {
             places.push(submodule::git_dir(from.git_dir, &module.name));
@@ -74,10 +74,10 @@ impl Part {
             }
             let opened = Objects::open(&dir, self.objects.format());
             let objects = opened.map_err(|error| error.to_string())?;
-            match objects.tree_of(id) {
+            match objects.find_tree(id) {
                 Ok(tree) => {
                     let part = Self {
-                        below: self.place_of(module, path),
+                        below: self.find_place(module, path),
                         root: path.to_vec(),
                         git_dir,
                         objects,
@@ -93,7 +93,7 @@ impl Part {
         Err(why)
     }
 
-    fn place_of(&self, module: &Module, path: &[u8]) -> Option<PathBuf> {
+    fn find_place(&self, module: &Module, path: &[u8]) -> Option<PathBuf> {
         let path = std::str::from_utf8(path).ok()?;
         let is_plain = |text: &str| !text.contains(char::is_control);
         let above = self.below.as_ref()?;
@@ -101,7 +101,7 @@ impl Part {
     }
 
     /// Its `.git`; none where it gets none.
-    pub fn shown<'s>(
+    pub fn show<'s>(
         &self,
         number: usize,
         top: &Path,
@@ -115,7 +115,7 @@ impl Part {
         let from = match is_own {
             true => TakenFrom::Clone(source.git_dir),
             false => TakenFrom::Submodule {
-                files: self.way_to_files(below),
+                files: self.describe_way_to_files(below),
                 place: self.place.clone(),
             },
         };
@@ -143,13 +143,13 @@ impl Part {
     }
 
     /// From its git directory to its files.
-    fn way_to_files(&self, below: &Path) -> String {
+    fn describe_way_to_files(&self, below: &Path) -> String {
         let up = "../".repeat(1 + below.components().count());
         format!("{up}{}", String::from_utf8_lossy(&self.root))
     }
 
     /// From its files to its git directory.
-    pub fn way_to_git_dir(&self) -> Option<String> {
+    pub fn describe_way_to_git_dir(&self) -> Option<String> {
         let below = self.below.as_ref()?.to_str()?;
         let up = "../".repeat(self.root.split(|byte| *byte == b'/').count());
         Some(format!("{up}.git/{}", below.replace('\\', "/")))

@@ -61,7 +61,7 @@ impl Room {
                 Caches::Kept => number,
                 Caches::Empty => ROOMS - 1 - number,
             };
-            let dir = rooms.join(format!("{}-{number}", key_of(worktree, sandboxed)));
+            let dir = rooms.join(format!("{}-{number}", make_key(worktree, sandboxed)));
             let Some(lock) = rooms::take(&dir, WAIT)? else {
                 continue;
             };
@@ -131,7 +131,7 @@ impl Room {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => true,
             Err(cause) => return Err(RoomError::io("remove", &note, cause)),
         };
-        let shown = filling.shown(source, caches)?;
+        let shown = filling.list_shown(source, caches)?;
         let is_new = source.history && !git_dir::are_as_written(&self.top, &shown);
         let is_due = is_new || !source.history && !self.is_held(source.commit);
         if is_due && source.alone {
@@ -163,7 +163,7 @@ impl Room {
     /// A file of the commit that somebody changed since the room was filled. Where there is none, the
     /// next fill takes the files for what they are.
     pub fn leave(&self, filled: &Filled) -> Option<String> {
-        let changed = filled.changed(&self.top);
+        let changed = filled.find_changed(&self.top);
         if changed.is_none() {
             // Without it the next fill looks at each file.
             let _ = NewFile::at(&self.note(AS_LEFT), Durable::Nothing).write(b"");
@@ -198,7 +198,7 @@ impl Drop for Room {
 }
 
 /// The part of a room's name that stands for its worktree.
-fn key_of(worktree: &Path, sandboxed: bool) -> String {
+fn make_key(worktree: &Path, sandboxed: bool) -> String {
     let path = worktree.as_os_str().as_encoded_bytes();
     let digest = cook_core::digest::sha256([path, &[0, sandboxed.into()]].concat());
     digest[..16].to_owned()

@@ -72,7 +72,7 @@ fn trim(rooms: &Path, max: u64) {
     let mut all: Vec<(Found, u64)> = list(rooms)
         .into_iter()
         .map(|room| {
-            let bytes = bytes_below(&room.dir);
+            let bytes = count_bytes_below(&room.dir);
             (room, bytes)
         })
         .collect();
@@ -125,7 +125,7 @@ fn remove(room: &Found) -> bool {
 }
 
 /// What the files below a directory hold; links are not followed.
-pub(crate) fn bytes_below(dir: &Path) -> u64 {
+pub(crate) fn count_bytes_below(dir: &Path) -> u64 {
     let mut total = 0;
     let mut due = vec![dir.to_owned()];
     while let Some(dir) = due.pop() {

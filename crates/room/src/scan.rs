@@ -89,7 +89,7 @@ pub(crate) fn scan(
     };
     let mut due = vec![(Vec::new(), 0..wanted.files.len())];
     while let Some((at, within)) = due.pop() {
-        let dir = path_below(top, &at).map_err(|cause| RoomError::io("read", top, cause))?;
+        let dir = make_path_below(top, &at).map_err(|cause| RoomError::io("read", top, cause))?;
         scan.read(&dir, &at, within, &mut due)?;
     }
     Ok(scan.found)
@@ -118,7 +118,7 @@ impl Scan<'_> {
         let skip = at.len() + usize::from(!at.is_empty());
         let files = &self.wanted.files[..within.end];
         let mut next = within.start;
-        for (name, entry) in sorted_entries(dir, &mut self.found.strange)? {
+        for (name, entry) in sort_entries(dir, &mut self.found.strange)? {
             let rest = |number: usize| files.get(number).map(|(path, _)| &path[skip..]);
             while rest(next).is_some_and(|rest| rest < &name[..]) {
                 next += 1;
@@ -177,7 +177,7 @@ impl Scan<'_> {
 }
 
 /// The entries of a directory by name; a directory's ends with a slash.
-fn sorted_entries(
+fn sort_entries(
     dir: &Path,
     strange: &mut Vec<PathBuf>,
 ) -> Result<Vec<(Vec<u8>, DirEntry)>, RoomError> {
@@ -219,13 +219,13 @@ fn is_as(found: FileType, kind: Kind) -> bool {
 
 /// A path of the commit below a directory; an error where the system has no such names.
 #[cfg(unix)]
-pub(crate) fn path_below(top: &Path, path: &[u8]) -> io::Result<PathBuf> {
+pub(crate) fn make_path_below(top: &Path, path: &[u8]) -> io::Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Ok(top.join(std::ffi::OsStr::from_bytes(path)))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn path_below(top: &Path, path: &[u8]) -> io::Result<PathBuf> {
+pub(crate) fn make_path_below(top: &Path, path: &[u8]) -> io::Result<PathBuf> {
     let text = std::str::from_utf8(path).map_err(io::Error::other)?;
     Ok(top.join(text))
 }

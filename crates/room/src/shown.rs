@@ -2,7 +2,7 @@
 
 use crate::RoomError;
 use crate::git::plain_git;
-use cook_os::process::{Captured, LENT_VARIABLE, Short, capture, lent};
+use cook_os::process::{Captured, LENT_VARIABLE, Short, capture, join_lent};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,7 +61,7 @@ impl Shown<'_> {
     ) -> Result<Captured, RoomError> {
         let mut env = plain_git(self.path);
         if lends {
-            env.push((LENT_VARIABLE, lent(&[&self.here])));
+            env.push((LENT_VARIABLE, join_lent(&[&self.here])));
         }
         self.ask_with(env, arguments, stdin)
     }

@@ -3,7 +3,7 @@
 use crate::git::{Text, plain_git, settings, within};
 use crate::list::List;
 use crate::objects::Objects;
-use crate::scan::path_below;
+use crate::scan::make_path_below;
 use cook_os::disk::{self, Links};
 use cook_os::process::{Short, capture};
 use git2::{ObjectFormat, Oid};
@@ -119,9 +119,9 @@ enum Source {
 fn source(address: &[u8], above: &Path, path: &OsStr) -> Result<Source, String> {
     let is_relative = address.starts_with(b"./") || address.starts_with(b"../");
     if !is_relative {
-        return Ok(place_of(address));
+        return Ok(find_place(address));
     }
-    let mut base = match fetched_from(above, path)?.into_iter().next() {
+    let mut base = match list_sources(above, path)?.into_iter().next() {
         Some(base) => base,
         None => {
             let root = above.parent().filter(|_| above.ends_with(".git"));
@@ -151,22 +151,22 @@ fn source(address: &[u8], above: &Path, path: &OsStr) -> Result<Source, String> 
     if !base.ends_with(b":") {
         base.push(b'/');
     }
-    Ok(place_of(&[&base, rest].concat()))
+    Ok(find_place(&[&base, rest].concat()))
 }
 
-fn place_of(address: &[u8]) -> Source {
+fn find_place(address: &[u8]) -> Source {
     let path = match address.strip_prefix(b"file://") {
         Some(path) => Some(path),
         None => address.starts_with(b"/").then_some(address),
     };
-    match path.and_then(|path| path_below(Path::new("/"), path).ok()) {
+    match path.and_then(|path| make_path_below(Path::new("/"), path).ok()) {
         Some(path) => Source::Here(path),
         None => Source::There(address.to_vec()),
     }
 }
 
 /// Where a repository was fetched from; the remote of that name that git takes by itself first.
-fn fetched_from(git_dir: &Path, path: &OsStr) -> Result<Vec<Vec<u8>>, String> {
+fn list_sources(git_dir: &Path, path: &OsStr) -> Result<Vec<Vec<u8>>, String> {
     let file = git_dir.join("config");
     let read = settings(Text::File(file), git_dir, path)?;
     let mut found: Vec<(bool, Vec<u8>)> = read
@@ -214,7 +214,7 @@ impl Origin<'_> {
                         "{what} is not in `{place}`, where `.gitmodules` says that it comes from"
                     )
                 };
-                let tree = there.and_then(|there| Some((there.tree_of(id).ok()?, there)));
+                let tree = there.and_then(|there| Some((there.find_tree(id).ok()?, there)));
                 let (tree, there) = tree.ok_or_else(|| lacks(&format!("its commit {id}")))?;
                 let mut list = List::default();
                 list.add(&there, 0, tree, b"").map_err(|why| lacks(&why))?;
@@ -229,7 +229,7 @@ impl Origin<'_> {
                 "its commit {id} is on no branch of a remote, so no clone has it: push it, then `git -C … fetch`"
             )),
             Source::There(named) => {
-                let fetched = fetched_from(self.git_dir, path)?;
+                let fetched = list_sources(self.git_dir, path)?;
                 if fetched.contains(&named) {
                     return Ok(None);
                 }

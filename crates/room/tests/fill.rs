@@ -26,7 +26,7 @@ fn a_room_holds_what_a_clone_holds() {
         symlink("dir/b", project.repo().join("link")).unwrap();
         let first = project.commit();
         let (filled, found) = project.fill(&first);
-        assert_eq!(found, project.clone_of(&first));
+        assert_eq!(found, project.make_clone(&first));
         assert_eq!((filled.files, filled.written), (6, 6));
         let (again, _) = project.fill(&first);
         assert_eq!((again.written, again.removed), (0, 0));
@@ -37,13 +37,13 @@ fn a_room_holds_what_a_clone_holds() {
         project.write("link/now-a-directory", "x");
         let second = project.commit();
         let (filled, found) = project.fill(&second);
-        assert_eq!(found, project.clone_of(&second));
+        assert_eq!(found, project.make_clone(&second));
         assert_eq!((filled.written, filled.removed), (2, 3));
         let (_, found) = project.fill(&first);
-        assert_eq!(found, project.clone_of(&first));
+        assert_eq!(found, project.make_clone(&first));
         project.git(&["gc", "-q"]);
         let (_, found) = project.fill(&second);
-        assert_eq!(found, project.clone_of(&second));
+        assert_eq!(found, project.make_clone(&second));
     }
 }
 
@@ -91,7 +91,7 @@ fn attributes_do_what_they_do_in_a_clone() {
         "sh -c 'touch /tmp/cook-evil; cat'",
     ]);
     let (_, found) = project.fill(&commit);
-    let wanted = project.clone_of(&commit);
+    let wanted = project.make_clone(&commit);
     for (path, file) in &wanted {
         assert_eq!(found.get(path), Some(file), "{}", path.display());
     }
@@ -104,7 +104,7 @@ fn attributes_do_what_they_do_in_a_clone() {
     project.write(".gitattributes", "*.id -ident\n");
     let next = project.commit();
     let (_, found) = project.fill(&next);
-    assert_eq!(found, project.clone_of(&next));
+    assert_eq!(found, project.make_clone(&next));
     assert!(found[Path::new("c.id")].1.starts_with(b"$Id$\n"));
 }
 
@@ -482,7 +482,7 @@ fn a_clone_s_own_ways_with_files_are_the_room_s() {
             let commit = project.commit();
             assert_eq!(
                 project.fill(&commit).1,
-                project.clone_of(&commit),
+                project.make_clone(&commit),
                 "{what}: {text:?}"
             );
         }
@@ -491,7 +491,7 @@ fn a_clone_s_own_ways_with_files_are_the_room_s() {
     project.write("work.txt", "$Id$\n").write("b.txt", "b\n");
     std::os::unix::fs::symlink("work.txt ident", project.repo().join(".gitattributes")).unwrap();
     let commit = project.commit();
-    assert_eq!(project.fill(&commit).1, project.clone_of(&commit));
+    assert_eq!(project.fill(&commit).1, project.make_clone(&commit));
 
     let empty = project.git(&["hash-object", "-t", "tree", "-w", "/dev/null"]);
     let listed = project.git(&["ls-tree", "HEAD"]);
@@ -506,7 +506,7 @@ fn a_clone_s_own_ways_with_files_are_the_room_s() {
     let tree = String::from_utf8(made.stdout).unwrap();
     let commit = project.git(&["commit-tree", "-m", "one", tree.trim()]);
     project.git(&["reset", "-q", "--hard", &commit]);
-    assert_eq!(project.fill(&commit).1, project.clone_of(&commit));
+    assert_eq!(project.fill(&commit).1, project.make_clone(&commit));
 }
 
 /// What a clone's sender reads beside objects and refs is read by a real sender here.

@@ -77,7 +77,7 @@ fn what_was_done_between_two_runs_is_seen_after_the_second() {
     project.write("a", "one\n").write("dir/b", "two\n");
     symlink("a", project.repo().join("link")).unwrap();
     let commit = project.commit();
-    let wanted = project.clone_of(&commit);
+    let wanted = project.make_clone(&commit);
     let room = project.room(Caches::Kept);
     let fill = || project.try_fill(&room, &commit).unwrap();
     let filled = fill();
@@ -145,7 +145,7 @@ fn neither_replacements_nor_settings_are_looked_at() {
     let project = Project::new();
     project.write("out", "one\n");
     let one = project.commit();
-    let wanted = project.clone_of(&one);
+    let wanted = project.make_clone(&one);
     project.write("out", "two\n");
     let two = project.commit();
     project.git(&["replace", &one, &two]);

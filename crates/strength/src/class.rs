@@ -117,7 +117,7 @@ const DOCS_STEMS: [&str; 5] = ["readme", "changelog", "license", "contributing",
 
 /// The class of a path (relative, `/` between its parts). `gates` are the commands that cook
 /// runs: a file that one of them names decides what counts as passed.
-pub fn class_of(path: &str, gates: &[String]) -> Class {
+pub fn classify(path: &str, gates: &[String]) -> Class {
     let lower = path.to_lowercase();
     let mut parts: Vec<&str> = lower.split('/').collect();
     let name = parts.pop().unwrap_or_default();
@@ -217,7 +217,7 @@ mod tests {
             ),
         ] {
             for path in paths {
-                assert_eq!(class_of(path, &gates), class, "{path}");
+                assert_eq!(classify(path, &gates), class, "{path}");
             }
         }
     }

@@ -15,7 +15,7 @@ mod report;
 mod suite;
 
 pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
-pub use class::{Class, Edited, class_of};
+pub use class::{Class, Edited, classify};
 pub use fault::{Fault, FaultKind, faults};
 pub use integrity::{Kind, Remark, Renamed, Weakenings, names_check, weakenings};
 pub use language::Language;

@@ -160,7 +160,7 @@ fn unique(before: &[&str], after: &[&str]) -> Vec<(usize, usize)> {
 }
 
 /// The unified diff of a file; none = the file is not there.
-pub fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> String {
+pub fn make_unified(path: &str, before: Option<&str>, after: Option<&str>) -> String {
     let (old, new) = (
         split(before.unwrap_or_default()),
         split(after.unwrap_or_default()),
@@ -271,13 +271,13 @@ mod tests {
         let old = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn";
         let new = "a\nB\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\n";
         let expected = "--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n a\n-b\n+B\n c\n d\n e\n@@ -11,4 +11,4 @@\n k\n l\n m\n-n\n\\ No newline at end of file\n+n\n";
-        assert_eq!(unified("x", Some(old), Some(new)), expected);
+        assert_eq!(make_unified("x", Some(old), Some(new)), expected);
         assert_eq!(
-            unified("x", None, Some("a\n")),
+            make_unified("x", None, Some("a\n")),
             "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"
         );
         assert_eq!(
-            unified("x", Some("a\n"), None),
+            make_unified("x", Some("a\n"), None),
             "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
         );
     }

@@ -62,7 +62,7 @@ pub(super) fn read(context: &Context, uri: &str) -> Result<Option<ResourceConten
             let text = disk::read_text(&path, MAX_MISSION, Links::Refuse);
             text.map_err(|error| {
                 let what = "`.agent/mission.md` cannot be read";
-                Failure::state(Code::InputUnreadable, what).caused_by(&error)
+                Failure::state(Code::InputUnreadable, what).with_cause(&error)
             })?
             .unwrap_or_default()
         }

@@ -25,7 +25,7 @@ const END: Duration = Duration::from_secs(10);
 /// Serves until standard input ends.
 pub(super) fn serve(context: &Context) -> Answer {
     let failed = |error: &dyn std::error::Error| {
-        Failure::state(Code::InputUnreadable, "standard input cannot be served").caused_by(error)
+        Failure::state(Code::InputUnreadable, "standard input cannot be served").with_cause(error)
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

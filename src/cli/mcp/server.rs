@@ -116,7 +116,7 @@ impl ServerHandler for Server {
             .map_err(|what| ErrorData::invalid_params(what, None))?;
         let dir = self.dir.clone();
         let over = context.ct.clone();
-        let session = session_of(&context);
+        let session = find_session(&context);
         let work = move || call::run(&dir, line, session, || over.is_cancelled());
         Ok(self.run(&context, work).await??.into())
     }
@@ -158,7 +158,7 @@ impl ServerHandler for Server {
 
 /// The session that calls, as its agent's own marker, where the agent gives a server none of its variables
 /// and says so in the call.
-fn session_of(context: &RequestContext<RoleServer>) -> Option<(String, String)> {
+fn find_session(context: &RequestContext<RoleServer>) -> Option<(String, String)> {
     let client = context.client_info()?.name;
     let markers = KnownAgent::all().map(|known| &known.markers);
     let (variable, marker) = markers

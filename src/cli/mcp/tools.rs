@@ -49,7 +49,7 @@ const fn argument(name: &'static str, kind: Kind, says: &'static str) -> Argumen
     }
 }
 
-const fn required(name: &'static str, kind: Kind, says: &'static str) -> Argument {
+const fn require(name: &'static str, kind: Kind, says: &'static str) -> Argument {
     Argument {
         name,
         kind,
@@ -81,8 +81,8 @@ due it says what the work waits for; commands that are the user's alone are for 
 code and the next command. `check` only says what would refuse it. A question to the user stands in the report.",
         line: &["record"],
         takes: &[
-            required("role", Kind::Role, "The role that was due"),
-            required(
+            require("role", Kind::Role, "The role that was due"),
+            require(
                 "report",
                 Kind::Input,
                 "The whole report, as the prompt asks for it",

@@ -73,14 +73,17 @@ impl Forge {
             limit: LIMIT,
             group: true,
         });
-        let made = made.map_err(|error| self.failed("it could not be run").caused_by(&error))?;
+        let made = made.map_err(|error| {
+            self.report_failure("it could not be run")
+                .with_cause(&error)
+        })?;
         if made.code != Some(0) {
             let last = made
                 .stderr
                 .lines()
                 .rev()
                 .find(|line| !line.trim().is_empty());
-            return Err(self.failed(last.unwrap_or("it said nothing").trim()));
+            return Err(self.report_failure(last.unwrap_or("it said nothing").trim()));
         }
         let said = String::from_utf8_lossy(&made.stdout);
         let address = match self {
@@ -90,10 +93,10 @@ impl Forge {
                 .and_then(|made| made["web_url"].as_str().map(str::to_owned)),
         };
         let address = address.filter(|address| !address.is_empty());
-        address.ok_or_else(|| self.failed("it ended well and named no request"))
+        address.ok_or_else(|| self.report_failure("it ended well and named no request"))
     }
 
-    fn failed(self, why: &str) -> Failure {
+    fn report_failure(self, why: &str) -> Failure {
         let what = format!("`{}` made no request: {why}", self.program());
         Failure::new(FailureKind::State, Code::ForgeRefused, what)
     }
@@ -135,5 +138,5 @@ fn glab(
 }
 
 fn unwritable(error: &std::io::Error) -> Failure {
-    Failure::state(Code::NotWritable, "a directory for the request's body").caused_by(error)
+    Failure::state(Code::NotWritable, "a directory for the request's body").with_cause(error)
 }

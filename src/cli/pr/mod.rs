@@ -41,7 +41,7 @@ pub(super) fn pr(context: &Context, args: &PrArgs) -> Answer {
         }
         false => None,
     };
-    let verified = verify::verified(&workspace, Rerun::No, false)?;
+    let verified = verify::verify_head(&workspace, Rerun::No, false)?;
     let request = tell::tell(&workspace, &snapshot, &verified)?;
     let title = args.title.as_deref();
     let title = title.unwrap_or(&snapshot.state.mission_anchor);

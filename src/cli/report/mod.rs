@@ -50,7 +50,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
             ));
         }
     }
-    let proven = verified.passed();
+    let proven = verified.has_passed();
     let page = page(&tell::tell(&workspace, verified)?);
     let Some(target) = target else {
         return answer(PageAnswer(page));
@@ -60,7 +60,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
         .write(page.as_bytes())
         .map_err(|error| {
             let what = format!("`{}` cannot be written", target.display());
-            Failure::state(Code::NotWritable, what).caused_by(&error)
+            Failure::state(Code::NotWritable, what).with_cause(&error)
         })?;
     answer(ReportAnswer {
         file: target.display().to_string(),
@@ -73,7 +73,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
 fn is_free(target: &Path) -> Result<(), Failure> {
     let shown = target.display();
     let found = look(target).map_err(|error| {
-        Failure::state(Code::NotWritable, format!("`{shown}` cannot be written")).caused_by(&error)
+        Failure::state(Code::NotWritable, format!("`{shown}` cannot be written")).with_cause(&error)
     })?;
     if found.as_ref().is_some_and(std::fs::Metadata::is_dir) {
         let what = format!("`{shown}` is a directory");

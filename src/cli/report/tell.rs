@@ -1,8 +1,8 @@
 //! What the log holds that a page tells.
 
 use super::super::caught::{Caught, REPORTS, list_catches};
-use super::super::cost::cost_of;
-use super::super::graph::graph_of;
+use super::super::cost::sum_cost;
+use super::super::graph::make_graph;
 use crate::judges::find_verdicts;
 use crate::service::Workspace;
 use crate::view::{
@@ -46,7 +46,7 @@ pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Repo
         kept: None,
         cost: None,
         timeline: Vec::new(),
-        graph: graph_of(&snapshot.plan, GraphForm::Drawn),
+        graph: make_graph(&snapshot.plan, GraphForm::Drawn),
     };
     let catches = list_catches(workspace)?;
     report.unheeded = catches.unheeded;
@@ -60,7 +60,7 @@ pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Repo
             goal: slice.goal.clone(),
             status: slice.status,
             waits_for: slice.blocked_on.clone(),
-            head: head_of(&snapshot, slice),
+            head: find_head(&snapshot, slice),
             attempts,
             events,
         });
@@ -69,7 +69,7 @@ pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Repo
         report.kept = Some(list_kept(workspace)?);
         let mut calls = GitStore::open(workspace.place())?.lines()?;
         calls.retain(|call| call.is_of(workspace.store_id()));
-        report.cost = Some(cost_of(&calls));
+        report.cost = Some(sum_cost(&calls));
     }
     Ok(report)
 }
@@ -109,7 +109,7 @@ fn tell_judges(
     Ok(verdicts.iter().map(|judged| judged.words()).collect())
 }
 
-fn head_of(snapshot: &Snapshot, slice: &Slice) -> Option<String> {
+fn find_head(snapshot: &Snapshot, slice: &Slice) -> Option<String> {
     let ledger = snapshot.ledger.slices.get(&slice.slice_id)?;
     ledger.head.clone().or_else(|| ledger.last_head.clone())
 }

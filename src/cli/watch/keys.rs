@@ -4,7 +4,7 @@ use super::super::answer::give;
 use super::super::context::Context;
 use super::super::pause::{PauseArgs, pause};
 use crate::service::Workspace;
-use crate::view::{Answer, Key, Pane, Watched, watched_words as words};
+use crate::view::{Answer, Key, Pane, Watched, show_words as words};
 use cook_core::diagnostic::Failure;
 use cook_core::model::Event;
 use std::ops::ControlFlow;

@@ -1,11 +1,9 @@
 //! Looks at the log's tip, and at what a driver is at; the log is read where the tip moved, and only then.
 
-use super::super::cost::cost_of;
+use super::super::cost::sum_cost;
 use crate::drive::{self, Live};
 use crate::service::Workspace;
-use crate::view::{
-    Run, Watched, WatchedSession, WatchedSlice, WatchedWait, line_of, watched_words,
-};
+use crate::view::{Run, Watched, WatchedSession, WatchedSlice, WatchedWait, make_line, show_words};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Evidence, Role, Slice, Snapshot, WaitingKind};
 use cook_os::clock::Clock;
@@ -46,8 +44,8 @@ impl Look {
         }
         self.seen.run = match &live {
             Some(live) => describe_driver(live),
-            None => match drive::killed(workspace)? {
-                Some(killed) => describe_killed(&killed, &drive::unfinished(workspace)?),
+            None => match drive::find_killed(workspace)? {
+                Some(killed) => describe_killed(&killed, &drive::list_unfinished(workspace)?),
                 None => Run::None,
             },
         };
@@ -55,7 +53,7 @@ impl Look {
         let held = live.iter().flat_map(|live| &live.sessions);
         self.seen.sessions = held
             .map(|session| {
-                let since = |at: &str| Clock::seconds_of(at).map_or(0, |at| (now - at).max(0));
+                let since = |at: &str| Clock::parse_seconds(at).map_or(0, |at| (now - at).max(0));
                 let process = match session.pid {
                     None => "not started yet".to_owned(),
                     Some(pid) if is_alive(pid) => format!("pid {pid}"),
@@ -68,17 +66,13 @@ impl Look {
                     0 => String::new(),
                     quiet => format!(", quiet {quiet}s"),
                 };
-                let took = span_of(since(&session.began_at) / STEP * STEP);
+                let took = describe_span(since(&session.began_at) / STEP * STEP);
                 WatchedSession {
-                    what: watched_words(&format!(
+                    what: show_words(&format!(
                         "{} by {}, {process}, {took}{quiet}{tool}",
                         session.role, session.agent
                     )),
-                    lines: session
-                        .lines
-                        .iter()
-                        .map(|line| watched_words(line))
-                        .collect(),
+                    lines: session.lines.iter().map(|line| show_words(line)).collect(),
                 }
             })
             .collect();
@@ -94,25 +88,25 @@ impl Look {
             ..
         } = &snapshot;
         let seen = &mut self.seen;
-        seen.mission = watched_words(&state.mission_anchor);
+        seen.mission = show_words(&state.mission_anchor);
         seen.standing = format!(
             "{} · phase {} · #{}",
             state.continuation_policy, state.current_phase, ledger.seq.0
         );
         seen.waits = ledger.waiting.as_ref().map(|waiting| WatchedWait {
-            what: watched_words(&waiting.what),
-            exit: watched_words(&waiting.exit),
+            what: show_words(&waiting.what),
+            exit: show_words(&waiting.exit),
         });
         let waiting = ledger.waiting.as_ref();
         seen.asks = waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Question);
-        seen.slices = plan.candidate_slices.iter().map(slice_of).collect();
+        seen.slices = plan.candidate_slices.iter().map(make_slice).collect();
         let mut moments = Vec::new();
         for meta in workspace.store()?.entries()?.take(MOMENTS) {
             let meta = meta?;
             // The day is not what one looks for, and a row is narrow.
             let time = Clock::of_epoch(meta.epoch_seconds);
             let time = time.get(TIME).unwrap_or(&time);
-            moments.push(line_of(
+            moments.push(make_line(
                 meta.seq,
                 time,
                 &meta.event,
@@ -126,12 +120,12 @@ impl Look {
     }
 }
 
-fn slice_of(slice: &Slice) -> WatchedSlice {
+fn make_slice(slice: &Slice) -> WatchedSlice {
     let records = || slice.evidence.iter().filter_map(Evidence::record);
     let is_proven = |criterion: &&String| records().any(|one| one.criterion == **criterion);
     WatchedSlice {
-        id: watched_words(&slice.slice_id),
-        goal: watched_words(&slice.goal),
+        id: show_words(&slice.slice_id),
+        goal: show_words(&slice.goal),
         status: slice.status.id(),
         proven: slice.acceptance_criteria.iter().filter(is_proven).count(),
         criteria: slice.acceptance_criteria.len(),
@@ -141,7 +135,7 @@ fn slice_of(slice: &Slice) -> WatchedSlice {
 fn describe_driver(live: &Live) -> Run {
     let pid = live.pid;
     Run::Driven(match &live.waits_until {
-        Some(until) => watched_words(&format!(
+        Some(until) => show_words(&format!(
             "driven by pid {pid}, which waits until {until} for the end of a limit"
         )),
         None if live.sessions.is_empty() => format!("driven by pid {pid}, between two sessions"),
@@ -162,10 +156,10 @@ fn describe_killed(killed: &Live, left: &[Role]) -> Run {
 fn cost(workspace: &Workspace) -> Result<String, Failure> {
     let mut calls = GitStore::open(workspace.place())?.lines()?;
     calls.retain(|call| call.is_of(workspace.store_id()));
-    Ok(cost_of(&calls).summary())
+    Ok(sum_cost(&calls).summary())
 }
 
-fn span_of(seconds: i64) -> String {
+fn describe_span(seconds: i64) -> String {
     let seconds = u64::try_from(seconds).unwrap_or_default();
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }

@@ -7,7 +7,7 @@ mod look;
 
 use super::context::{Answer, Context, note};
 use crate::service::Workspace;
-use crate::view::{WatchTerminal, line_of, write_line};
+use crate::view::{WatchTerminal, make_line, write_line};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Policy;
 use cook_os::clock::Clock;
@@ -32,7 +32,7 @@ pub(super) fn watch(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     workspace.require()?;
     let patience = Patience::begin(None).map_err(|error| {
-        Failure::state(Code::OutputUnwritable, "signals cannot be heeded").caused_by(&error)
+        Failure::state(Code::OutputUnwritable, "signals cannot be heeded").with_cause(&error)
     })?;
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     let draws = std::io::stdout().is_terminal() && std::io::stdin().is_terminal() && !is_dumb;
@@ -93,7 +93,7 @@ fn tell(workspace: &Workspace, patience: &Patience) -> Result<(), Failure> {
             }
             for meta in new.iter().rev() {
                 let time = Clock::of_epoch(meta.epoch_seconds);
-                let line = line_of(meta.seq, &time, &meta.event, &meta.actor, &meta.subject);
+                let line = make_line(meta.seq, &time, &meta.event, &meta.actor, &meta.subject);
                 // Whoever read it is gone.
                 if write_line(&line).is_err() {
                     return Ok(());

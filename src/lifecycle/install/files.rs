@@ -66,7 +66,7 @@ fn write_as(changes: &[Change], mode: Mode) -> Result<(), Failure> {
                 Code::NotWritable,
                 format!("`{}` cannot be written", path.display()),
             )
-            .caused_by(&error)
+            .with_cause(&error)
         })?;
     }
     Ok(())
@@ -150,7 +150,7 @@ pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(
         };
         let text = format!("{held}{gap}{line}\n");
         put(&exclude, Some(&text), Mode::Kept(0o644)).map_err(|error| {
-            Failure::state(Code::NotWritable, "`info/exclude` cannot be written").caused_by(&error)
+            Failure::state(Code::NotWritable, "`info/exclude` cannot be written").with_cause(&error)
         })?;
     }
     Ok(())

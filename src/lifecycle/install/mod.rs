@@ -59,7 +59,7 @@ fn change(
     };
     let (standing, after, remark) = match &plan.content {
         Content::Merged(entries) => {
-            merged(before.as_deref(), entries, plan.any_mark, install).map_err(told)?
+            merge(before.as_deref(), entries, plan.any_mark, install).map_err(told)?
         }
         Content::Whole(text) => {
             let foreign = before
@@ -94,7 +94,7 @@ fn change(
 
 type Merged = (Standing, Option<String>, Option<String>);
 
-fn merged(
+fn merge(
     before: Option<&str>,
     entries: &[Entry],
     mark: &str,
@@ -113,7 +113,7 @@ fn merged(
         return Ok((standing, before.map(str::to_owned), remark));
     }
     let theirs = match before {
-        Some(text) => without(text, entries, mark)?.or_else(|| blank_before(text)),
+        Some(text) => without(text, entries, mark)?.or_else(|| find_blank_before(text)),
         None => None,
     };
     if !install {
@@ -135,7 +135,7 @@ fn merged(
 
 /// What a file held before cook's part became all that is in it; none = there was no file. One that
 /// cook made ends with its line; behind what it wrote into an empty one no line ends.
-fn blank_before(text: &str) -> Option<String> {
+fn find_blank_before(text: &str) -> Option<String> {
     let from = text.find('{').unwrap_or_default();
     (!text.ends_with('\n')).then(|| text[..from].to_owned())
 }
@@ -335,7 +335,7 @@ fn in_home(home: &Path, writes: &[StateDirectory], path: &str) -> PathBuf {
 }
 
 /// Agents whose hooks are installed here, in either place.
-pub fn installed(workspace: &Workspace) -> Vec<Agent> {
+pub fn list_installed(workspace: &Workspace) -> Vec<Agent> {
     let is_there = |agent: &Agent| {
         [false, true].into_iter().any(|shared| {
             let plan = &layout::plans(*agent, shared, Purpose::Workflow)[0];

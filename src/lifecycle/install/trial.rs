@@ -71,7 +71,7 @@ pub fn last_called(workspace: &Workspace, agent: Agent) -> Option<i64> {
 pub fn unseen(workspace: &Workspace) -> Vec<Finding> {
     let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
     let seen = state_dir.sessions();
-    super::installed(workspace)
+    super::list_installed(workspace)
         .into_iter()
         .filter(|agent| {
             !seen

@@ -34,8 +34,8 @@ impl<'a> Files<'a> {
     }
 
     /// The same of a file that commits hold: what git ignores is in no clone.
-    pub(super) fn committed_text(&self, path: &str) -> Result<Option<String>, Error> {
-        match self.ignored(&[path]).is_empty() {
+    pub(super) fn read_committed(&self, path: &str) -> Result<Option<String>, Error> {
+        match self.list_ignored(&[path]).is_empty() {
             true => self.text(path),
             false => Ok(None),
         }
@@ -55,24 +55,24 @@ impl<'a> Files<'a> {
     }
 
     /// Those of these files that are there and that commits hold.
-    pub(super) fn committed(&self, paths: &[&'static str]) -> Vec<&'static str> {
+    pub(super) fn list_committed(&self, paths: &[&'static str]) -> Vec<&'static str> {
         let there: Vec<&'static str> = paths
             .iter()
             .copied()
             .filter(|path| self.has(path))
             .collect();
-        let ignored = self.ignored(&there);
+        let ignored = self.list_ignored(&there);
         let kept = there.into_iter().filter(|path| !ignored.contains(*path));
         kept.collect()
     }
 
     /// Those of these paths that git leaves out of commits; none where there is no repository.
-    pub(super) fn ignored(&self, paths: &[&str]) -> BTreeSet<String> {
+    pub(super) fn list_ignored(&self, paths: &[&str]) -> BTreeSet<String> {
         if paths.is_empty() {
             return BTreeSet::new();
         }
         let repo = Repo::discover(self.root);
-        repo.and_then(|repo| repo.ignored(paths))
+        repo.and_then(|repo| repo.list_ignored(paths))
             .unwrap_or_default()
     }
 

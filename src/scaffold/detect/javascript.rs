@@ -92,7 +92,7 @@ fn install(
         .filter_map(|name| manifest[name].as_object())
         .any(|names| !names.is_empty())
         || manifest.get("workspaces").is_some();
-    let lock = files.committed(locks).first().copied();
+    let lock = files.list_committed(locks).first().copied();
     let command = match lock {
         Some(_) if tool == "yarn" && is_later_yarn(files, manifest)? => "yarn install --immutable",
         Some(_) => exact,

@@ -77,7 +77,7 @@ fn go(files: &Files<'_>, found: &mut Found) {
         return;
     }
     found.add(Proposal::new("go", "test", source, "go test -v ./..."));
-    if !files.committed(&["go.sum"]).is_empty() && !files.has_directory("vendor") {
+    if !files.list_committed(&["go.sum"]).is_empty() && !files.has_directory("vendor") {
         found.add_setup(["go mod download"], &[source, "go.sum"]);
     }
 }
@@ -89,7 +89,7 @@ fn mix(files: &Files<'_>, found: &mut Found) {
     }
     found.add(Proposal::new("mix", "test", source, "mix test"));
     found.add_caches(&["deps", "_build"]);
-    let lock = files.committed(&["mix.lock"]);
+    let lock = files.list_committed(&["mix.lock"]);
     if !lock.is_empty() {
         let commands = [
             "mix local.hex --force",
@@ -160,7 +160,7 @@ fn ruby(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
             "bundle config set --local path vendor/bundle",
             "bundle install",
         ];
-        let inputs = files.committed(&["Gemfile", "Gemfile.lock"]);
+        let inputs = files.list_committed(&["Gemfile", "Gemfile.lock"]);
         found.add_setup(commands, &inputs);
         found.add_caches(&[".bundle", "vendor/bundle"]);
     }
@@ -182,7 +182,7 @@ fn php(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
     } else {
         return Ok(());
     }
-    let inputs = files.committed(&["composer.json", "composer.lock"]);
+    let inputs = files.list_committed(&["composer.json", "composer.lock"]);
     found.add_setup(["composer install --no-interaction"], &inputs);
     found.add_caches(&["vendor"]);
     Ok(())

@@ -58,7 +58,7 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
         found.add(Proposal::new("tox", "test", source, "tox"));
         let inputs = ["tox.ini", PROJECT, "setup.py", "setup.cfg"];
         let inputs = [&inputs[..], &REQUIREMENTS].concat();
-        found.add_setup(["tox --notest"], &files.committed(&inputs));
+        found.add_setup(["tox --notest"], &files.list_committed(&inputs));
         found.add_caches(&[".tox"]);
         return Ok(());
     }
@@ -66,7 +66,7 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
     if let Some(source) = pytest(files, &text)? {
         let tool = TOOLS.into_iter().find(|(lock, ..)| files.has(lock));
         let run = if let Some((lock, run, make)) = tool {
-            found.add_setup([make], &files.committed(&[lock, PROJECT, "Pipfile"]));
+            found.add_setup([make], &files.list_committed(&[lock, PROJECT, "Pipfile"]));
             found.add_caches(&[".venv"]);
             run
         } else if project.requirements.is_empty() && !project.is_package {
@@ -113,7 +113,7 @@ impl Project {
         let has_extras = extras.is_some_and(|extras| !extras.is_empty());
         let setup = files.text("setup.py")?;
         let configured = files.text("setup.cfg")?.unwrap_or_default();
-        let requirements = files.committed(&REQUIREMENTS);
+        let requirements = files.list_committed(&REQUIREMENTS);
         let mut texts = vec![
             part("dependencies").map(Value::to_string),
             extras.map(Table::to_string),
@@ -136,10 +136,10 @@ impl Project {
                 || legacy.contains("install_requires")
                 || files.has_directory("src") && manifest.contains_key("build-system"),
             names_pytest: texts.iter().flatten().any(|text| text.contains("pytest")),
-            extra: named(EXTRAS, extras),
-            group: named(GROUPS, groups),
+            extra: find_named(EXTRAS, extras),
+            group: find_named(GROUPS, groups),
             inputs: [
-                &files.committed(&[PROJECT, "setup.py", "setup.cfg"])[..],
+                &files.list_committed(&[PROJECT, "setup.py", "setup.cfg"])[..],
                 &requirements,
             ]
             .concat(),
@@ -169,7 +169,7 @@ impl Project {
 }
 
 /// The first of these names that the table has, as words of a command.
-fn named<const N: usize>(
+fn find_named<const N: usize>(
     names: [(&str, &'static str); N],
     table: Option<&Table>,
 ) -> Option<&'static str> {

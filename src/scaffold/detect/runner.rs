@@ -29,7 +29,7 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
 fn build_directories(files: &Files<'_>) -> Vec<&'static str> {
     const USUAL: [&str; 7] = ["build", "_build", ".build", "out", "obj", "dist", "bin"];
     let asked = USUAL.map(|name| format!("{name}/"));
-    let ignored = files.ignored(&asked.each_ref().map(String::as_str));
+    let ignored = files.list_ignored(&asked.each_ref().map(String::as_str));
     let pairs = USUAL.into_iter().zip(&asked);
     let dirs = pairs.filter(|(_, asked)| ignored.contains(*asked));
     dirs.map(|(name, _)| name).collect()

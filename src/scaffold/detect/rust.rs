@@ -12,7 +12,7 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
     };
     let manifest: Table = toml::from_str(&text).unwrap_or_default();
     let table = |name: &str| manifest.get(name).and_then(Value::as_table);
-    let lock = files.committed_text("Cargo.lock")?;
+    let lock = files.read_committed("Cargo.lock")?;
     if lock.as_ref().is_some_and(|lock| lock.contains("source = ")) {
         found.add_setup(["cargo fetch --locked"], &["Cargo.lock"]);
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(super) fn plan(value: Value, anchor: &str, notes: &mut Notes) -> Option<Plan> {
     let mut fields = Fields::new(value, "plan.json", notes)?;
     fields.ignore(&["schema_version", "revision", "mission_anchor"]);
-    let last_reground_at = fields.typed("last_reground_at");
+    let last_reground_at = fields.take_typed("last_reground_at");
     let plan_basis = fields.text("plan_basis").unwrap_or_default();
     let slices = fields.list("candidate_slices");
     fields.finish();
@@ -44,7 +44,7 @@ fn slice(value: Value, index: usize, notes: &mut Notes) -> Option<Slice> {
         priority: fields
             .number("priority")
             .map_or_else(|| Priority::from(index as u64 + 1), Priority),
-        status: fields.typed("status").unwrap_or(SliceStatus::Planned),
+        status: fields.take_typed("status").unwrap_or(SliceStatus::Planned),
         why_now: fields.text("why_now").unwrap_or_default(),
         blocked_on: fields.texts("blocked_on").unwrap_or_default(),
         evidence: fields.list("evidence").into_iter().map(evidence).collect(),
@@ -80,7 +80,7 @@ fn evidence(value: Value) -> Evidence {
 pub(super) fn active(value: Value, anchor: &str, notes: &mut Notes) -> Option<ActiveSlice> {
     let mut fields = Fields::new(value, "active-slice.json", notes)?;
     fields.ignore(&["schema_version", "revision", "mission_anchor"]);
-    let status: ActiveStatus = fields.typed("status").or_else(|| {
+    let status: ActiveStatus = fields.take_typed("status").or_else(|| {
         fields.note(Code::DocumentInvalid, "no known `status`; not taken in");
         None
     })?;

@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes a field as `read` reads it; one that it cannot read is noted.
-    fn shaped<T>(&mut self, name: &str, read: impl Fn(Value) -> Option<T>) -> Option<T> {
+    fn take_shaped<T>(&mut self, name: &str, read: impl Fn(Value) -> Option<T>) -> Option<T> {
         let read = read(self.take(name)?);
         if read.is_none() {
             let place = format!("{}/{name}", self.place);
@@ -95,7 +95,7 @@ impl<'a> Fields<'a> {
 
     /// Non-empty text; a number or a truth value is written out.
     pub(super) fn text(&mut self, name: &str) -> Option<String> {
-        let text = self.shaped(name, |value| match value {
+        let text = self.take_shaped(name, |value| match value {
             Value::String(text) => Some(text),
             Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
             _ => None,
@@ -105,7 +105,7 @@ impl<'a> Fields<'a> {
 
     /// A list of non-empty texts; one text counts as a list of one.
     pub(super) fn texts(&mut self, name: &str) -> Option<Vec<String>> {
-        let items = self.shaped(name, |value| match value {
+        let items = self.take_shaped(name, |value| match value {
             Value::Array(items) => Some(items),
             Value::String(_) => Some(vec![value]),
             _ => None,
@@ -119,12 +119,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Whatever type reads it as it stands.
-    pub(super) fn typed<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
-        self.shaped(name, |value| serde_json::from_value(value).ok())
+    pub(super) fn take_typed<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
+        self.take_shaped(name, |value| serde_json::from_value(value).ok())
     }
 
     /// A field that is written as text; any other one stays.
-    fn parsed<T: FromStr>(&mut self, name: &str) -> Option<T> {
+    fn take_parsed<T: FromStr>(&mut self, name: &str) -> Option<T> {
         let parsed = self.entries.get(name)?.as_str()?.trim().parse().ok()?;
         self.entries.remove(name);
         Some(parsed)
@@ -132,18 +132,20 @@ impl<'a> Fields<'a> {
 
     /// A count, also one written as text.
     pub(super) fn count(&mut self, name: &str) -> Option<Count> {
-        let count = self.parsed::<u32>(name).map(|count| Count(count.into()));
-        count.or_else(|| self.typed(name))
+        let count = self
+            .take_parsed::<u32>(name)
+            .map(|count| Count(count.into()));
+        count.or_else(|| self.take_typed(name))
     }
 
     /// A number, also one written as text.
     pub(super) fn number(&mut self, name: &str) -> Option<Number> {
-        self.parsed(name).or_else(|| self.typed(name))
+        self.take_parsed(name).or_else(|| self.take_typed(name))
     }
 
     /// The members of a list; a field of another shape is noted.
     pub(super) fn list(&mut self, name: &str) -> Vec<Value> {
-        let items = self.shaped(name, |value| match value {
+        let items = self.take_shaped(name, |value| match value {
             Value::Array(items) => Some(items),
             Value::String(_) | Value::Object(_) => Some(vec![value]),
             _ => None,

@@ -68,14 +68,14 @@ fn slice_record(fields: &mut Fields<'_>) -> Result<SliceRecord, &'static str> {
     Ok(SliceRecord {
         by: None,
         schema_version: SchemaVersion,
-        kind: fields.typed("type").ok_or("no known `type`")?,
-        recorded_at: fields.typed("recorded_at").ok_or("no `recorded_at`")?,
+        kind: fields.take_typed("type").ok_or("no known `type`")?,
+        recorded_at: fields.take_typed("recorded_at").ok_or("no `recorded_at`")?,
         slice_id: fields.text("slice_id").ok_or("no `slice_id`")?,
         commit_sha: fields.text("commit_sha").ok_or("no `commit_sha`")?,
         head_sha: fields.text("head_sha").ok_or("no `head_sha`")?,
         seq: None,
-        role: fields.typed("role"),
-        report: fields.typed("report"),
+        role: fields.take_typed("role"),
+        report: fields.take_typed("report"),
         report_sha256: fields.text("report_sha256"),
         session: fields.text("session"),
         receipts: fields.texts("receipts"),
@@ -91,19 +91,19 @@ fn stop_record(fields: &mut Fields<'_>) -> Result<StopRecord, &'static str> {
     Ok(StopRecord {
         schema_version: SchemaVersion,
         kind: fields
-            .typed::<StopRecordType>("type")
+            .take_typed::<StopRecordType>("type")
             .ok_or("no known `type`")?,
-        recorded_at: fields.typed("recorded_at").ok_or("no `recorded_at`")?,
+        recorded_at: fields.take_typed("recorded_at").ok_or("no `recorded_at`")?,
         head_sha: fields.text("head_sha").ok_or("no `head_sha`")?,
-        can_stop: fields.typed("can_stop").ok_or("no `can_stop`")?,
+        can_stop: fields.take_typed("can_stop").ok_or("no `can_stop`")?,
         blocker_count: fields.count("blocker_count").ok_or("no `blocker_count`")?,
         high_value_gap_count: fields
             .count("high_value_gap_count")
             .ok_or("no `high_value_gap_count`")?,
         stop_wave_id: fields.count("stop_wave_id"),
         seq: None,
-        role: fields.typed("role"),
-        report: fields.typed("report"),
+        role: fields.take_typed("role"),
+        report: fields.take_typed("report"),
         report_sha256: fields.text("report_sha256"),
         session: fields.text("session"),
     })

@@ -92,7 +92,7 @@ impl Source<'_> {
             cook_core::model::mission_anchor(anchor)
         });
         let shown_anchor = anchor.as_deref().unwrap_or("(not stated)");
-        let (policy, reason) = stopped_policy(state);
+        let (policy, reason) = read_stopped_policy(state);
         let import = Import {
             layout: layout.to_owned(),
             plan: plan.and_then(|plan| documents::plan(plan, shown_anchor, &mut notes)),
@@ -151,7 +151,7 @@ impl Source<'_> {
 }
 
 /// A stopped policy that still binds. `done` does not: it has to be proved again.
-fn stopped_policy(state: Option<Value>) -> (Option<Policy>, String) {
+fn read_stopped_policy(state: Option<Value>) -> (Option<Policy>, String) {
     let mut unused = Notes::default();
     let Some(mut fields) = state.and_then(|state| Fields::new(state, "state.json", &mut unused))
     else {

@@ -1,7 +1,7 @@
 //! `.beads/issues.jsonl`: one issue a line.
 
 use super::json;
-use super::task::{Task, Tasks, left_out};
+use super::task::{Task, Tasks, note_left_out};
 use cook_core::diagnostic::{Failure, Lines, clean};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -45,9 +45,9 @@ pub(super) fn tasks(path: &str, text: &str) -> Result<Tasks, Failure> {
         let what = format!(
             "issue `{}` is {}, and is not taken in",
             bead.id,
-            gone_as(bead)
+            describe_gone(bead)
         );
-        read.findings.push(left_out(path, &what));
+        read.findings.push(note_left_out(path, &what));
     }
     let kept = beads.into_iter().filter(|(_, bead)| !is_gone(bead));
     read.tasks = kept.map(|(line, bead)| task(line, bead, &gone)).collect();
@@ -59,7 +59,7 @@ fn is_gone(bead: &Bead) -> bool {
     bead.status == "tombstone" || bead.issue_type == "epic"
 }
 
-fn gone_as(bead: &Bead) -> &'static str {
+fn describe_gone(bead: &Bead) -> &'static str {
     match bead.issue_type == "epic" {
         true => "an epic, which others are the work of",
         false => "deleted there",

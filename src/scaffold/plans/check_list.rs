@@ -1,6 +1,6 @@
 //! Markdown check lists: items with a box, what is nested below each, and the heading they stand under.
 
-use super::task::{At, malformed};
+use super::task::{At, refuse_form};
 use cook_core::diagnostic::{Failure, Lines, clean};
 
 /// One item of the outermost level.
@@ -40,7 +40,7 @@ pub(super) fn items(path: &str, text: &str) -> Result<Vec<Item>, Failure> {
             continue;
         }
         let Some(found) = parse_box(path, at, line)? else {
-            let indent = indent_of(line);
+            let indent = measure_indent(line);
             match (outermost, items.last_mut()) {
                 (Some(outer), Some(item)) if indent > outer && !line.trim().is_empty() => {
                     item.details.push(detail(line));
@@ -52,7 +52,7 @@ pub(super) fn items(path: &str, text: &str) -> Result<Vec<Item>, Failure> {
         };
         let text = clean(&without_comments(found.text), Lines::Fold);
         if text.is_empty() {
-            return Err(malformed(path, at, "an item with a box has no text"));
+            return Err(refuse_form(path, at, "an item with a box has no text"));
         }
         match (outermost, items.last_mut()) {
             (Some(outer), Some(item)) if found.indent > outer => item.parts.push(text),
@@ -82,7 +82,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (At, &str)> {
     let numbered = text.lines().zip(1..);
     numbered.filter_map(move |(line, number)| {
         let trimmed = line.trim_start();
-        match (fence, fence_of(trimmed)) {
+        match (fence, find_fence(trimmed)) {
             (None, Some(opens)) if !in_comment => {
                 fence = Some(opens);
                 return None;
@@ -119,7 +119,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (At, &str)> {
 }
 
 /// The mark of a fence and how many there are.
-fn fence_of(line: &str) -> Option<(char, usize)> {
+fn find_fence(line: &str) -> Option<(char, usize)> {
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let count = line.chars().take_while(|c| *c == mark).count();
     (count >= 3).then_some((mark, count))
@@ -154,17 +154,17 @@ pub(super) fn parse_box<'a>(path: &str, at: At, line: &'a str) -> Result<Option<
         Some('x' | 'X' | '✓' | '✔') => true,
         None => {
             let what = "the box of an item is empty; write `[ ]` or `[x]`";
-            return Err(malformed(path, At { column, ..at }, what));
+            return Err(refuse_form(path, At { column, ..at }, what));
         }
         // A legend: `[P]` for what may be done beside others.
         Some(label) if label.is_uppercase() => return Ok(None),
         Some(_) => {
             let what = "the box of an item holds neither a blank nor `x`";
-            return Err(malformed(path, At { column, ..at }, what));
+            return Err(refuse_form(path, At { column, ..at }, what));
         }
     };
     Ok(Some(Box {
-        indent: indent_of(line),
+        indent: measure_indent(line),
         ticked,
         mark: start,
         text,
@@ -183,7 +183,7 @@ fn bullet(body: &str) -> Option<usize> {
     (is_bullet && is_item).then_some(digits + 1)
 }
 
-fn indent_of(line: &str) -> usize {
+fn measure_indent(line: &str) -> usize {
     let blanks = line.chars().take_while(|c| matches!(c, ' ' | '\t'));
     blanks.map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }

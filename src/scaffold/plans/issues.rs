@@ -2,7 +2,7 @@
 
 use super::check_list::items;
 use super::json;
-use super::task::{Task, Tasks, left_out};
+use super::task::{Task, Tasks, note_left_out};
 use cook_core::diagnostic::{Failure, Lines, clean};
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ pub(super) fn tasks(path: &str, text: &str) -> Result<Tasks, Failure> {
                 "issue {} was closed as not planned, and is not taken in",
                 issue.number
             );
-            read.findings.push(left_out(path, &what));
+            read.findings.push(note_left_out(path, &what));
             continue;
         }
         let body = issue.body.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! JSON of other tools: what breaks it is refused by line and column.
 
-use super::task::{At, malformed};
+use super::task::{At, refuse_form};
 use cook_core::diagnostic::{Failure, Lines, clean};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -33,7 +33,7 @@ fn refuse(path: &str, error: &serde_json::Error, lines_before: usize) -> Failure
     let text = error.to_string();
     // The place stands before it already.
     let what = text.split(" at line ").next().unwrap_or(&text);
-    malformed(path, at, &clean(what, Lines::Fold))
+    refuse_form(path, at, &clean(what, Lines::Fold))
 }
 
 /// An id that is a number or a text.

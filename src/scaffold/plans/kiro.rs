@@ -1,7 +1,7 @@
 //! `.kiro/specs/NAME/`: `tasks.md`, with the criteria of `requirements.md` that each task names.
 
 use super::check_list::{Item, items, lines};
-use super::marked::numbered;
+use super::marked::split_number;
 use super::task::{Task, Tasks};
 use cook_core::diagnostic::{Failure, Lines, clean};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(super) fn tasks(path: &str, text: &str, requirements: &str) -> Result<Tasks,
 fn task(item: &Item, criteria: &BTreeMap<String, String>) -> Task {
     // `[ ]*` marks one that may be left out.
     let text = item.text.trim_start_matches('*').trim();
-    let (id, goal) = numbered(text).map_or((None, text), |(id, goal)| (Some(id), goal));
+    let (id, goal) = split_number(text).map_or((None, text), |(id, goal)| (Some(id), goal));
     let mut task = Task {
         id: id.map(str::to_owned),
         goal: goal.to_owned(),
@@ -30,11 +30,14 @@ fn task(item: &Item, criteria: &BTreeMap<String, String>) -> Task {
     };
     for part in &item.parts {
         let part = part.trim_start_matches('*').trim();
-        task.criteria
-            .push(numbered(part).map_or(part, |(_, words)| words).to_owned());
+        task.criteria.push(
+            split_number(part)
+                .map_or(part, |(_, words)| words)
+                .to_owned(),
+        );
     }
     for detail in &item.details {
-        let Some(named) = named_requirements(detail) else {
+        let Some(named) = read_requirements(detail) else {
             task.notes.push(detail.clone());
             continue;
         };
@@ -51,7 +54,7 @@ fn task(item: &Item, criteria: &BTreeMap<String, String>) -> Task {
 }
 
 /// `_Requirements: 1.1, 2.3_`.
-fn named_requirements(detail: &str) -> Option<Vec<String>> {
+fn read_requirements(detail: &str) -> Option<Vec<String>> {
     let plain = detail.trim_matches(['_', '*', ' ']);
     let list = plain
         .strip_prefix("Requirements:")
@@ -85,7 +88,7 @@ fn criteria(text: &str) -> BTreeMap<String, String> {
             } else {
                 listed = heading.eq_ignore_ascii_case("Acceptance Criteria");
             }
-        } else if listed && let Some((number, words)) = numbered(line.trim()) {
+        } else if listed && let Some((number, words)) = split_number(line.trim()) {
             criteria.insert(format!("{requirement}.{number}"), clean(words, Lines::Fold));
         }
     }

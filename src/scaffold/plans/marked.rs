@@ -54,7 +54,7 @@ fn task(item: &Item, stated: Stated) -> Task {
     match stated {
         Stated::SpecKit => spec_kit(&mut task),
         Stated::Numbered => {
-            if let Some((number, words)) = numbered(&item.text) {
+            if let Some((number, words)) = split_number(&item.text) {
                 task.id = Some(number.to_owned());
                 task.goal = words.to_owned();
             }
@@ -94,7 +94,7 @@ fn is_spec_kit_id(word: &str) -> bool {
 }
 
 /// `1.2 words`, `3. words`: the number and the words.
-pub(super) fn numbered(text: &str) -> Option<(&str, &str)> {
+pub(super) fn split_number(text: &str) -> Option<(&str, &str)> {
     let (number, words) = text.split_once(' ')?;
     let number = number.trim_end_matches(['.', ')', ':']);
     let mut parts = number.split('.');

@@ -72,7 +72,7 @@ fn below(root: &Path, directory: &str) -> Vec<String> {
 }
 
 /// The file that a path of the worktree means: itself, or the only plan in that directory.
-pub(super) fn file_at(root: &Path, path: &str) -> Result<String, Failure> {
+pub(super) fn read_file_at(root: &Path, path: &str) -> Result<String, Failure> {
     let refuse = |code, what: String| Failure::from(Refusal::new(code, what));
     let shown = path.trim_start_matches("./").trim_end_matches('/');
     let shown = if shown == "." { "" } else { shown };

@@ -1,7 +1,7 @@
 //! Which tool a plan is of, and reading it.
 
 use super::marked::{self, Stated};
-use super::place::file_at;
+use super::place::read_file_at;
 use super::task::{TakenPlan, Tasks, take};
 use super::{MAX_PLAN_BYTES, beads, issues, kiro, prd, task_master};
 use crate::scaffold::files::Tree;
@@ -118,7 +118,7 @@ pub fn read(root: &Path, path: &str) -> Result<TakenPlan, Failure> {
         Some((file, tag)) => (file, Some(tag)),
         None => (path, None),
     };
-    let path = &file_at(root, path)?;
+    let path = &read_file_at(root, path)?;
     let unknown = || {
         Failure::from(Refusal::new(
             Code::PlanUnknown,

@@ -74,7 +74,7 @@ pub(super) struct Tasks {
 }
 
 /// A plan that breaks its format, with the place.
-pub(super) fn malformed(path: &str, at: At, what: &str) -> Failure {
+pub(super) fn refuse_form(path: &str, at: At, what: &str) -> Failure {
     Refusal::new(
         Code::PlanMalformed,
         format!("`{path}` line {}, column {}: {what}", at.line, at.column),
@@ -83,7 +83,7 @@ pub(super) fn malformed(path: &str, at: At, what: &str) -> Failure {
 }
 
 /// A task that the source itself gave up.
-pub(super) fn left_out(path: &str, what: &str) -> Finding {
+pub(super) fn note_left_out(path: &str, what: &str) -> Finding {
     Finding::new(Code::ImportDropped, what.to_owned()).at(path.to_owned())
 }
 
@@ -103,7 +103,7 @@ pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan, F
     }
     for task in &tasks {
         if task.goal.trim().is_empty() || task.item.trim().is_empty() {
-            return Err(malformed(path, task.at(), "a task has no words"));
+            return Err(refuse_form(path, task.at(), "a task has no words"));
         }
     }
     let ids = ids(path, &tasks)?;
@@ -115,7 +115,7 @@ pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan, F
         let after = task
             .after
             .iter()
-            .map(|before| id_of(path, task, id, before, &tasks, &ids));
+            .map(|before| find_id(path, task, id, before, &tasks, &ids));
         let blocked_on = after.collect::<Result<Vec<String>, Failure>>()?;
         sources.insert(
             id.clone(),
@@ -198,7 +198,7 @@ fn slice(task: &Task, id: &str, blocked_on: Vec<String>, place: usize) -> Slice 
 }
 
 /// The id of a task that another waits for.
-fn id_of(
+fn find_id(
     path: &str,
     task: &Task,
     id: &str,
@@ -213,7 +213,7 @@ fn id_of(
         .and_then(|place| ids.get(place).cloned())
         .ok_or_else(|| {
             let what = format!("task `{id}` waits for `{before}`, which is not a task there");
-            malformed(path, task.at(), &what)
+            refuse_form(path, task.at(), &what)
         })
 }
 
@@ -241,7 +241,10 @@ fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>, Failure> {
     }
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let ids = tasks.iter().zip(1..).map(|(task, number)| {
-        let wanted = task.id.as_deref().map_or_else(|| made(&task.goal), as_id);
+        let wanted = task
+            .id
+            .as_deref()
+            .map_or_else(|| make_id(&task.goal), as_id);
         let wanted = if wanted.is_empty() {
             format!("task-{number}")
         } else {
@@ -263,11 +266,11 @@ fn as_id(stated: &str) -> String {
     if id_is_valid(stated) {
         return stated.to_owned();
     }
-    made(stated)
+    make_id(stated)
 }
 
 /// The first words of a text, as one.
-fn made(text: &str) -> String {
+fn make_id(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty()).take(MADE_ID_WORDS);
     let joined = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();

@@ -1,8 +1,8 @@
 //! `tasks.json` of task-master: one list, or one for each tag.
 
 use super::json::{self, Id};
-use super::task::{Task, Tasks, left_out};
-use cook_core::diagnostic::{Code, Failure, Refusal, counted};
+use super::task::{Task, Tasks, note_left_out};
+use cook_core::diagnostic::{Code, Failure, Refusal, count_noun};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
@@ -84,7 +84,7 @@ pub(super) fn tasks(path: &str, text: &str, tag: Option<&str>) -> Result<Tasks, 
     if lists.len() > 1 {
         let names: Vec<String> = lists
             .iter()
-            .map(|(name, tasks)| format!("`{name}` ({})", counted(tasks.len() as u64, "task")))
+            .map(|(name, tasks)| format!("`{name}` ({})", count_noun(tasks.len() as u64, "task")))
             .collect();
         let first = lists.first().map_or("master", |(name, _)| name);
         return Err(Refusal::new(
@@ -108,7 +108,7 @@ pub(super) fn tasks(path: &str, text: &str, tag: Option<&str>) -> Result<Tasks, 
                 entry.id.text(),
                 entry.status
             );
-            read.findings.push(left_out(path, &what));
+            read.findings.push(note_left_out(path, &what));
             continue;
         }
         read.tasks.push(task(entry, &gone));

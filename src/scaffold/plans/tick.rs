@@ -77,7 +77,7 @@ pub fn tick(
         };
         let worth = worths.get(&slice.slice_id).unwrap_or(&Worth::Never);
         let item = source.item.clone();
-        let Some((mark, is_ticked)) = place_of(path, &text, &item)? else {
+        let Some((mark, is_ticked)) = find_place(path, &text, &item)? else {
             if *worth != Worth::Never {
                 ticked.untold.push(item);
             }
@@ -114,7 +114,7 @@ pub fn tick(
 
 /// Where the mark of an item of the outermost level stands, in bytes, and whether it is ticked. Of several
 /// alike nobody can say which is meant: lines move.
-fn place_of(path: &str, text: &str, item: &str) -> Result<Option<(usize, bool)>, Failure> {
+fn find_place(path: &str, text: &str, item: &str) -> Result<Option<(usize, bool)>, Failure> {
     let items = items(path, text)?;
     let mut alike = items.iter().filter(|known| known.text == item);
     let (Some(only), None) = (alike.next(), alike.next()) else {

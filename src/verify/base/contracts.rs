@@ -6,7 +6,7 @@ use cook_core::diagnostic::Failure;
 use cook_core::model::{Config, STOP_VERIFIER_SCRIPTS, TreeEntry};
 use cook_git::Repo;
 use cook_store::receipt::words;
-use cook_strength::{Class, class_of};
+use cook_strength::{Class, classify};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The directory of the contract.
@@ -43,7 +43,7 @@ pub(super) fn read(repo: &Repo, commits: &[&str]) -> Result<Vec<Contract>, Failu
         more.extend(judges.into_iter().map(|path| (path, Part::Judge)));
     }
     if let Some(base) = commits.first() {
-        let scripts = named_scripts(repo, base)?;
+        let scripts = list_named_scripts(repo, base)?;
         more.extend(scripts.into_iter().map(|path| (path, Part::Script)));
     }
     let mut contracts = Vec::new();
@@ -66,14 +66,14 @@ fn is_of_checks(path: &str) -> bool {
         let rest = path.strip_prefix(ci);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
-    (is_of_ci || class_of(path, &[]) == Class::Gate) && !path.ends_with(".md")
+    (is_of_ci || classify(path, &[]) == Class::Gate) && !path.ends_with(".md")
 }
 
 fn contract(repo: &Repo, commit: &str, more: &BTreeMap<String, Part>) -> Result<Contract, Failure> {
     let mut paths: Vec<&str> = more.keys().map(String::as_str).collect();
     paths.push(AGENT);
     let mut contract = Contract::default();
-    for (path, entry) in repo.files_under(commit, &paths)? {
+    for (path, entry) in repo.list_files_under(commit, &paths)? {
         let part = match more.get(&path) {
             Some(part) => *part,
             None if path.starts_with(".agent/") || path == AGENT => Part::of(&path),
@@ -121,7 +121,7 @@ pub(super) fn settings(contract: &Contract) -> Option<Config> {
 }
 
 /// Scripts outside of `.agent/` that the commands of a commit's gates name.
-fn named_scripts(repo: &Repo, commit: &str) -> Result<Vec<String>, Failure> {
+fn list_named_scripts(repo: &Repo, commit: &str) -> Result<Vec<String>, Failure> {
     let Some(config) = settings(&contract(repo, commit, &BTreeMap::new())?) else {
         return Ok(Vec::new());
     };
@@ -137,7 +137,7 @@ fn named_scripts(repo: &Repo, commit: &str) -> Result<Vec<String>, Failure> {
         .collect();
     let paths: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut found = Vec::new();
-    for (path, entry) in repo.files_under(commit, &paths)? {
+    for (path, entry) in repo.list_files_under(commit, &paths)? {
         if !words.contains(&path) || path.starts_with(".agent/") {
             continue;
         }
@@ -153,7 +153,7 @@ fn named_scripts(repo: &Repo, commit: &str) -> Result<Vec<String>, Failure> {
 /// Files of a commit that a CI runner starts cook by: those that name it, and those that call these.
 fn judges(repo: &Repo, commit: &str) -> Result<BTreeSet<String>, Failure> {
     let mut texts = BTreeMap::new();
-    let files = repo.files_under(commit, &CI)?.into_iter();
+    let files = repo.list_files_under(commit, &CI)?.into_iter();
     // What is only read starts nothing.
     for (path, entry) in files.filter(|(path, _)| !path.ends_with(".md")) {
         if let Some(bytes) = file(repo, Part::Judge, entry)?.bytes {
@@ -162,7 +162,7 @@ fn judges(repo: &Repo, commit: &str) -> Result<BTreeSet<String>, Failure> {
     }
     let mut found: BTreeSet<String> = BTreeSet::new();
     loop {
-        let called: Vec<&str> = found.iter().map(|path| name_of(path)).collect();
+        let called: Vec<&str> = found.iter().map(|path| find_called_name(path)).collect();
         let new: Vec<String> = texts
             .iter()
             .filter(|(path, _)| !found.contains(*path))
@@ -177,7 +177,7 @@ fn judges(repo: &Repo, commit: &str) -> Result<BTreeSet<String>, Failure> {
 }
 
 /// What another file calls it by: an action by its directory.
-fn name_of(path: &str) -> &str {
+fn find_called_name(path: &str) -> &str {
     let dir = path
         .strip_suffix("/action.yml")
         .or_else(|| path.strip_suffix("/action.yaml"));
@@ -207,11 +207,11 @@ mod tests {
             assert!(!names_cook(text), "{text}");
         }
         assert_eq!(
-            name_of(".github/actions/prove/action.yml"),
+            find_called_name(".github/actions/prove/action.yml"),
             ".github/actions/prove"
         );
         assert_eq!(
-            name_of(".github/workflows/a.yml"),
+            find_called_name(".github/workflows/a.yml"),
             ".github/workflows/a.yml"
         );
     }

@@ -3,7 +3,7 @@
 use crate::measure::{self, Red};
 use crate::service::{Judging, Workspace};
 use crate::verify::outcome::Outcome;
-use cook_core::diagnostic::{Code, Failure, counted};
+use cook_core::diagnostic::{Code, Failure, count_noun};
 use cook_core::model::STOP_VERIFIER;
 
 /// Runs them; what is red is a finding.
@@ -25,7 +25,7 @@ pub(in crate::verify) fn run(
         outcome.find(Code::StopVerifierUntrusted, what, place);
     }
     let runs = workspace.run_judging_gates(judging, &head)?;
-    let count = counted(runs.len() as u64, "gate");
+    let count = count_noun(runs.len() as u64, "gate");
     let from = match judging.files.is_empty() {
         true => "",
         false => ", with its files under `.agent/`",
@@ -33,7 +33,7 @@ pub(in crate::verify) fn run(
     outcome.add_checked(format!(
         "{count} at HEAD in a clean room, as the contract that decides has them{from}"
     ));
-    for run in runs.iter().filter(|run| !run.passed()) {
+    for run in runs.iter().filter(|run| !run.has_passed()) {
         let why = match (&run.problem, &run.receipt) {
             (Some(problem), _) => problem.clone(),
             (None, Some(receipt)) => {

@@ -5,7 +5,7 @@ use crate::scaffold::SETTINGS;
 use crate::service::{self, Judging, Workspace};
 use crate::verify::outcome::Outcome;
 use cook_core::change::{Contract, Difference, Part, Strength, compare};
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_core::machine::short;
 use cook_core::model::{Config, Profile, STOP_VERIFIER_SCRIPTS};
 use cook_remote::{Remote, Side};
@@ -100,7 +100,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
         commit,
         digest,
     };
-    let count = counted(own.files.len() as u64, "file");
+    let count = count_noun(own.files.len() as u64, "file");
     let digest = &compared.digest;
     compared.outcome.add_checked(format!(
         "the contract of HEAD, {count}: its digest is {digest}"
@@ -251,7 +251,7 @@ fn tell(compared: &mut Compared, differences: &[Difference]) {
     }
     let rest = differences.len().saturating_sub(MOST_NAMED);
     if rest > 0 && !decided {
-        let what = format!("{} more", counted(rest as u64, "difference"));
+        let what = format!("{} more", count_noun(rest as u64, "difference"));
         compared
             .outcome
             .findings
@@ -262,7 +262,7 @@ fn tell(compared: &mut Compared, differences: &[Difference]) {
             0 => "touches nothing but the contract, and asks for the same".to_owned(),
             count => format!(
                 "is of the contract alone: {}",
-                counted(count as u64, "difference")
+                count_noun(count as u64, "difference")
             ),
         };
         compared.outcome.findings.push(alone(compared, &what));
@@ -282,7 +282,7 @@ fn judging(
             format!("`{path}` of the contract that decides: {why}"),
         )
     };
-    let mut config = config_of(contract).map_err(|why| unreadable(SETTINGS, why))?;
+    let mut config = read_config(contract).map_err(|why| unreadable(SETTINGS, why))?;
     let profile = contract
         .files
         .get(PROFILE)
@@ -315,7 +315,7 @@ fn judging(
     })
 }
 
-fn config_of(contract: &Contract) -> Result<Config, String> {
+fn read_config(contract: &Contract) -> Result<Config, String> {
     let Some(file) = contract.files.get(SETTINGS) else {
         return Ok(Config::default());
     };

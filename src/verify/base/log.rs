@@ -60,7 +60,7 @@ fn criteria(
     path: &str,
     proven: &Plan,
 ) -> Result<Vec<Difference>, Failure> {
-    let Some(base) = plan_at(workspace, &judging.commit, path)? else {
+    let Some(base) = read_plan_at(workspace, &judging.commit, path)? else {
         return Ok(Vec::new());
     };
     let head = workspace.repo.head()?.commit;
@@ -69,24 +69,24 @@ fn criteria(
         None => None,
     };
     let fork = match fork.filter(|fork| *fork != judging.commit) {
-        Some(fork) => plan_at(workspace, &fork, path)?,
+        Some(fork) => read_plan_at(workspace, &fork, path)?,
         None => None,
     };
     Ok(compare_criteria(path, &base, fork.as_ref(), proven))
 }
 
 /// The plan that a file of a commit lists, read as `cook init --from` reads it; none where it is not there.
-fn plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Option<Plan>, Failure> {
+fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Option<Plan>, Failure> {
     let dir = Path::new(path).parent().and_then(Path::to_str);
     let below = dir.filter(|dir| !dir.is_empty());
     let files = workspace
         .repo
-        .files_under(commit, &[below.unwrap_or(path)])?;
+        .list_files_under(commit, &[below.unwrap_or(path)])?;
     if !files.contains_key(path) {
         return Ok(None);
     }
     let failure = |error: std::io::Error| {
-        Failure::state(Code::NotWritable, "a directory for a plan").caused_by(&error)
+        Failure::state(Code::NotWritable, "a directory for a plan").with_cause(&error)
     };
     let place = TemporaryDir::make().map_err(failure)?;
     let is_beside = |file: &str| Path::new(file).parent() == Path::new(path).parent();

@@ -18,7 +18,7 @@ pub fn junit(results: &Results) -> String {
         let of_slice = results.proofs.iter().filter(|proof| proof.slice == slice);
         suites.push(Suite {
             name: slice.to_owned(),
-            cases: of_slice.map(|proof| case_of(slice, proof)).collect(),
+            cases: of_slice.map(|proof| make_case(slice, proof)).collect(),
         });
     }
     let sum = |count: fn(&Suite) -> usize| suites.iter().map(count).sum::<usize>();
@@ -72,7 +72,7 @@ fn whole(results: &Results) -> Suite {
     let looked_at = results.checked.iter();
     let mut cases: Vec<Case> = looked_at.map(|line| case(line, passed())).collect();
     for found in results.found.iter().filter(|found| !found.is_of_criterion) {
-        cases.push(case(found.code.id(), outcome_of(results, found)));
+        cases.push(case(found.code.id(), find_outcome(results, found)));
     }
     // A verdict that no finding stands for is a case too: a reader counts cases.
     let is_explained = results.found.iter().any(|it| it.weight == Weight::Fails);
@@ -93,7 +93,7 @@ fn whole(results: &Results) -> Suite {
     }
 }
 
-fn outcome_of(results: &Results, found: &Found) -> Outcome {
+fn find_outcome(results: &Results, found: &Found) -> Outcome {
     let kind = found.code.id().to_owned();
     let at = found.file.as_ref().map(|file| match file.line {
         Some(line) => format!("{}:{line}: ", file.path),
@@ -111,7 +111,7 @@ fn outcome_of(results: &Results, found: &Found) -> Outcome {
     }
 }
 
-fn case_of(slice: &str, proof: &Proof) -> Case {
+fn make_case(slice: &str, proof: &Proof) -> Case {
     let anchor = proof.anchor.as_deref().unwrap_or("nothing");
     let verdict = proof.verdict.id();
     let why = format!("{verdict}: {anchor}: {}", proof.why);
@@ -140,7 +140,7 @@ impl Suite {
         self.cases.iter().filter(broken).count()
     }
 
-    fn skipped(&self) -> usize {
+    fn count_skipped(&self) -> usize {
         let skipped = |case: &&Case| matches!(case.outcome, Outcome::Skipped(_));
         self.cases.iter().filter(skipped).count()
     }
@@ -153,7 +153,7 @@ impl Suite {
             self.cases.len(),
             self.failures(),
             self.errors(),
-            self.skipped()
+            self.count_skipped()
         );
         self.cases.iter().for_each(|case| case.write(text));
         text.push_str("  </testsuite>\n");

@@ -5,8 +5,8 @@
 //! person and no issue.
 
 use crate::verify::ProofVerdict;
-use crate::view::results::{Results, Weight, shortened};
-use cook_core::diagnostic::{Lines, clean, counted, without_tags};
+use crate::view::results::{Results, Weight, shorten};
+use cook_core::diagnostic::{Lines, clean, count_noun, without_tags};
 use std::fmt::Write;
 
 /// Characters of a cell, rows of a table.
@@ -87,7 +87,7 @@ pub(super) fn tables(text: &mut String, results: &Results) {
         more(text, results.found.len(), "finding", "findings");
     }
     if !results.checked.is_empty() {
-        let count = counted(results.checked.len() as u64, "line");
+        let count = count_noun(results.checked.len() as u64, "line");
         let _ = writeln!(
             text,
             "<details><summary>What was looked at ({count})</summary>\n"
@@ -122,7 +122,7 @@ pub(super) fn more(text: &mut String, all: usize, one: &str, many: &str) {
 }
 
 /// Somebody's words over several lines, as a quotation.
-pub(super) fn quoted(text: &str, longest: usize) -> String {
+pub(super) fn quote_lines(text: &str, longest: usize) -> String {
     let text = without_tags(&clean(text, Lines::Keep));
     let lines: Vec<&str> = text
         .lines()
@@ -144,7 +144,7 @@ pub fn code(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
-    format!("<code>{}</code>", escape(&shortened(text, CELL)))
+    format!("<code>{}</code>", escape(&shorten(text, CELL)))
 }
 
 /// References for what Markdown or HTML reads; a link's beginning is none any more.

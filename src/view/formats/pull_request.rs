@@ -1,7 +1,7 @@
 //! The body of a pull request: what was to be done, whether it is proven, by whose votes, and what was
 //! caught on the way.
 
-use super::markdown::{code, cut, more, quoted, sign, table, tables};
+use super::markdown::{code, cut, more, quote_lines, sign, table, tables};
 use crate::view::results::{Results, Weight, plain};
 use std::fmt::Write;
 
@@ -72,7 +72,7 @@ impl PullRequest {
 /// The body.
 pub fn body(request: &PullRequest) -> String {
     let mut text = String::from("## Mission\n\n");
-    text.push_str(&quoted(&request.mission, MISSION));
+    text.push_str(&quote_lines(&request.mission, MISSION));
     let results = &request.results;
     let _ = writeln!(
         text,

@@ -1,7 +1,7 @@
 //! What `cook report` answers: the page, or where it was written.
 
 use crate::view::{Page, Show, Tone};
-use cook_core::diagnostic::counted;
+use cook_core::diagnostic::count_noun;
 use serde::Serialize;
 
 /// Where the page was written.
@@ -21,11 +21,11 @@ impl Show for ReportAnswer {
         page.line(&format!(
             "wrote {} ({})",
             self.file,
-            counted(self.bytes, "byte")
+            count_noun(self.bytes, "byte")
         ));
         match self.proven {
-            true => page.toned_line(Tone::Good, "it says: done and proven"),
-            false => page.toned_line(
+            true => page.add_toned_line(Tone::Good, "it says: done and proven"),
+            false => page.add_toned_line(
                 Tone::Warn,
                 "it does not say that the work is proven done; `cook verify` says why",
             ),

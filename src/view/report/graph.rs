@@ -1,6 +1,6 @@
 //! The plan as a picture: a column for each step of waiting, an arrow from what comes first.
 
-use super::text::{shown, split_off};
+use super::text::{show, split_off};
 use crate::view::GraphAnswer;
 use cook_core::model::SliceStatus;
 use maud::{Markup, html};
@@ -56,7 +56,7 @@ pub(super) fn picture(plan: &GraphAnswer) -> Markup {
                 @for one in &placed {
                     g class=(one.status.id()) {
                         rect x=(one.x) y=(one.y) width=(WIDTH) height=(HEIGHT) rx="6" {}
-                        text x=(one.x + 10) y=(one.y + 19) { (split_off(&shown(one.id, LETTERS, false), LETTERS)) }
+                        text x=(one.x + 10) y=(one.y + 19) { (split_off(&show(one.id, LETTERS, false), LETTERS)) }
                         text.word x=(one.x + 10) y=(one.y + 36) { (one.status.id().replace('_', " ")) }
                     }
                 }

@@ -4,7 +4,7 @@ use super::text;
 use super::told::Report;
 use crate::verify::ProofVerdict;
 use crate::view::results::Weight;
-use cook_core::diagnostic::{Code, counted};
+use cook_core::diagnostic::{Code, count_noun};
 use cook_core::model::SliceStatus;
 use maud::{Markup, html};
 
@@ -23,7 +23,7 @@ impl Standing {
     pub fn of(report: &Report) -> Self {
         let verified = &report.verified;
         let is_open = |code: Code| verified.findings.iter().any(|found| found.code == code);
-        match verified.passed() {
+        match verified.has_passed() {
             true => Self::Proven,
             false if is_open(Code::NotDone) => Self::NotDone,
             false => Self::NotProven,
@@ -57,7 +57,7 @@ impl Standing {
                 p { (text::line(&results.verdict)) }
                 @for message in against.iter().take(3) { p { "✗ " (text::line(message)) } }
                 @if against.len() > 3 {
-                    p { a href="#findings" { (counted(against.len() as u64 - 3, "finding")) " more" } " against it" }
+                    p { a href="#findings" { (count_noun(against.len() as u64 - 3, "finding")) " more" } " against it" }
                 }
             }
         }

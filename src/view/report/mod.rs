@@ -63,7 +63,7 @@ pub(crate) fn page(report: &Report) -> String {
                 meta http-equiv="Content-Security-Policy" content=(*POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
-                title { (standing.word()) ": " (text::split_off(&text::shown(&report.mission, 80, false), 80)) }
+                title { (standing.word()) ": " (text::split_off(&text::show(&report.mission, 80, false), 80)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {

@@ -5,7 +5,7 @@ use super::text::{line, list, sign};
 use super::told::{Moment, Report};
 use crate::verify::{Criterion, ProofVerdict};
 use crate::view::results::Weight;
-use cook_core::diagnostic::{Severity, counted};
+use cook_core::diagnostic::{Severity, count_noun};
 use cook_core::machine::short;
 use maud::{Markup, html};
 use std::time::Duration;
@@ -225,7 +225,7 @@ pub(super) fn catches(report: &Report) -> Markup {
     }
 }
 
-fn span_of(seconds: u64) -> String {
+fn describe_span(seconds: u64) -> String {
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
@@ -247,7 +247,7 @@ pub(super) fn cost(report: &Report) -> Markup {
     html! {
         @if let Some((first, last, seconds)) = span {
             p { "From " time datetime=(first.time) { (first.time) } " to " time datetime=(last.time) { (last.time) }
-                ": " (span_of(seconds)) "." }
+                ": " (describe_span(seconds)) "." }
         }
         @match &report.cost {
             None => p { "The record of calls stays where the work was done; a fetched log holds none." },
@@ -259,7 +259,7 @@ pub(super) fn cost(report: &Report) -> Markup {
                     td { (line(&row.agent)) }
                     td.number { (row.calls) }
                     td.number { (row.failed) }
-                    td.number { (span_of(row.milliseconds / 1000)) }
+                    td.number { (describe_span(row.milliseconds / 1000)) }
                     td { (row.cost()) }
                 }))
             }
@@ -303,7 +303,7 @@ pub(super) fn checks(report: &Report) -> Markup {
         .filter(|found| found.severity() == Severity::Error)
         .count();
     html! {
-        p { (counted(verified.checked.len() as u64, "check")) ", " (counted(errors as u64, "error"))
+        p { (count_noun(verified.checked.len() as u64, "check")) ", " (count_noun(errors as u64, "error"))
             @if let Some(branch) = &report.branch { ", branch " (sign(branch)) } "." }
         (table.of(&verified.checked, |one| html! { td { (line(one)) } }))
     }

@@ -14,7 +14,7 @@ const HOSTILE: &str = "<script>alert(1)</script></style></title><img src=x onerr
     \" onload=\"x ' javascript:alert(1) \u{202e}\u{1b}[2J &lt; ]]> <!-- <svg onload=x>";
 
 /// Every field of it is that word; so many of each.
-fn filled(word: &str, slices: usize, transitions: usize) -> Report {
+fn fill_report(word: &str, slices: usize, transitions: usize) -> Report {
     let text = || word.to_owned();
     let id = |number: usize| format!("s{number} {word}");
     Report {
@@ -213,7 +213,7 @@ fn is_harmless(page: &str) {
 
 #[test]
 fn words_that_want_to_do_something_are_only_shown() {
-    let told = page(&filled(HOSTILE, 3, 20));
+    let told = page(&fill_report(HOSTILE, 3, 20));
     is_harmless(&told);
     assert!(told.contains("⟨U+202E⟩⟨U+001B⟩[2J"), "{told}");
     assert!(
@@ -231,7 +231,7 @@ fn words_that_want_to_do_something_are_only_shown() {
 
 #[test]
 fn the_policy_lets_nothing_in_but_the_style_that_stands_there() {
-    let told = page(&filled("plain", 2, 5));
+    let told = page(&fill_report("plain", 2, 5));
     let style = told
         .split("<style>")
         .nth(1)
@@ -252,15 +252,15 @@ fn the_policy_lets_nothing_in_but_the_style_that_stands_there() {
 fn the_page_of_a_long_log_is_short_and_soon_there() {
     let usual = "a goal of some words, as people and agents write them down";
     let began = Instant::now();
-    let told = page(&filled(usual, 50, 1000));
+    let told = page(&fill_report(usual, 50, 1000));
     assert!(told.len() <= LONGEST, "{}", told.len());
-    let worst = page(&filled(&HOSTILE.repeat(100), 200, 10_000));
+    let worst = page(&fill_report(&HOSTILE.repeat(100), 200, 10_000));
     assert!(worst.len() <= LONGEST, "{}", worst.len());
     is_harmless(&worst);
     for said in ["rows are not shown here", "are not drawn", "cut here"] {
         assert!(worst.contains(said), "{said}");
     }
-    let huge = page(&filled(&"w".repeat(1 << 20), 2, 2));
+    let huge = page(&fill_report(&"w".repeat(1 << 20), 2, 2));
     assert!(huge.len() <= LONGEST, "{}", huge.len());
     assert!(
         began.elapsed() < Duration::from_secs(30),
@@ -271,7 +271,7 @@ fn the_page_of_a_long_log_is_short_and_soon_there() {
 
 #[test]
 fn the_first_word_is_the_verdict() {
-    let mut report = filled("x", 1, 1);
+    let mut report = fill_report("x", 1, 1);
     assert_eq!(Standing::of(&report), Standing::NotDone);
     let told = page(&report);
     let first = told.find("<h1>").expect("a heading");

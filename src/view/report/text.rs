@@ -12,17 +12,17 @@ const BLOCK: usize = 6000;
 
 /// Words in a row.
 pub(super) fn line(text: &str) -> Markup {
-    html! { bdi { (shown(text, LINE, false)) } }
+    html! { bdi { (show(text, LINE, false)) } }
 }
 
 /// Words in a row that are read sign by sign: anchors, commits, commands.
 pub(super) fn sign(text: &str) -> Markup {
-    html! { code { bdi { (shown(text, LINE, false)) } } }
+    html! { code { bdi { (show(text, LINE, false)) } } }
 }
 
 /// A text of several lines.
 pub(super) fn block(text: &str) -> Markup {
-    html! { div.words dir="auto" { (shown(text, BLOCK, true)) } }
+    html! { div.words dir="auto" { (show(text, BLOCK, true)) } }
 }
 
 /// Several texts, one below the other.
@@ -42,7 +42,7 @@ pub(super) fn list<'a>(texts: impl Iterator<Item = &'a String>) -> Markup {
 const MOST: usize = 20;
 
 /// The text with signs for what nobody would see, without what can only be a secret, and cut.
-pub(super) fn shown(text: &str, longest: usize, keeps_lines: bool) -> String {
+pub(super) fn show(text: &str, longest: usize, keeps_lines: bool) -> String {
     // What is cut off is never looked at: a word of a megabyte costs no more than a short one.
     let (text, more) = split(text, longest.saturating_mul(2));
     let text = without_tokens(text);
@@ -87,19 +87,19 @@ mod tests {
     #[test]
     fn what_nobody_would_see_is_written_out() {
         let text = "a\u{202e}b\u{1b}[2Jc\u{200b}d\r\ne";
-        assert_eq!(shown(text, 100, false), "a⟨U+202E⟩b⟨U+001B⟩[2Jc⟨U+200B⟩d e");
-        assert_eq!(shown("a\nb", 100, true), "a\nb");
+        assert_eq!(show(text, 100, false), "a⟨U+202E⟩b⟨U+001B⟩[2Jc⟨U+200B⟩d e");
+        assert_eq!(show("a\nb", 100, true), "a\nb");
     }
 
     #[test]
     fn a_long_text_is_cut_and_says_so() {
         let long = "é".repeat(1 << 20);
-        let cut = shown(&long, 10, false);
+        let cut = show(&long, 10, false);
         assert_eq!(
             cut,
             format!("{}… (cut here: 2097132 more bytes)", "é".repeat(10))
         );
-        assert_eq!(shown("0123456789", 10, false), "0123456789");
+        assert_eq!(show("0123456789", 10, false), "0123456789");
     }
 
     #[test]

@@ -7,17 +7,17 @@ mod frame;
 mod line;
 mod terminal;
 
-pub(crate) use line::line_of;
+pub(crate) use line::make_line;
 pub(crate) use terminal::{Key, WatchTerminal};
 
-use crate::view::results::{plain, shortened};
+use crate::view::results::{plain, shorten};
 
 /// Characters of a text.
 const LONGEST: usize = 300;
 
 /// Somebody's words, harmless.
-pub(crate) fn watched_words(text: &str) -> String {
-    shortened(&plain(text), LONGEST)
+pub(crate) fn show_words(text: &str) -> String {
+    shorten(&plain(text), LONGEST)
 }
 
 /// What is seen of the work.

@@ -42,7 +42,7 @@ impl WatchTerminal {
             ratatui::restore();
             Failure::state(Code::OutputUnwritable, "this terminal cannot be drawn on")
                 .replace_hints(["`cook watch | cat` prints a line for each transition"])
-                .caused_by(&error)
+                .with_cause(&error)
         })?;
         let (sender, pressed) = channel();
         let read_all = move || while sender.send(event::read()).is_ok() {};
@@ -73,7 +73,7 @@ impl WatchTerminal {
         let event = match self.pressed.recv_timeout(wait) {
             Ok(event) => event.map_err(|error| unusable(&error))?,
             Err(RecvTimeoutError::Timeout) if std::io::stdin().is_terminal() => return Ok(None),
-            Err(_) => return Err(gone()),
+            Err(_) => return Err(report_gone()),
         };
         Ok(match event {
             Event::Resize(..) => {
@@ -106,10 +106,10 @@ impl Drop for WatchTerminal {
     }
 }
 
-fn gone() -> Failure {
+fn report_gone() -> Failure {
     Failure::state(Code::OutputUnwritable, "the terminal is gone")
 }
 
 fn unusable(error: &std::io::Error) -> Failure {
-    gone().caused_by(error)
+    report_gone().with_cause(error)
 }

@@ -4,7 +4,7 @@ use super::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-fn drawn(watched: &Watched, width: u16, height: u16) -> String {
+fn draw(watched: &Watched, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
     terminal.draw(|frame| watched.draw(frame)).expect("a frame");
     terminal.backend().to_string()
@@ -45,7 +45,7 @@ fn at_work() -> Watched {
                 .collect(),
         }],
         moments: (1..=17)
-            .map(|seq| line_of(seq, "00:00:00", "reviewed", "role", "slice-1"))
+            .map(|seq| make_line(seq, "00:00:00", "reviewed", "role", "slice-1"))
             .collect(),
         ..Watched::default()
     }
@@ -53,7 +53,7 @@ fn at_work() -> Watched {
 
 #[test]
 fn the_work_at_80_by_24() {
-    insta::assert_snapshot!(drawn(&at_work(), 80, 24));
+    insta::assert_snapshot!(draw(&at_work(), 80, 24));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn many_slices_leave_room_for_the_session() {
             _ => slice(number, "planned", 0),
         })
         .collect();
-    insta::assert_snapshot!(drawn(&watched, 80, 24));
+    insta::assert_snapshot!(draw(&watched, 80, 24));
 }
 
 /// What does not fit says so; what leaves a stop, and what came of a key, stands there whole.
@@ -84,15 +84,15 @@ fn long_words_at_80_by_24() {
     );
     watched.sessions[0].lines = vec![format!("PROGRESS: {long}"); 3];
     watched.sessions[0].what = format!("{}, 写写写写写写写写", watched.sessions[0].what);
-    watched.moments = vec![line_of(12, "00:00:00", "regrounded", "role", &long); 5];
+    watched.moments = vec![make_line(12, "00:00:00", "regrounded", "role", &long); 5];
     watched.note = Some("user_only: only a person may do this: `COOK_ROLE` is set, as it is in a session of an agent".to_owned());
-    insta::assert_snapshot!(drawn(&watched, 80, 24));
+    insta::assert_snapshot!(draw(&watched, 80, 24));
     watched.pane = Pane::Report {
         title: format!("#17 reviewed {long}"),
         lines: vec![long],
         from: 0,
     };
-    insta::assert_snapshot!(drawn(&watched, 80, 24));
+    insta::assert_snapshot!(draw(&watched, 80, 24));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_question_and_its_answer() {
         question: "which port should it listen on?".to_owned(),
         text: "8080".to_owned(),
     };
-    insta::assert_snapshot!(drawn(&watched, 80, 24));
+    insta::assert_snapshot!(draw(&watched, 80, 24));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_killed_run_and_a_report_in_a_small_terminal() {
     let mut watched = at_work();
     watched.run = Run::Killed("the run was killed: `cook run` settles it".to_owned());
     watched.sessions.clear();
-    let killed = drawn(&watched, 40, 10);
+    let killed = draw(&watched, 40, 10);
     watched.pane = Pane::Report {
         title: "#17 reviewed".to_owned(),
         lines: (1..=30)
@@ -125,21 +125,21 @@ fn a_killed_run_and_a_report_in_a_small_terminal() {
             .collect(),
         from: 3,
     };
-    insta::assert_snapshot!(format!("{killed}\n{}", drawn(&watched, 40, 10)));
+    insta::assert_snapshot!(format!("{killed}\n{}", draw(&watched, 40, 10)));
 }
 
 #[test]
 fn no_size_is_too_small_and_no_word_does_anything() {
     let hostile = "a\u{1b}[2J\u{202e}b\u{7}\nc<system-reminder>\u{9b}1m".repeat(40);
     let mut watched = at_work();
-    watched.mission = watched_words(&hostile);
-    watched.sessions[0].lines = vec![watched_words(&hostile); 20];
-    watched.slices[0].goal = watched_words(&hostile);
-    watched.slices[0].id = watched_words(&hostile);
-    watched.note = Some(watched_words(&hostile));
-    watched.waits = Some(wait(&watched_words(&hostile), &watched_words(&hostile)));
+    watched.mission = show_words(&hostile);
+    watched.sessions[0].lines = vec![show_words(&hostile); 20];
+    watched.slices[0].goal = show_words(&hostile);
+    watched.slices[0].id = show_words(&hostile);
+    watched.note = Some(show_words(&hostile));
+    watched.waits = Some(wait(&show_words(&hostile), &show_words(&hostile)));
     for (width, height) in [(1, 1), (2, 3), (10, 4), (80, 24), (300, 100)] {
-        let text = drawn(&watched, width, height);
+        let text = draw(&watched, width, height);
         let acts = |c: char| c != '\n' && cook_core::model::is_hidden(c);
         assert!(!text.contains(acts), "{text:?}");
         assert!(!text.contains("<system-reminder>"), "{text}");

@@ -33,24 +33,24 @@ pub struct Way {
     pub held: Held,
 }
 
-const fn held(name: &'static str, script: &'static str, held: Held) -> Way {
+const fn make_way(name: &'static str, script: &'static str, held: Held) -> Way {
     Way { name, script, held }
 }
 
 const fn way(name: &'static str, script: &'static str) -> Way {
-    held(name, script, Held::Everywhere)
+    make_way(name, script, Held::Everywhere)
 }
 
 const fn outside(name: &'static str, script: &'static str) -> Way {
-    held(name, script, Held::BySandbox)
+    make_way(name, script, Held::BySandbox)
 }
 
 const fn by_hand(name: &'static str, script: &'static str) -> Way {
-    held(name, script, Held::ByRun)
+    make_way(name, script, Held::ByRun)
 }
 
 const fn only_apart(name: &'static str, script: &'static str) -> Way {
-    held(name, script, Held::BySandboxedRun)
+    make_way(name, script, Held::BySandboxedRun)
 }
 
 /// All of them.

@@ -176,9 +176,9 @@ impl World {
     /// Another anchor for a done slice's criterion, where an honest one stands; else the slice is reopened.
     fn anchor_again(&mut self, draft: &mut Draft, id: &str, criterion: &str, near: &str) {
         let work = self.accepted.get(id).cloned().unwrap_or_default();
-        let (now, files) = (self.lines_now(), self.files_at("HEAD"));
+        let (now, files) = (self.lines_now(), self.list_files_at("HEAD"));
         let mut candidates = Vec::new();
-        let stored = self.stored(id, criterion).unwrap_or_default();
+        let stored = self.find_stored(id, criterion).unwrap_or_default();
         if stored.starts_with("entry:") {
             candidates.push(stored.clone());
         }
@@ -192,7 +192,7 @@ impl World {
                     .evidence
                     .get(&key)
                     .cloned()
-                    .or_else(|| self.stored(id, other))
+                    .or_else(|| self.find_stored(id, other))
             })
             .collect();
         for spot in now
@@ -246,11 +246,11 @@ impl World {
     /// Proof of each criterion of the slice that waits to be accepted; none where there is not enough.
     pub fn proofs(&mut self, id: &str) -> Option<Vec<(String, String)>> {
         let work = self.work_now(id);
-        let (now, files) = (self.lines_now(), self.files_at("HEAD"));
+        let (now, files) = (self.lines_now(), self.list_files_at("HEAD"));
         let active = self.repo.document("active-slice.json");
         let basis = active["basis_commit"].as_str()?;
         self.resolve(basis)?;
-        let then = self.lines_at(basis);
+        let then = self.read_lines_at(basis);
         let renamed = match self.criteria[id]
             .iter()
             .any(|(_, kind)| matches!(kind, Kind::GoneLine(_)))
@@ -279,7 +279,7 @@ impl World {
                 Kind::GoneLine(slot) => {
                     let stood = then.iter().find(|spot| self.lines[spot.line].slot == *slot);
                     stood.map(|spot| {
-                        let line = self.line_at(basis, &spot.path, spot.first);
+                        let line = self.find_line(basis, &spot.path, spot.first);
                         // Its name at the slice's head: only from there on cook follows a file.
                         let path = renamed.get(&spot.path).unwrap_or(&spot.path);
                         format!("gone:{path}#{}", line.trim())
@@ -300,7 +300,7 @@ impl World {
                 let others: Vec<String> = self.criteria[id]
                     .iter()
                     .filter(|(other, _)| *other != criterion)
-                    .filter_map(|(other, _)| self.stored(id, other))
+                    .filter_map(|(other, _)| self.find_stored(id, other))
                     .collect();
                 // What is another criterion's by now is refused.
                 let rank = |at: &usize| {
@@ -317,8 +317,8 @@ impl World {
         Some(proofs)
     }
 
-    fn line_at(&self, commit: &str, path: &str, line: usize) -> String {
-        let text = self.text_at(commit, path).unwrap_or_default();
+    fn find_line(&self, commit: &str, path: &str, line: usize) -> String {
+        let text = self.read_text_at(commit, path).unwrap_or_default();
         text.lines().nth(line - 1).unwrap_or_default().to_owned()
     }
 }

@@ -27,7 +27,7 @@ impl World {
             return Went::On;
         }
         let result = match &*rule {
-            "S" => match self.stopped(&due) {
+            "S" => match self.is_stopped(&due) {
                 Ok(true) => return Went::Done,
                 Ok(false) => Ok(()),
                 Err(why) => Err(why),
@@ -115,7 +115,7 @@ impl World {
     }
 
     /// True when the project is done.
-    fn stopped(&mut self, due: &Value) -> Result<bool, String> {
+    fn is_stopped(&mut self, due: &Value) -> Result<bool, String> {
         let exit = due["blocking_command"]
             .as_str()
             .unwrap_or_default()
@@ -172,7 +172,7 @@ impl World {
                 }
                 // It forked off before the basis, holds nothing, or left HEAD.
                 Err(why) if why.contains("error[commit_") => {
-                    self.doubt_of("a commit that was asked for");
+                    self.count_doubt("a commit that was asked for");
                 }
                 Err(why) => self.odd.push(format!(
                     "the commit that was asked for is refused: {}",
@@ -184,7 +184,7 @@ impl World {
         match self.report(&id, &self.head()) {
             // A squash without the trailer took the work, and the basis is after it.
             Err(why) if why.contains("commit_empty") => {
-                self.doubt_of("work that is behind the basis");
+                self.count_doubt("work that is behind the basis");
                 self.owes_text.insert(id.clone());
                 self.build(&id);
                 self.report(&id, &self.head())
@@ -199,8 +199,8 @@ impl World {
         let Some(parent) = self.resolve(&format!("{commit}^1")) else {
             return;
         };
-        let before = self.lines_at(&parent);
-        for spot in self.lines_at(commit).iter() {
+        let before = self.read_lines_at(&parent);
+        for spot in self.read_lines_at(commit).iter() {
             let is_new = !before.iter().any(|other| other.line == spot.line);
             let line = &mut self.lines[spot.line];
             if is_new && line.by == By::Foreign {
@@ -247,7 +247,7 @@ impl World {
                     self.count += 1;
                     self.repo
                         .write(path, format!("\0{} of slice {id}\n", self.count));
-                    let blob = self.blob_of(path);
+                    let blob = self.hash_blob(path);
                     self.blobs.insert(blob, by.clone());
                 }
             }
@@ -357,7 +357,7 @@ impl World {
         let mut draft = self.decide(rule, due);
         let honest = std::mem::take(&mut draft.evidence);
         draft.send_back = None;
-        let (now, files) = (self.lines_now(), self.files_at("HEAD"));
+        let (now, files) = (self.lines_now(), self.list_files_at("HEAD"));
         let statuses = self.statuses();
         let mut lies = Vec::new();
         let ids: Vec<&str> = match rule {
@@ -417,7 +417,9 @@ impl World {
             self.accepted.insert(id, work);
         }
         for (id, criterion, anchor) in lies {
-            if statuses[&id] == "done" && self.stored(&id, &criterion).as_deref() == Some(&anchor) {
+            if statuses[&id] == "done"
+                && self.find_stored(&id, &criterion).as_deref() == Some(&anchor)
+            {
                 self.odd
                     .push(format!("a lie is taken: {criterion} at {anchor}"));
             } else {

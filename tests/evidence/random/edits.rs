@@ -200,7 +200,7 @@ impl World {
             self.count += 1;
             self.repo
                 .write(path, format!("\0{} by somebody\n", self.count));
-            let blob = self.blob_of(path);
+            let blob = self.hash_blob(path);
             self.blobs.insert(blob, By::Foreign);
         }
         self.commit("Entry", None);

@@ -99,8 +99,12 @@ impl World {
         if self.in_work() != Some(named.clone()) {
             return;
         }
-        let before: Vec<usize> = self.lines_at(parent).iter().map(|spot| spot.line).collect();
-        for spot in self.lines_at("HEAD").iter() {
+        let before: Vec<usize> = self
+            .read_lines_at(parent)
+            .iter()
+            .map(|spot| spot.line)
+            .collect();
+        for spot in self.read_lines_at("HEAD").iter() {
             let line = &mut self.lines[spot.line];
             if line.by == By::Foreign && !before.contains(&spot.line) {
                 line.by = By::Slice(named.clone());
@@ -109,7 +113,7 @@ impl World {
     }
 
     /// A commit of somebody's on an older one; what came after it goes on top.
-    fn moved_base(&mut self) -> (String, String) {
+    fn move_base(&mut self) -> (String, String) {
         let all = self.ancestors();
         let old = self.rng.pick(&all).unwrap();
         self.git(&["checkout", "-q", "-B", "upstream", &old]);
@@ -129,7 +133,7 @@ impl World {
     }
 
     fn rebase(&mut self) {
-        let (old, new) = self.moved_base();
+        let (old, new) = self.move_base();
         let side = self.side();
         let run = self.try_git(&["rebase", "-q", "-X", side, "--onto", &new, &old, "main"]);
         if run.code != 0 {

@@ -70,7 +70,7 @@ impl Figures {
     }
 
     /// On one line.
-    pub fn told(&self, wrong: usize) -> String {
+    pub fn to_line(&self, wrong: usize) -> String {
         let events: usize = self.events.values().sum();
         let list = |counts: &BTreeMap<&str, usize>| {
             let rows = counts.iter().map(|(name, count)| format!("{name} {count}"));

@@ -72,7 +72,7 @@ fn whatever_becomes_of_the_history_done_means_proved() {
         }
     });
     let (wrong, figures) = (wrong.into_inner().unwrap(), figures.into_inner().unwrap());
-    println!("{}", figures.told(wrong.len()));
+    println!("{}", figures.to_line(wrong.len()));
     assert!(wrong.is_empty(), "{} things are wrong", wrong.len());
     figures.require_enough();
 }
@@ -129,7 +129,7 @@ fn report(world: &mut World, reports: usize, may_lie: bool, wrong: &mut Vec<Stri
                 world.figures.done += 1;
                 world.say("== done");
                 wrong.extend(world.violations("HEAD"));
-                wrong.extend(world.unnoticed());
+                wrong.extend(world.find_unnoticed());
                 return;
             }
             Went::Wrong(why) => return wrong.push(why),

@@ -7,7 +7,10 @@ impl World {
     /// The work of a slice between two commits.
     pub fn work(&self, id: &str, basis: &str, head: &str) -> Work {
         let numbers = |commit: &str| -> BTreeSet<usize> {
-            self.lines_at(commit).iter().map(|spot| spot.line).collect()
+            self.read_lines_at(commit)
+                .iter()
+                .map(|spot| spot.line)
+                .collect()
         };
         let at_basis = numbers(basis);
         let is_own = |line: &usize| {
@@ -16,8 +19,8 @@ impl World {
         Work {
             own: numbers(head).into_iter().filter(is_own).collect(),
             at_basis,
-            basis_files: self.files_at(basis),
-            head_files: self.files_at(head),
+            basis_files: self.list_files_at(basis),
+            head_files: self.list_files_at(head),
         }
     }
 
@@ -95,7 +98,7 @@ impl World {
 
     /// What the project would wrongly be done with at that commit.
     pub fn violations(&self, at: &str) -> Vec<String> {
-        let (now, files) = (self.lines_at(at), self.files_at(at));
+        let (now, files) = (self.read_lines_at(at), self.list_files_at(at));
         let mut wrong = Vec::new();
         for id in SLICES {
             let Some(work) = self.accepted.get(id) else {
@@ -103,7 +106,7 @@ impl World {
                 continue;
             };
             for (criterion, _) in &self.criteria[id] {
-                let found = match self.stored(id, criterion) {
+                let found = match self.find_stored(id, criterion) {
                     None => Some("it has no proof".to_owned()),
                     Some(anchor) => self
                         .wrong(id, work, &anchor, &now, &files)
@@ -118,7 +121,7 @@ impl World {
     }
 
     /// A control: where no slice was begun, the oracle calls every proof wrong.
-    pub fn unnoticed(&self) -> Option<String> {
+    pub fn find_unnoticed(&self) -> Option<String> {
         let criteria: usize = self.criteria.values().map(Vec::len).sum();
         let found = self.violations(&self.base);
         (found.len() != criteria)

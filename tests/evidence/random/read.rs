@@ -22,7 +22,7 @@ impl World {
     }
 
     /// Blobs by path. Nothing but `.agent/` has files in directories.
-    pub fn files_at(&self, commit: &str) -> BTreeMap<String, String> {
+    pub fn list_files_at(&self, commit: &str) -> BTreeMap<String, String> {
         let tree = self.tree(commit);
         let blobs = tree
             .iter()
@@ -37,22 +37,22 @@ impl World {
         object.peel_to_tree().unwrap()
     }
 
-    pub fn text_at(&self, commit: &str, path: &str) -> Option<String> {
+    pub fn read_text_at(&self, commit: &str, path: &str) -> Option<String> {
         let entry = self.tree(commit).get_name(path)?.id();
         let blob = self.store().find_blob(entry).unwrap();
         Some(String::from_utf8_lossy(blob.content()).into_owned())
     }
 
     /// The lines that stand whole at a commit, white space aside.
-    pub fn lines_at(&self, commit: &str) -> Rc<Vec<Spot>> {
+    pub fn read_lines_at(&self, commit: &str) -> Rc<Vec<Spot>> {
         let tree = self.tree(commit).id();
         if let Some(known) = self.seen.borrow().get(&tree) {
             return Rc::clone(known);
         }
         let mut found = Vec::new();
-        for path in self.files_at(commit).keys() {
+        for path in self.list_files_at(commit).keys() {
             if path.ends_with(".txt")
-                && let Some(text) = self.text_at(commit, path)
+                && let Some(text) = self.read_text_at(commit, path)
             {
                 found.extend(self.whole(path, &text));
             }
@@ -144,7 +144,7 @@ impl World {
     }
 
     /// The id of the blob that a file of the worktree is.
-    pub fn blob_of(&self, path: &str) -> String {
+    pub fn hash_blob(&self, path: &str) -> String {
         let bytes = std::fs::read(self.repo.root.join(path)).unwrap();
         let id = Oid::hash_object(ObjectType::Blob, &bytes).unwrap();
         id.to_string()

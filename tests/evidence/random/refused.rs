@@ -33,7 +33,7 @@ impl World {
             return Some("somebody's line, committed anew with its trailer");
         }
         let copies = now.iter().filter(|other| other.line == spot.line).count();
-        let then = self.lines_at(&head);
+        let then = self.read_lines_at(&head);
         let was = then.iter().position(|other| other.line == spot.line)?;
         if copies > 1 {
             return Some("several places");
@@ -46,16 +46,16 @@ impl World {
         let was = &then[was];
         let renamed = || self.renames(&head, "HEAD").get(&was.path) == Some(&spot.path);
         let is_there = was.path == spot.path || renamed();
-        let old = self.text_at(&head, &was.path).unwrap_or_default();
+        let old = self.read_text_at(&head, &was.path).unwrap_or_default();
         let is_same = block(&old, was) == block(&self.read(&spot.path), spot);
         (!is_there && !is_same).then_some("moved and reshaped")
     }
 
     fn has_binary_text(&self, commit: &str) -> bool {
-        let files = self.files_at(commit);
+        let files = self.list_files_at(commit);
         let mut texts = files.keys().filter(|path| path.ends_with(".txt"));
         texts.any(|path| {
-            self.text_at(commit, path)
+            self.read_text_at(commit, path)
                 .is_some_and(|text| text.contains('\0'))
         })
     }
@@ -64,16 +64,16 @@ impl World {
     fn is_brought_by(&self, id: &str, basis: &str, anchor: &str) -> bool {
         let line = |text: &str| parse("", text).first().map(|spot| spot.line);
         let has_line = |commit: &str, wanted: Option<usize>| {
-            let lines = self.lines_at(commit);
+            let lines = self.read_lines_at(commit);
             lines.iter().any(|spot| Some(spot.line) == wanted)
         };
         let here = self.lines_now();
         let here = here.iter().find(|spot| spot.anchor() == anchor);
         let holds = |commit: &str| match (anchor.split_once(':'), anchor.split_once('#')) {
             (Some(("gone", _)), Some((_, text))) => !has_line(commit, line(text)),
-            (Some(("gone", path)), None) => !self.files_at(commit).contains_key(path),
+            (Some(("gone", path)), None) => !self.list_files_at(commit).contains_key(path),
             (Some(("entry", path)), _) => {
-                self.files_at(commit).get(path) == self.files_at("HEAD").get(path)
+                self.list_files_at(commit).get(path) == self.list_files_at("HEAD").get(path)
             }
             _ => has_line(commit, here.map(|spot| spot.line)),
         };
@@ -106,7 +106,7 @@ impl World {
         match doubt {
             Some(why) => {
                 self.say(format!("   ({why}) {told}"));
-                self.doubt_of(why);
+                self.count_doubt(why);
             }
             None => {
                 self.say(format!("   (unexplained) {told}"));
@@ -124,7 +124,7 @@ impl World {
     }
 
     /// Counts what is refused though it is honest.
-    pub fn doubt_of(&mut self, why: &'static str) {
+    pub fn count_doubt(&mut self, why: &'static str) {
         *self.figures.doubts.entry(why).or_default() += 1;
     }
 

@@ -57,7 +57,7 @@ impl World {
             let kinds = world.kinds(id);
             world.criteria.insert(id.to_owned(), kinds);
         }
-        for (path, blob) in world.files_at("HEAD") {
+        for (path, blob) in world.list_files_at("HEAD") {
             if path.ends_with(".bin") {
                 world.blobs.insert(blob, By::Base);
             }

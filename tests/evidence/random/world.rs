@@ -239,7 +239,7 @@ impl World {
     }
 
     /// The anchor that the plan has for a criterion.
-    pub fn stored(&self, id: &str, criterion: &str) -> Option<String> {
+    pub fn find_stored(&self, id: &str, criterion: &str) -> Option<String> {
         let plan = self.repo.document("plan.json");
         let slices = plan["candidate_slices"].as_array()?.clone();
         let slice = slices.into_iter().find(|slice| slice["slice_id"] == id)?;

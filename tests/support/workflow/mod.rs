@@ -98,11 +98,11 @@ impl Sandbox {
 
     /// A repository with one commit.
     pub fn repository(&self, dir: &Path) {
-        self.repository_with(dir, &[]);
+        self.init_repository_with(dir, &[]);
     }
 
     /// The same with options for `git init`.
-    pub fn repository_with(&self, dir: &Path, options: &[&str]) {
+    pub fn init_repository_with(&self, dir: &Path, options: &[&str]) {
         std::fs::create_dir_all(dir).unwrap();
         let mut args = vec!["init", "--quiet"];
         args.extend_from_slice(options);

@@ -83,7 +83,7 @@ Canonical blockers or deviations: none
 }
 
 /// The implementer's.
-pub fn implemented(commit: &str) -> String {
+pub fn report_implemented(commit: &str) -> String {
     format!(
         "MISSION ANCHOR: {MISSION}
 Remaining contract IDs before slice: C-kind
@@ -104,7 +104,7 @@ Remaining contract IDs after slice: none
 }
 
 /// The reviewer's yes.
-pub fn reviewed() -> String {
+pub fn report_reviewed() -> String {
     format!(
         "MISSION ANCHOR: {MISSION}
 Remaining contract IDs: C-kind
@@ -116,7 +116,7 @@ Smallest follow-up slice: none
 }
 
 /// The auditor's.
-pub fn audited() -> String {
+pub fn report_audited() -> String {
     format!(
         "MISSION ANCHOR: {MISSION}
 Remaining contract IDs: C-kind
@@ -134,7 +134,7 @@ Plan truthfully captures remaining slice backlog (yes/no): yes
 }
 
 /// A judge's yes. `judge` makes the text a different one for each.
-pub fn judged(commit: &str, judge: u32) -> String {
+pub fn report_judged(commit: &str, judge: u32) -> String {
     format!(
         "MISSION ANCHOR: {MISSION}
 Remaining contract IDs: none

@@ -26,7 +26,7 @@ pub(super) fn permission(access: Access, params: &Value) -> Value {
 
 /// How a session's model is chosen: by its option of that category, or by the method that
 /// came before those options.
-pub(super) fn choice_of_model(
+pub(super) fn find_model_choice(
     session: &str,
     model: &str,
     opened: &Value,
@@ -109,17 +109,20 @@ mod tests {
     fn models_are_chosen_as_the_session_offers_it() {
         let by_option =
             json!({"configOptions": [{"id": "effort"}, {"id": "m", "category": "model"}]});
-        let (method, params) = choice_of_model("s", "big", &by_option).unwrap_or_default();
+        let (method, params) = find_model_choice("s", "big", &by_option).unwrap_or_default();
         assert_eq!(method, "session/set_config_option");
         assert_eq!(
             params,
             json!({"sessionId": "s", "configId": "m", "value": "big"})
         );
         let by_method = json!({"models": {"currentModelId": "small"}});
-        let (method, params) = choice_of_model("s", "big", &by_method).unwrap_or_default();
+        let (method, params) = find_model_choice("s", "big", &by_method).unwrap_or_default();
         assert_eq!(method, "session/set_model");
         assert_eq!(params, json!({"sessionId": "s", "modelId": "big"}));
-        assert_eq!(choice_of_model("s", "big", &json!({"models": null})), None);
+        assert_eq!(
+            find_model_choice("s", "big", &json!({"models": null})),
+            None
+        );
     }
 
     #[test]

@@ -9,9 +9,9 @@
 mod answer;
 mod message;
 
-use self::answer::{choice_of_model, error_text, permission};
+use self::answer::{error_text, find_model_choice, permission};
 use self::message::Message;
-use super::failure::{AgentFailure, FailureClass, class_of, moment};
+use super::failure::{AgentFailure, FailureClass, classify, moment};
 use super::listen::{
     MAX_ANSWER, Progress, StreamResult, is_session_id, last_words, line, says_nothing, strongest,
 };
@@ -119,7 +119,7 @@ impl<'a> Conversation<'a> {
         ControlFlow::Finished
     }
 
-    fn failed(&mut self, class: FailureClass, why: &str) -> ControlFlow {
+    fn end_in_failure(&mut self, class: FailureClass, why: &str) -> ControlFlow {
         self.fail(AgentFailure {
             class,
             failure: SupplierErrorKind::Failed(line(why)),
@@ -138,7 +138,7 @@ impl<'a> Conversation<'a> {
 
     fn hear(&mut self, message: Message) -> ControlFlow {
         match message {
-            Message::Request { id, method, params } => self.asked(&id, &method, &params),
+            Message::Request { id, method, params } => self.answer_agent(&id, &method, &params),
             Message::Notification { method, params } => {
                 let ours = params.get("sessionId").and_then(Value::as_str) == Some(&self.id);
                 match method.as_str() {
@@ -148,8 +148,8 @@ impl<'a> Conversation<'a> {
                     _ => ControlFlow::Continue,
                 }
             }
-            Message::Result { id, result } if self.awaits(id) => self.answered(&result),
-            Message::Error { id, error } if self.awaits(id) => self.refused(&error),
+            Message::Result { id, result } if self.awaits(id) => self.take_answer(&result),
+            Message::Error { id, error } if self.awaits(id) => self.take_refusal(&error),
             Message::Result { .. } | Message::Error { .. } => {
                 self.is_odd("it answers a request that was never made")
             }
@@ -161,7 +161,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// What the agent asks of cook.
-    fn asked(&mut self, id: &Value, method: &str, params: &Value) -> ControlFlow {
+    fn answer_agent(&mut self, id: &Value, method: &str, params: &Value) -> ControlFlow {
         let answer = match method {
             "session/request_permission" => {
                 let outcome = match self.leaving {
@@ -181,22 +181,22 @@ impl<'a> Conversation<'a> {
     }
 
     /// The answer that this stage waits for.
-    fn answered(&mut self, result: &Value) -> ControlFlow {
+    fn take_answer(&mut self, result: &Value) -> ControlFlow {
         match self.stage {
-            Stage::Greeting => self.greeted(result),
-            Stage::Opening => self.opened(result),
+            Stage::Greeting => self.take_greeting(result),
+            Stage::Opening => self.take_session(result),
             Stage::ChoosingModel => self.send_prompt(),
-            Stage::Prompting => self.stopped(result),
+            Stage::Prompting => self.take_end(result),
             Stage::Over => ControlFlow::Continue,
         }
     }
 
-    fn greeted(&mut self, result: &Value) -> ControlFlow {
+    fn take_greeting(&mut self, result: &Value) -> ControlFlow {
         match result.get("protocolVersion").and_then(Value::as_u64) {
             Some(VERSION) => {}
             Some(other) => {
                 let why = format!("it speaks version {other} of the protocol, cook version 1");
-                return self.failed(FailureClass::Config, &why);
+                return self.end_in_failure(FailureClass::Config, &why);
             }
             None => return self.unparseable("its answer to `initialize` names no version"),
         }
@@ -207,7 +207,7 @@ impl<'a> Conversation<'a> {
         let method = match self.task.fork {
             None => "session/new",
             Some(_) if !self.result.can_fork => {
-                return self.failed(
+                return self.end_in_failure(
                     FailureClass::Config,
                     "it no longer forks sessions: `--native never` tells it what was said",
                 );
@@ -221,7 +221,7 @@ impl<'a> Conversation<'a> {
         ControlFlow::Continue
     }
 
-    fn opened(&mut self, result: &Value) -> ControlFlow {
+    fn take_session(&mut self, result: &Value) -> ControlFlow {
         let Some(id) = result.get("sessionId").and_then(Value::as_str) else {
             return self.unparseable("its new session has no id");
         };
@@ -231,12 +231,12 @@ impl<'a> Conversation<'a> {
             items.any(|item| item.contains("{model}"))
         };
         match self.task.model {
-            Some(model) if !by_argument() => match choice_of_model(&self.id, model, result) {
+            Some(model) if !by_argument() => match find_model_choice(&self.id, model, result) {
                 Some((method, params)) => {
                     self.ask(Stage::ChoosingModel, method, &params);
                     ControlFlow::Continue
                 }
-                None => self.failed(
+                None => self.end_in_failure(
                     FailureClass::Config,
                     "it offers no choice of model: `{model}` in `start` names it by argument",
                 ),
@@ -255,7 +255,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// The turn is over.
-    fn stopped(&mut self, result: &Value) -> ControlFlow {
+    fn take_end(&mut self, result: &Value) -> ControlFlow {
         self.stage = Stage::Over;
         self.show_line(true);
         if let Some(usage) = result.get("usage").filter(|usage| usage.is_object()) {
@@ -266,23 +266,23 @@ impl<'a> Conversation<'a> {
             Some("end_turn") => ControlFlow::Finished,
             Some(reason @ ("max_tokens" | "max_turn_requests" | "refusal" | "cancelled")) => {
                 let why = format!("it stopped before the work was done: {reason}");
-                self.failed(FailureClass::Agent, &why)
+                self.end_in_failure(FailureClass::Agent, &why)
             }
             Some(_) | None => self.unparseable("its turn ended without a reason that is known"),
         }
     }
 
-    fn refused(&mut self, error: &Value) -> ControlFlow {
+    fn take_refusal(&mut self, error: &Value) -> ControlFlow {
         let why = error_text(error);
         if error.get("code").and_then(Value::as_i64) == Some(LOGIN_REQUIRED) {
             let why = format!("it wants a login first: {why}");
-            return self.failed(FailureClass::Environment, &why);
+            return self.end_in_failure(FailureClass::Environment, &why);
         }
         let class = match self.stage {
             Stage::ChoosingModel => FailureClass::Config,
-            _ => class_of(&why),
+            _ => classify(&why),
         };
-        self.failed(class, &why)
+        self.end_in_failure(class, &why)
     }
 
     /// What goes on in the turn.
@@ -384,7 +384,7 @@ impl<'a> Conversation<'a> {
                 (None, Some(0)) => odd("it left before its turn was over".to_owned()),
                 (None, _) => {
                     let why = last_words(outcome);
-                    failed(class_of(&why), line(&why))
+                    failed(classify(&why), line(&why))
                 }
             };
         }
@@ -408,7 +408,7 @@ fn unreadable(why: String) -> AgentFailure {
 }
 
 impl Listener for Conversation<'_> {
-    fn started(&mut self, pid: u32) {
+    fn note_start(&mut self, pid: u32) {
         (self.watch)(Progress::Started(pid));
     }
 

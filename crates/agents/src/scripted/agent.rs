@@ -87,7 +87,7 @@ impl ScriptedAgent {
         append_line(&mut open_to_append(&path)?, &json!(text).to_string())
     }
 
-    pub(super) fn recalled(&self) -> io::Result<String> {
+    pub(super) fn recall(&self) -> io::Result<String> {
         let Some(path) = self.record(&self.session) else {
             return Ok(self.input.clone());
         };

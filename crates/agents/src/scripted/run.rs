@@ -85,11 +85,11 @@ impl ScriptedAgent {
             Step::Reply(text) => self.reply(text)?,
             Step::ReplyWithHead(text) => self.reply(&with_head(text)?)?,
             Step::ReplyOf(argv) => {
-                let said = said_by(argv, &self.input)?;
+                let said = capture_output(argv, &self.input)?;
                 self.reply(&said)?;
             }
             Step::Echo => self.reply(&self.input.clone())?,
-            Step::Recall => self.reply(&self.recalled()?)?,
+            Step::Recall => self.reply(&self.recall()?)?,
             Step::Answer(text) => self.answer(text)?,
             Step::Done => self.say(Utterance::Done)?,
             Step::Error(why) => self.say(Utterance::Error(why))?,
@@ -160,7 +160,7 @@ impl ScriptedAgent {
 }
 
 /// What a program prints that reads the input; how it ends says nothing.
-fn said_by(argv: &[String], input: &str) -> io::Result<String> {
+fn capture_output(argv: &[String], input: &str) -> io::Result<String> {
     let (program, arguments) = argv
         .split_first()
         .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;

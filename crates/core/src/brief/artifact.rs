@@ -80,7 +80,7 @@ impl Artifact {
             let list = present(slots, slot.id(), "brief")?;
             brief
                 .lines
-                .extend(lines_from_value(slot, list, &path, ignored)?);
+                .extend(read_lines_from_value(slot, list, &path, ignored)?);
         }
         Ok(Self {
             brief,
@@ -116,7 +116,7 @@ fn line_json(line: &BriefLine) -> Value {
 ///
 /// # Errors
 /// The first field that breaks a rule, at its path below `path`.
-pub fn lines_from_value(
+pub fn read_lines_from_value(
     slot: Slot,
     value: &Value,
     path: &str,
@@ -125,7 +125,9 @@ pub fn lines_from_value(
     let list = array(value, path)?;
     list.iter()
         .enumerate()
-        .map(|(number, entry)| line_from_value(slot, entry, &format!("{path}[{number}]"), ignored))
+        .map(|(number, entry)| {
+            read_line_from_value(slot, entry, &format!("{path}[{number}]"), ignored)
+        })
         .collect()
 }
 
@@ -133,7 +135,7 @@ pub fn lines_from_value(
 ///
 /// # Errors
 /// The first field that breaks a rule, at its path below `path`.
-pub fn line_from_value(
+pub fn read_line_from_value(
     slot: Slot,
     value: &Value,
     path: &str,

@@ -25,7 +25,7 @@ pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {
     let entries: Vec<Filled> = slots.0.into_values().flatten().collect();
     let brief = Brief {
         task: without_tags(&fit(&task(material.snapshot))),
-        done_when: without_tags(&fit(&done_when(material.snapshot))),
+        done_when: without_tags(&fit(&list_done_when(material.snapshot))),
         lines: entries.iter().map(|entry| entry.line.clone()).collect(),
     };
     (brief, entries)
@@ -55,7 +55,7 @@ fn is_open(snapshot: &Snapshot, id: &str) -> bool {
         .any(|slice| slice.slice_id == id)
 }
 
-fn done_when(snapshot: &Snapshot) -> String {
+fn list_done_when(snapshot: &Snapshot) -> String {
     let active = snapshot.active.slice_id.as_deref();
     if let (Some(handoff), Some(id)) = (&snapshot.active.handoff, active)
         && is_open(snapshot, id)
@@ -160,7 +160,7 @@ fn fill_established(material: &Material, slots: &mut Slots) {
         };
         slots.add(line, Weight::Established(proof.at.clone()));
     }
-    for receipt in passed_receipts(material) {
+    for receipt in list_passed_receipts(material) {
         let line = BriefLine::Established {
             claim: format!("Gate `{}` exits 0 on the tree of HEAD.", receipt.command),
             evidence: format!("receipt:{}", receipt.id),
@@ -189,10 +189,10 @@ fn fill_established(material: &Material, slots: &mut Slots) {
 }
 
 /// Receipts of this tree; of another one they say nothing about now.
-fn passed_receipts<'a>(material: &Material<'a>) -> impl Iterator<Item = &'a Receipt> {
+fn list_passed_receipts<'a>(material: &Material<'a>) -> impl Iterator<Item = &'a Receipt> {
     let tree = material.tree;
     let runs = material.snapshot.evidence.runs.iter();
-    runs.filter(move |run| run.passed() && run.proves() && run.tree_oid.as_deref() == tree)
+    runs.filter(move |run| run.has_passed() && run.proves() && run.tree_oid.as_deref() == tree)
 }
 
 /// What would make a proof worth another look.
@@ -211,14 +211,19 @@ fn reopen(anchor: &str) -> String {
 fn fill_open(material: &Material, slots: &mut Slots) {
     fill_unproved(material, slots);
     let snapshot = material.snapshot;
-    for run in snapshot.evidence.runs.iter().filter(|run| !run.passed()) {
+    for run in snapshot
+        .evidence
+        .runs
+        .iter()
+        .filter(|run| !run.has_passed())
+    {
         let line = BriefLine::Open {
             question: format!("Why is gate `{}` red?", run.command),
             verifies: format!("It exits 0. It last said: {}", last_line(&run.tail)),
         };
         slots.add(line, Weight::Failed);
     }
-    let stale = snapshot.evidence.runs.iter().filter(|run| run.passed());
+    let stale = snapshot.evidence.runs.iter().filter(|run| run.has_passed());
     for run in stale.filter(|run| run.tree_oid.as_deref() != material.tree) {
         let line = BriefLine::Open {
             question: format!("Does gate `{}` pass on the tree of HEAD?", run.command),
@@ -308,7 +313,7 @@ pub fn last_line(text: &str) -> String {
 fn fill_added(material: &Material, slots: &mut Slots) {
     for entry in &material.added.entries {
         let standing = material.standings.get(&entry.id);
-        let claimed = standing.and_then(|standing| claimed(&entry.line, standing));
+        let claimed = standing.and_then(|standing| as_question(&entry.line, standing));
         let mut line = claimed.unwrap_or_else(|| entry.line.clone());
         for (_, text) in line.texts_mut() {
             *text = without_tags(text);
@@ -349,7 +354,7 @@ fn fill_added(material: &Material, slots: &mut Slots) {
 
 /// What nothing here proves, as the question that it is until something does. A page elsewhere is
 /// nobody's to check from here, and the claim says that it is one.
-fn claimed(line: &BriefLine, standing: &BriefStanding) -> Option<BriefLine> {
+fn as_question(line: &BriefLine, standing: &BriefStanding) -> Option<BriefLine> {
     let is_page = match line {
         BriefLine::Established {
             evidence, basis, ..

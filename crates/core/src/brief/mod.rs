@@ -20,7 +20,7 @@ mod reconcile;
 mod render;
 mod slots;
 
-pub use artifact::{Artifact, Guide, VERSION, line_from_value, lines_from_value};
+pub use artifact::{Artifact, Guide, VERSION, read_line_from_value, read_lines_from_value};
 pub use author::{is_users, name_user, not_user};
 pub use field::{FieldError, normalise};
 pub use fill::{fill, last_line};

@@ -43,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Failure> {
             Ok(artifact) if valid.iter().any(|known| known.artifact == artifact) => {}
             Ok(artifact) => valid.push(Reading {
                 artifact,
-                warnings: ignored.into_iter().map(passed_over).collect(),
+                warnings: ignored.into_iter().map(note_passed_over).collect(),
             }),
             // The last word of a model is the one it means.
             Err(found) => breach = Some(found),
@@ -119,7 +119,7 @@ impl From<FieldError> for Failure {
     }
 }
 
-fn passed_over(path: String) -> Finding {
+fn note_passed_over(path: String) -> Finding {
     Finding::new(
         Code::ArtifactKeyUnknown,
         format!("`{path}` means nothing here and was passed over"),
@@ -223,7 +223,7 @@ fn scan(text: &str) -> (Vec<Range<usize>>, Option<String>) {
             Err(error) => {
                 parsed += match error.is_eof() {
                     true => text.len() - start,
-                    false => reached(&text[start..], &error),
+                    false => count_parsed(&text[start..], &error),
                 };
                 let begins: String = text[start..].chars().take(400).collect();
                 if cut.is_none() && begins.contains("\"version\"") {
@@ -236,7 +236,7 @@ fn scan(text: &str) -> (Vec<Range<usize>>, Option<String>) {
 }
 
 /// How many bytes were parsed before an error.
-fn reached(text: &str, error: &serde_json::Error) -> usize {
+fn count_parsed(text: &str, error: &serde_json::Error) -> usize {
     let lines = text
         .split_inclusive('\n')
         .take(error.line().saturating_sub(1));

@@ -24,7 +24,7 @@ impl Brief {
     ///
     /// # Errors
     /// The first field that is empty or too long.
-    pub fn normalised(mut self) -> Result<Self, FieldError> {
+    pub fn normalise(mut self) -> Result<Self, FieldError> {
         let at = |path: String| move |breach: FieldError| FieldError { path, ..breach };
         self.task = normalise(&self.task).map_err(at("brief.task".to_owned()))?;
         self.done_when = normalise(&self.done_when).map_err(at("brief.done_when".to_owned()))?;
@@ -152,7 +152,7 @@ pub fn within(brief: &Brief, weights: &[Weight], max_bytes: usize) -> Budgeted {
         let line = &brief.lines[at];
         let note = match left - 1 {
             0 => 0,
-            left => 2 + left_out_note(left).len(),
+            left => 2 + note_left_out(left).len(),
         };
         // What is lighter than the first that does not fit goes with it.
         if weights[at] != Weight::Kept && sizes.with(line) + note > room {
@@ -168,7 +168,7 @@ pub fn within(brief: &Brief, weights: &[Weight], max_bytes: usize) -> Budgeted {
     let mut text = render(&shown);
     if left > 0 {
         text.push_str("\n\n");
-        text.push_str(&left_out_note(left));
+        text.push_str(&note_left_out(left));
     }
     Budgeted {
         over: text.len() > room,
@@ -177,7 +177,7 @@ pub fn within(brief: &Brief, weights: &[Weight], max_bytes: usize) -> Budgeted {
     }
 }
 
-fn left_out_note(number: usize) -> String {
+fn note_left_out(number: usize) -> String {
     format!("_{number} entries left out: cook brief --all_")
 }
 
@@ -219,7 +219,7 @@ impl Sizes {
 mod tests {
     use super::*;
 
-    fn learned(text: &str) -> BriefLine {
+    fn make_learned(text: &str) -> BriefLine {
         BriefLine::Learned {
             lesson: text.to_owned(),
             source: "s".to_owned(),
@@ -241,7 +241,9 @@ mod tests {
 
     #[test]
     fn a_budget_is_kept_and_what_goes_is_counted() {
-        let lines: Vec<BriefLine> = (0..10).map(|n| learned(&format!("lesson é {n}"))).collect();
+        let lines: Vec<BriefLine> = (0..10)
+            .map(|n| make_learned(&format!("lesson é {n}")))
+            .collect();
         let weights: Vec<Weight> = (0..10).map(Weight::Learned).collect();
         let brief = brief(lines);
         let whole = within(&brief, &weights, 10_000);

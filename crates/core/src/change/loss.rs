@@ -1,6 +1,6 @@
 //! What a diff takes away from the tests.
 
-use crate::diagnostic::counted;
+use crate::diagnostic::count_noun;
 use cook_strength::{Edited, Kind, Remark, weakenings};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,13 +50,13 @@ pub fn losses(edits: &[Edited]) -> Vec<Loss> {
     };
     let deleted = lost
         .into_iter()
-        .map(|(path, tests)| deleted(path, &tests, is_gone(path)));
+        .map(|(path, tests)| describe_deleted(path, &tests, is_gone(path)));
     let weaker = remarks.iter().filter(|remark| remark.kind != Kind::Lost);
-    capped(deleted.chain(weaker.map(told)).collect())
+    cap(deleted.chain(weaker.map(tell_loss)).collect())
 }
 
 /// A remark in words that end with its line.
-fn told(remark: &Remark) -> Loss {
+fn tell_loss(remark: &Remark) -> Loss {
     let Remark {
         path, name, what, ..
     } = remark;
@@ -103,7 +103,7 @@ fn told(remark: &Remark) -> Loss {
 
 /// What a gate's output says: names of the tests that ran at the basis and now, and of those
 /// that are set aside now.
-pub fn collected_losses(
+pub fn collect_losses(
     gate: &str,
     ran_at_basis: &BTreeSet<String>,
     ran: &BTreeSet<String>,
@@ -130,7 +130,7 @@ pub fn collected_losses(
     if is < was {
         let what = format!(
             "`{gate}` names {} and named {was} at the basis; gone: {}",
-            counted(is as u64, "test"),
+            count_noun(is as u64, "test"),
             some(&gone)
         );
         found.push(loss(LossKind::Fewer, what));
@@ -141,14 +141,14 @@ pub fn collected_losses(
         );
         found.push(loss(LossKind::Deleted, what));
     }
-    capped(found)
+    cap(found)
 }
 
 fn loss(kind: LossKind, what: String) -> Loss {
     Loss { kind, what }
 }
 
-fn deleted(path: &str, tests: &[&Remark], is_gone: bool) -> Loss {
+fn describe_deleted(path: &str, tests: &[&Remark], is_gone: bool) -> Loss {
     let names: Vec<&str> = tests
         .iter()
         .map(|test| test.name.as_str())
@@ -182,7 +182,7 @@ fn some(names: &[&str]) -> String {
 }
 
 /// The first of each kind, and how many more there are.
-fn capped(found: Vec<Loss>) -> Vec<Loss> {
+fn cap(found: Vec<Loss>) -> Vec<Loss> {
     let mut by_kind: BTreeMap<LossKind, Vec<Loss>> = BTreeMap::new();
     for one in found {
         by_kind.entry(one.kind).or_default().push(one);
@@ -203,12 +203,14 @@ fn capped(found: Vec<Loss>) -> Vec<Loss> {
 mod tests {
     use super::*;
 
-    fn told(edits: &[(&'static str, Option<&'static str>, Option<&'static str>)]) -> Vec<String> {
+    fn tell_loss(
+        edits: &[(&'static str, Option<&'static str>, Option<&'static str>)],
+    ) -> Vec<String> {
         let edits: Vec<Edited> = edits
             .iter()
             .map(|(path, before, after)| Edited {
                 path,
-                class: cook_strength::class_of(path, &[]),
+                class: cook_strength::classify(path, &[]),
                 before: *before,
                 after: *after,
             })
@@ -267,11 +269,11 @@ mod tests {
                 "Weakened: `Makefile` lets a failure pass unseen: cargo test || true",
             ),
         ] {
-            let found = told(&[(path, Some(before), Some(after))]);
+            let found = tell_loss(&[(path, Some(before), Some(after))]);
             assert!(found.iter().any(|one| one == expected), "{path}: {found:?}");
         }
         assert_eq!(
-            told(&[("tests/run.sh", Some("run it\n"), None)]),
+            tell_loss(&[("tests/run.sh", Some("run it\n"), None)]),
             ["Deleted: the test file `tests/run.sh` is deleted"]
         );
     }
@@ -311,7 +313,7 @@ mod tests {
             &[("src/a.rs", Some("assert!(x);\n"), Some("\n"))],
             &[("README.md", Some("a"), Some("run it || true"))],
         ] {
-            assert_eq!(told(edits), Vec::<String>::new());
+            assert_eq!(tell_loss(edits), Vec::<String>::new());
         }
     }
 
@@ -319,7 +321,7 @@ mod tests {
     fn a_gates_own_output_says_which_tests_are_gone() {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let (basis, ran) = (set(&["a", "b", "c", "d"]), set(&["a", "new"]));
-        let found = collected_losses("make test", &basis, &ran, &set(&["b"]));
+        let found = collect_losses("make test", &basis, &ran, &set(&["b"]));
         let told: Vec<&str> = found.iter().map(|loss| &*loss.what).collect();
         assert_eq!(
             told,
@@ -328,8 +330,8 @@ mod tests {
                 "`make test` names 3 tests and named 4 at the basis; gone: c; d"
             ]
         );
-        assert!(collected_losses("g", &basis, &basis, &set(&[])).is_empty());
-        let as_many = collected_losses("g", &basis, &set(&["a", "b", "c", "e"]), &set(&[]));
+        assert!(collect_losses("g", &basis, &basis, &set(&[])).is_empty());
+        let as_many = collect_losses("g", &basis, &set(&["a", "b", "c", "e"]), &set(&[]));
         assert_eq!(as_many[0].kind, LossKind::Deleted);
         assert!(as_many[0].what.ends_with("at the basis: d"));
     }
@@ -337,7 +339,7 @@ mod tests {
     #[test]
     fn a_thousand_losses_are_told_in_a_few_lines() {
         let many: &'static str = "@Disabled\n".repeat(1_000).leak();
-        let found = told(&[("src/ATest.java", Some(""), Some(many))]);
+        let found = tell_loss(&[("src/ATest.java", Some(""), Some(many))]);
         assert_eq!(found.len(), TOLD + 1);
         assert_eq!(found[TOLD], "Skipped: 992 more of this kind");
     }

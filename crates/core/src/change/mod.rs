@@ -10,5 +10,5 @@ mod loss;
 mod settings;
 
 pub use contract::{Contract, ContractFile, Difference, Part, Strength, compare, compare_criteria};
-pub use loss::{Loss, LossKind, collected_losses, losses};
-pub use settings::{Effect, SettingsEdit, edited_settings};
+pub use loss::{Loss, LossKind, collect_losses, losses};
+pub use settings::{Effect, SettingsEdit, list_settings_edits};

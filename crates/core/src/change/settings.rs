@@ -1,7 +1,7 @@
 //! Edits of what decides whether tests run and count: CI, build and runner settings, scripts that
 //! a gate names, the contract.
 
-use crate::diagnostic::counted;
+use crate::diagnostic::count_noun;
 use cook_strength::{Class, Edited, names_check};
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ pub struct SettingsEdit<'a> {
 /// Edits of settings that touch checks, by a plain rule: a line that names a check is gone and none
 /// stands in its place, or a line came that keeps checks from counting. What names no check (a
 /// version, a dependency) is not told.
-pub fn edited_settings<'a>(edits: &[Edited<'a>]) -> Vec<SettingsEdit<'a>> {
+pub fn list_settings_edits<'a>(edits: &[Edited<'a>]) -> Vec<SettingsEdit<'a>> {
     let gates = edits.iter().filter(|edit| edit.class == Class::Gate);
     gates.filter_map(|edit| look(edit, edits)).collect()
 }
@@ -127,7 +127,7 @@ fn look<'a>(edit: &Edited<'a>, all: &[Edited<'a>]) -> Option<SettingsEdit<'a>> {
         (Some(line), Some(_)) => found(
             format!(
                 "is edited in {} that names a check: {}",
-                counted(new.len() as u64, "line"),
+                count_noun(new.len() as u64, "line"),
                 cut(line)
             ),
             match gone.is_empty() {
@@ -228,14 +228,18 @@ fn cut(line: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn told(path: &str, before: Option<&str>, after: Option<&str>) -> Option<(String, Effect)> {
+    fn tell_edit(
+        path: &str,
+        before: Option<&str>,
+        after: Option<&str>,
+    ) -> Option<(String, Effect)> {
         let edit = Edited {
             path,
             class: Class::Gate,
             before,
             after,
         };
-        let found = edited_settings(&[edit]);
+        let found = list_settings_edits(&[edit]);
         found.first().map(|edit| (edit.what.clone(), edit.effect))
     }
 
@@ -323,7 +327,7 @@ mod tests {
                 false,
             ),
         ] {
-            let found = told(path, Some(before), Some(after));
+            let found = tell_edit(path, Some(before), Some(after));
             assert_eq!(
                 found.as_ref().map(|found| found.1 == Effect::TakesAway),
                 Some(takes_away),
@@ -334,10 +338,10 @@ mod tests {
             ("test:\n\tpytest\n\truff check\n", Effect::Adds),
             ("test:\n\tpytest --strict-markers\n", Effect::Changes),
         ] {
-            let found = told("Makefile", Some("test:\n\tpytest\n"), Some(after));
+            let found = tell_edit("Makefile", Some("test:\n\tpytest\n"), Some(after));
             assert_eq!(found.map(|found| found.1), Some(effect), "{after}");
         }
-        let gone = told("ci/Makefile", Some("test:\n\tpytest\n"), None);
+        let gone = tell_edit("ci/Makefile", Some("test:\n\tpytest\n"), None);
         assert_eq!(gone, Some(("is deleted".to_owned(), Effect::TakesAway)));
     }
 
@@ -357,7 +361,7 @@ mod tests {
             ("Makefile", None, "test:\n\tpytest\n"),
             ("Makefile", Some("# test\nall:\n"), "all:\n"),
         ] {
-            assert_eq!(told(path, before, Some(after)), None, "{path}");
+            assert_eq!(tell_edit(path, before, Some(after)), None, "{path}");
         }
     }
 }

@@ -13,10 +13,10 @@ mod texts;
 
 pub use catalogue::{CATALOGUE, Code};
 pub use kind::{Family, Severity};
-pub use secret::{REDACTED, find_tokens, redacted, without_tokens};
+pub use secret::{REDACTED, find_tokens, redact, without_tokens};
 pub use text::{
-    Attribution, Lines, attributions, clean, counted, harmless_json, listed_are, with_plain_marks,
-    without_attribution, without_escapes, without_tags,
+    Attribution, Lines, attributions, clean, count_noun, harmless_json, list_with_verb,
+    with_plain_marks, without_attribution, without_escapes, without_tags,
 };
 pub use texts::texts;
 
@@ -212,7 +212,7 @@ impl Failure {
 
     /// The same with the error that led to it, and what led to that.
     #[must_use]
-    pub fn caused_by(mut self, error: &dyn std::error::Error) -> Self {
+    pub fn with_cause(mut self, error: &dyn std::error::Error) -> Self {
         let mut next = Some(error);
         while let Some(error) = next {
             self.causes.push(error.to_string());

@@ -43,8 +43,8 @@ const NAMES: [&str; 9] = [
 ];
 
 /// The text without secrets of the usual shapes.
-pub fn redacted(text: &str) -> String {
-    tokens(&named(&without_keys(text)))
+pub fn redact(text: &str) -> String {
+    tokens(&redact_named(&without_keys(text)))
 }
 
 /// The text without what can be nothing but a secret: tokens and private keys. What stands behind a
@@ -57,11 +57,11 @@ pub fn without_tokens(text: &str) -> String {
 pub fn find_tokens(text: &str) -> Vec<String> {
     texts(text)
         .iter()
-        .flat_map(|text| tokens_in(text))
+        .flat_map(|text| list_tokens(text))
         .collect()
 }
 
-fn tokens_in(text: &str) -> Vec<String> {
+fn list_tokens(text: &str) -> Vec<String> {
     let keys = split_keys(text).into_iter();
     keys.flat_map(|piece| match piece {
         Piece::Secret(key) => vec![Piece::Secret(key)],
@@ -97,7 +97,7 @@ fn tokens(text: &str) -> String {
 }
 
 /// Values behind names that say what they are, and passwords in addresses.
-fn named(text: &str) -> String {
+fn redact_named(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut hides_next = false;
@@ -105,12 +105,12 @@ fn named(text: &str) -> String {
         let blank = rest.len() - rest.trim_start().len();
         out.push_str(&rest[..blank]);
         rest = &rest[blank..];
-        let (word, after) = rest.split_at(end_of_word(rest));
+        let (word, after) = rest.split_at(find_end_of_word(rest));
         if hides_next && !word.is_empty() {
             out.push_str(REDACTED);
             hides_next = false;
         } else {
-            out.push_str(&shown(word, &mut hides_next));
+            out.push_str(&show_word(word, &mut hides_next));
         }
         rest = after;
     }
@@ -146,7 +146,7 @@ fn split_keys(text: &str) -> Vec<Piece<'_>> {
 }
 
 /// One word; sets `hides_next` when the secret is the word after it.
-fn shown(word: &str, hides_next: &mut bool) -> String {
+fn show_word(word: &str, hides_next: &mut bool) -> String {
     let bare = word.trim_end_matches([':', '=']);
     let is_name = |name: &str| {
         let name = name
@@ -173,7 +173,7 @@ fn shown(word: &str, hides_next: &mut bool) -> String {
 
 /// Where the word ends that a text begins with: an address with a password that has blanks ends
 /// behind its host.
-fn end_of_word(text: &str) -> usize {
+fn find_end_of_word(text: &str) -> usize {
     let end = |text: &str| text.find(char::is_whitespace).unwrap_or(text.len());
     let word = end(text);
     let Some((_, login)) = text[..word].split_once("://") else {
@@ -241,7 +241,7 @@ fn split_tokens(text: &str) -> Vec<Piece<'_>> {
     let mut plain = 0;
     let mut at = 0;
     while at < text.len() {
-        match secret_at(text, at) {
+        match find_secret(text, at) {
             Some((begin, end)) => {
                 pieces.push(Piece::Plain(&text[plain..begin]));
                 pieces.push(Piece::Secret(&text[begin..end]));
@@ -256,7 +256,7 @@ fn split_tokens(text: &str) -> Vec<Piece<'_>> {
 }
 
 /// Where the secret stands that a token's beginning, or the word before one, names at this byte.
-fn secret_at(text: &str, at: usize) -> Option<(usize, usize)> {
+fn find_secret(text: &str, at: usize) -> Option<(usize, usize)> {
     let rest = text.as_bytes().get(at..)?;
     if !matches!(
         rest.first()?,
@@ -346,14 +346,14 @@ mod tests {
             format!("-----BEGIN PRIVATE KEY-----\n{long}"),
             format!("eyJ{long}.{long}.{long}"),
         ] {
-            let text = redacted(&secret);
+            let text = redact(&secret);
             assert!(
                 !text.contains(&long) && text.contains(REDACTED),
                 "{secret}: {text}"
             );
         }
         assert!(
-            redacted("-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\nafter")
+            redact("-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\nafter")
                 .ends_with("\nafter")
         );
         for plain in [
@@ -366,7 +366,7 @@ mod tests {
             "a=b c:d ü € \u{1f600}",
             "",
         ] {
-            assert_eq!(redacted(plain), plain);
+            assert_eq!(redact(plain), plain);
         }
     }
 
@@ -414,7 +414,7 @@ mod tests {
                 &lines,
                 &json[..json.len() - 1].to_owned(),
             ] {
-                assert!(!redacted(raw).contains(&token), "{raw:?}");
+                assert!(!redact(raw).contains(&token), "{raw:?}");
                 assert!(!without_tokens(raw).contains(&token), "{raw:?}");
             }
         }
@@ -436,15 +436,15 @@ mod tests {
             "4f3a9eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9abcdefghijk",
         ] {
             assert_eq!(find_tokens(plain), [""; 0], "{plain}");
-            assert_eq!(redacted(plain), plain);
+            assert_eq!(redact(plain), plain);
         }
     }
 
     proptest::proptest! {
         #[test]
         fn any_text_can_be_read_again(text: String) {
-            let once = redacted(&text);
-            proptest::prop_assert_eq!(redacted(&once), once);
+            let once = redact(&text);
+            proptest::prop_assert_eq!(redact(&once), once);
         }
     }
 }

@@ -226,7 +226,7 @@ pub fn harmless_json(json: &str) -> String {
 }
 
 /// A count with its noun: `1 commit`, `2 commits`.
-pub fn counted(count: u64, noun: &str) -> String {
+pub fn count_noun(count: u64, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
         _ => format!("{count} {noun}s"),
@@ -234,7 +234,7 @@ pub fn counted(count: u64, noun: &str) -> String {
 }
 
 /// Names with the verb they govern: `a is`, `a, b are`.
-pub fn listed_are<T: AsRef<str>>(names: &[T]) -> String {
+pub fn list_with_verb<T: AsRef<str>>(names: &[T]) -> String {
     let list = names.iter().map(AsRef::as_ref).collect::<Vec<_>>();
     let verb = if list.len() == 1 { "is" } else { "are" };
     format!("{} {verb}", list.join(", "))

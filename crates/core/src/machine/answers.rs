@@ -34,9 +34,9 @@ fn add(work: &mut Work, question: String, answer: &str) {
 /// A question that the user answered is not asked again.
 pub(super) fn require_new(work: &Work, question: &str) -> Result<(), Refusal> {
     let mut answers = work.before.ledger.answers.iter().rev();
-    let asked = Some(worded(question)).filter(|asked| !asked.is_empty());
+    let asked = Some(reduce_wording(question)).filter(|asked| !asked.is_empty());
     let Some(asked) = asked else { return Ok(()) };
-    let Some(known) = answers.find(|known| worded(&known.question) == asked) else {
+    let Some(known) = answers.find(|known| reduce_wording(&known.question) == asked) else {
         return Ok(());
     };
     Err(Refusal::new(
@@ -47,7 +47,7 @@ pub(super) fn require_new(work: &Work, question: &str) -> Result<(), Refusal> {
 
 /// A question without what does not change it: case, blanks, a number or mark before it, quotes
 /// and emphasis around it, the mark at its end.
-fn worded(question: &str) -> String {
+fn reduce_wording(question: &str) -> String {
     let text = clean(question, Lines::Fold).to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
@@ -152,14 +152,14 @@ pub(super) fn note(work: &mut Work) {
         }
         let notes = slice.locked_notes.take().unwrap_or_default();
         let own = notes.into_iter().filter(|note| !is_answer(note));
-        slice.locked_notes = Some(own.chain(notes_of(ledger, &slice.slice_id)).collect());
+        slice.locked_notes = Some(own.chain(list_notes(ledger, &slice.slice_id)).collect());
     }
     work.sync_handoff();
 }
 
 /// What the user said of slices that are all cancelled now: nothing else that is there was built or
 /// accepted under it.
-pub(super) fn left_by_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
+pub(super) fn list_left_by_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
     let slices = &snapshot.plan.candidate_slices;
     let (cancelled, kept): (Vec<&Slice>, Vec<&Slice>) = slices
         .iter()
@@ -213,7 +213,7 @@ fn reads_as_users(note: &str) -> bool {
     clean(note, Lines::Keep).lines().any(reads)
 }
 
-fn notes_of(ledger: &Ledger, id: &str) -> impl Iterator<Item = String> {
+fn list_notes(ledger: &Ledger, id: &str) -> impl Iterator<Item = String> {
     let concerns = move |answer: &&UserAnswer| {
         answer.slices.is_empty() || answer.slices.iter().any(|slice| slice == id)
     };

@@ -72,7 +72,7 @@ pub fn apply(
     let Some(before) = snapshot else {
         return start(facts, event);
     };
-    let facts = &claimed_is_own(facts, event);
+    let facts = &count_claimed_as_own(facts, event);
     let followed = follow(before, facts.rebound.as_ref());
     let rebound = match &followed {
         Cow::Owned(_) => facts.rebound.as_ref().map(Rebound::finding),
@@ -99,7 +99,7 @@ pub fn apply(
         check_submission(before, facts, event, submission)?;
     }
     let head = facts.head()?;
-    let room_is_known = wave::room_at(before, head).is_some();
+    let room_is_known = wave::find_room(before, head).is_some();
     if matches!(event, Event::Judged { .. }) && !room_is_known {
         return Err(Refusal::new(
             Code::NotYourTurn,
@@ -348,7 +348,7 @@ fn repair(
 }
 
 /// Commits that the report claims are not foreign to the slice.
-fn claimed_is_own(facts: &Facts, event: &Event) -> Facts {
+fn count_claimed_as_own(facts: &Facts, event: &Event) -> Facts {
     let mut facts = facts.clone();
     if let (Event::Implemented { .. }, Some(commit), Some(since)) =
         (event, &facts.commit, &mut facts.since)

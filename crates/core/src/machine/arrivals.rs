@@ -8,7 +8,7 @@ use crate::model::{ActiveStatus, Arrival, Event, Role};
 /// the start of its implementer's session. At other times it may be the implementer's.
 pub(super) fn note_arrivals(work: &mut Work, event: &Event) {
     let before = work.before;
-    let Some(id) = before.slice_in_work() else {
+    let Some(id) = before.find_slice_in_work() else {
         return;
     };
     let (after, upto) = if before.active.status == ActiveStatus::Committed {

@@ -5,7 +5,7 @@ use crate::model::ReviewNote;
 
 /// What a review asks for: its findings, its follow-up, and each reason for which it fails a dimension,
 /// once for all that fail for it.
-pub(super) fn asked_by(review: &ReviewNote) -> Vec<String> {
+pub(super) fn list_requests(review: &ReviewNote) -> Vec<String> {
     let mut asked = Vec::new();
     add_new(&mut asked, review.findings.iter().cloned());
     add_new(&mut asked, review.follow_up.iter().cloned());
@@ -16,7 +16,7 @@ pub(super) fn asked_by(review: &ReviewNote) -> Vec<String> {
     let concerns = review.concerns.iter();
     let failing = concerns.filter(|concern| review.fails.iter().any(|it| is_of(concern, it)));
     let failing: Vec<String> = failing.cloned().collect();
-    let failing = rated_besides(&asked, &failing);
+    let failing = list_other_ratings(&asked, &failing);
     add_new(&mut asked, failing);
     let bare = review.fails.iter().filter(|dimension| {
         let mut concerns = review.concerns.iter();
@@ -33,19 +33,23 @@ const FAILS: &str = " (fail): ";
 
 /// What a rubric does not pass, where the findings do not say it: dimensions that are rated the same for the
 /// same reason stand together.
-pub fn rated_besides(findings: &[String], concerns: &[String]) -> Vec<String> {
+pub fn list_other_ratings(findings: &[String], concerns: &[String]) -> Vec<String> {
     // Dimensions, how they are rated, and why.
     let mut merged: Vec<(Vec<&str>, &str, &str)> = Vec::new();
     for concern in concerns {
         let (rated, why) = concern.split_once(": ").unwrap_or((concern, ""));
         let (dimension, how) = rated.split_once(' ').unwrap_or((rated, ""));
-        let words = worded(why);
+        let words = reduce_wording(why);
         // Often it is a finding's own words.
-        if !words.is_empty() && findings.iter().any(|text| worded(text).contains(&words)) {
+        if !words.is_empty()
+            && findings
+                .iter()
+                .any(|text| reduce_wording(text).contains(&words))
+        {
             continue;
         }
         let is_same = |(_, known, reason): &&mut (Vec<&str>, &str, &str)| {
-            *known == how && worded(reason) == words
+            *known == how && reduce_wording(reason) == words
         };
         match merged.iter_mut().find(is_same) {
             Some((dimensions, ..)) => dimensions.push(dimension),
@@ -60,7 +64,7 @@ pub fn rated_besides(findings: &[String], concerns: &[String]) -> Vec<String> {
 
 /// A text without what does not change what it asks for: blanks, the mark or number of a list before it,
 /// the case of its first letter, the full stop at its end.
-fn worded(text: &str) -> String {
+fn reduce_wording(text: &str) -> String {
     let text = clean(text, Lines::Fold);
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_mark = |word: &str| {
@@ -79,8 +83,8 @@ fn worded(text: &str) -> String {
 /// Adds the texts that say something and are not there yet, in whatever marks they stand.
 pub(super) fn add_new(to: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
     for text in more {
-        let words = worded(&text);
-        if !words.is_empty() && !to.iter().any(|old| worded(old) == words) {
+        let words = reduce_wording(&text);
+        if !words.is_empty() && !to.iter().any(|old| reduce_wording(old) == words) {
             to.push(text);
         }
     }
@@ -106,7 +110,7 @@ mod tests {
             "follow_up": "A.rs:3:  it loses the exit code.", "report_sha256": "", "seq": 4,
         }))
         .unwrap_or_else(|error| panic!("{error}"));
-        let mut asked = asked_by(&review);
+        let mut asked = list_requests(&review);
         let all = [
             "a.rs:3: it loses the exit code",
             "it loses the exit code (b.rs)",

@@ -65,7 +65,7 @@ pub(super) fn reads_settings(snapshot: &Snapshot, event: &Event) -> bool {
 pub(super) fn take_in(work: &mut Work, profile: &Profile) {
     let held = work.before.assurance();
     let is_lower = profile.assurance < held;
-    let slice_id = work.before.slice_in_work().map(str::to_owned);
+    let slice_id = work.before.find_slice_in_work().map(str::to_owned);
     let binds = is_lower && (slice_id.is_some() || work.before.ledger.wave.running);
     work.next.ledger.assured.bound = binds.then_some(Bound {
         assurance: held,
@@ -79,7 +79,7 @@ pub(super) fn let_go(next: &mut Snapshot) {
         return;
     };
     let holds = match &bound.slice_id {
-        Some(id) => next.slice_in_work() == Some(id) && drift::in_work(next),
+        Some(id) => next.find_slice_in_work() == Some(id) && drift::in_work(next),
         None => next.ledger.wave.running,
     };
     if !holds {

@@ -143,14 +143,14 @@ fn change_brief(
         ));
     }
     let mut findings = done.findings;
-    findings.extend(unproved(change, measured, &done.records, author)?);
+    findings.extend(refuse_unproved(change, measured, &done.records, author)?);
     next.brief = Some(done.document);
     Ok((done.records, findings))
 }
 
 /// A note whose evidence does not hold is refused, and an agent's whose source is none; in a whole brief from elsewhere it
 /// comes in with a warning, and the next change makes a question of it.
-fn unproved(
+fn refuse_unproved(
     change: &BriefChange,
     facts: &BriefFacts,
     records: &[BriefRecord],
@@ -283,7 +283,7 @@ pub(super) fn reground(
     let done = brief::reconcile(&prior, change, &incoming(measured), &author)?;
     work.findings.extend(done.findings);
     work.findings
-        .extend(unproved(change, measured, &done.records, &author)?);
+        .extend(refuse_unproved(change, measured, &done.records, &author)?);
     work.records.brief.extend(done.records);
     work.next.brief = Some(done.document);
     Ok(())

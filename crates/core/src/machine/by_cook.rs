@@ -5,7 +5,7 @@
 use super::facts::{FactSet, Head};
 use super::rule::{Dispatch, Rule};
 use super::slices::{current_audit, current_review};
-use super::trust::named_commands;
+use super::trust::list_named_commands;
 use super::work::Work;
 use super::{reground, slices, wave};
 use crate::diagnostic::{Code, Refusal};
@@ -30,7 +30,7 @@ pub fn derive(
     let mut block = Reground::default();
     match due.rule {
         Rule::Select => {
-            block.select = Some(first_in_order(snapshot)?);
+            block.select = Some(find_first_in_order(snapshot)?);
             Ok((ByCook::Select, block))
         }
         Rule::Reconcile => {
@@ -70,14 +70,14 @@ fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(),
     if let Some(finding) = due.findings.first() {
         return Err(finding.message.clone());
     }
-    let owes = !wave::unanswered(snapshot, head).is_empty() || !ledger.unanswered.is_empty();
+    let owes = !wave::list_unanswered(snapshot, head).is_empty() || !ledger.unanswered.is_empty();
     if owes || ledger.returned.is_some() {
         return Err("a rejection or a returned slice waits for an answer".to_owned());
     }
     if ledger.answered.is_some() || ledger.stopped_for.is_some() {
         return Err("what the user said waits for a re-ground".to_owned());
     }
-    let slice = snapshot.slice_in_work();
+    let slice = snapshot.find_slice_in_work();
     let slice_head = slice.and_then(|id| ledger.slices.get(id)?.head.as_ref());
     let at = head.commit.as_ref();
     if at.is_none() || at != ledger.head_seen.as_ref() && at != slice_head {
@@ -87,7 +87,7 @@ fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(),
 }
 
 /// The first slice in order of work, all of whose slices waited for are done.
-fn first_in_order(snapshot: &Snapshot) -> Result<String, String> {
+fn find_first_in_order(snapshot: &Snapshot) -> Result<String, String> {
     let plan = &snapshot.plan;
     let first = slices::ready(plan).into_iter().next();
     let first = first.and_then(|id| plan.slice(&id));
@@ -109,7 +109,7 @@ fn first_in_order(snapshot: &Snapshot) -> Result<String, String> {
 
 /// Review and audit leave nothing open, and the implementer said what proves each criterion.
 fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
-    let id = snapshot.slice_in_work().unwrap_or_default();
+    let id = snapshot.find_slice_in_work().unwrap_or_default();
     let accepts = current_review(snapshot).is_some_and(|review| {
         !review.rejects()
             && review.concerns.is_empty()
@@ -160,7 +160,7 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
 
 /// Every judge said yes, and named nothing.
 fn require_agreement(snapshot: &Snapshot, head: &Head) -> Result<(), String> {
-    let mut votes = wave::votes_at(snapshot, head);
+    let mut votes = wave::list_votes(snapshot, head);
     match wave::unanimous(snapshot, head.commit.as_deref())
         && votes.all(|vote| vote.concerns.is_empty())
     {
@@ -178,22 +178,24 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
 /// Applies the block, where cook derives the same one and the repository is as it must be.
 pub(super) fn apply(work: &mut Work, kind: ByCook, block: &Reground) -> Result<(), Refusal> {
     let head = work.facts.head()?.clone();
-    let derived = derive(work.before, &work.due, &head).map_err(not_by_cook)?;
+    let derived = derive(work.before, &work.due, &head).map_err(refuse_by_cook)?;
     if derived != (kind, block.clone()) {
-        return Err(not_by_cook("cook derives another block".to_owned()));
+        return Err(refuse_by_cook("cook derives another block".to_owned()));
     }
     let worktree = work.facts.worktree()?;
     if !worktree.is_clean() {
         let dirty = worktree.first_dirty();
-        return Err(not_by_cook(format!("the worktree is not clean: {dirty}")));
+        return Err(refuse_by_cook(format!(
+            "the worktree is not clean: {dirty}"
+        )));
     }
     if !work.facts.contract_uncommitted()?.is_empty() || work.facts.stop_verifier_stale {
         let what = "the contract is not committed, or its stop verifier is out of date";
-        return Err(not_by_cook(what.to_owned()));
+        return Err(refuse_by_cook(what.to_owned()));
     }
-    let commands = named_commands(work.before, block);
-    if let Some(command) = work.facts.untrusted(&commands)?.first() {
-        return Err(not_by_cook(format!("`{command}` is not trusted")));
+    let commands = list_named_commands(work.before, block);
+    if let Some(command) = work.facts.list_untrusted(&commands)?.first() {
+        return Err(refuse_by_cook(format!("`{command}` is not trusted")));
     }
     reground::apply(work, block, None)?;
     require_nothing_new(work)?;
@@ -209,10 +211,10 @@ fn require_nothing_new(work: &Work) -> Result<(), Refusal> {
         .remarks
         .get(work.before.ledger.remarks.len())
     {
-        return Err(not_by_cook(remark.what.clone()));
+        return Err(refuse_by_cook(remark.what.clone()));
     }
     if let Some(finding) = work.findings.iter().find(|finding| weighs(finding.code)) {
-        return Err(not_by_cook(finding.message.clone()));
+        return Err(refuse_by_cook(finding.message.clone()));
     }
     let was_done = |id: &str| {
         let before = work.before.plan.slice(id);
@@ -220,13 +222,13 @@ fn require_nothing_new(work: &Work) -> Result<(), Refusal> {
     };
     let mut slices = work.next.plan.candidate_slices.iter();
     match slices.find(|slice| was_done(&slice.slice_id) && slice.status != SliceStatus::Done) {
-        Some(slice) => Err(not_by_cook(format!(
+        Some(slice) => Err(refuse_by_cook(format!(
             "what proves slice `{}` does not stand",
             slice.slice_id
         ))),
         None => match work.next.state.continuation_policy {
             Policy::Continue | Policy::Done => Ok(()),
-            _ => Err(not_by_cook("the user would be asked".to_owned())),
+            _ => Err(refuse_by_cook("the user would be asked".to_owned())),
         },
     }
 }
@@ -236,6 +238,6 @@ fn weighs(code: Code) -> bool {
     code != Code::Rebound
 }
 
-fn not_by_cook(why: String) -> Refusal {
+fn refuse_by_cook(why: String) -> Refusal {
     Refusal::new(Code::NotByCook, why)
 }

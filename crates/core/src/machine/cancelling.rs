@@ -72,8 +72,8 @@ pub(super) fn cancel(
         (true, Some(at)) => format!("; that `{at}` calls it done is not shown"),
         (false, _) => {
             let shown = shown.iter();
-            let anchors =
-                shown.map(|criterion| proof::dropped_by(work.before, block, id, criterion));
+            let anchors = shown
+                .map(|criterion| proof::list_dropping_anchors(work.before, block, id, criterion));
             format!(
                 "; shown to be there by {}",
                 anchors.collect::<Vec<_>>().join(", ")

@@ -4,7 +4,7 @@
 use super::facts::{CommitSeen, FactSet, Facts, Range};
 use super::text::short;
 use super::{gone, wave};
-use crate::diagnostic::{Code, Finding, Refusal, counted};
+use crate::diagnostic::{Code, Finding, Refusal, count_noun};
 use crate::model::{
     ActiveStatus, Ledger, Slice, SliceLedger, SliceStatus, Snapshot, UserAnswer, surface_matches,
 };
@@ -27,7 +27,7 @@ impl Drift {
         self.add(Finding::new(code, message));
     }
 
-    fn cause_at(&mut self, place: &str, code: Code, message: String) {
+    fn note_cause(&mut self, place: &str, code: Code, message: String) {
         self.add(Finding::new(code, message).at(place));
     }
 
@@ -64,7 +64,7 @@ pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
             set.on_head.insert(head);
         }
     }
-    set.committed = gone::committed_question(snapshot);
+    set.committed = gone::ask_committed(snapshot);
     set.standing = mark(snapshot)
         .filter(|_| end_is_near(snapshot))
         .map(|seen| gone::standing_question(snapshot, seen));
@@ -82,7 +82,7 @@ pub(super) fn mark(snapshot: &Snapshot) -> Option<&String> {
 
 /// A slice is selected, in progress or committed.
 pub(super) fn in_work(snapshot: &Snapshot) -> bool {
-    snapshot.slice_in_work().is_some()
+    snapshot.find_slice_in_work().is_some()
 }
 
 /// Every slice is closed: the project's end is what comes next.
@@ -109,7 +109,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
             (false, true) => "was edited outside cook".to_owned(),
             (false, false) => format!("was edited outside cook ({})", edit.fields.join(", ")),
         };
-        drift.cause_at(
+        drift.note_cause(
             &format!(".agent/{}", edit.file),
             Code::EditedOutside,
             format!("`.agent/{}` {what}", edit.file),
@@ -124,15 +124,15 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         let strict = facts.config.as_ref().is_some_and(|config| config.strict);
         foreign(snapshot, facts.since()?, strict, &mut drift);
     }
-    taken_away(snapshot, facts, &mut drift)?;
+    note_taken_away(snapshot, facts, &mut drift)?;
     let head = facts.head()?;
-    let room = wave::room_at(snapshot, head).filter(|_| end_is_near(snapshot));
+    let room = wave::find_room(snapshot, head).filter(|_| end_is_near(snapshot));
     if let Some(room) = room.filter(|room| !room.red.is_empty()) {
         let what = format!("at HEAD, in a clean room, {}", room.red.join("; "));
         drift.cause(Code::RoomRed, what);
     }
     let open_audit = wave::open_audit(snapshot).filter(|_| end_is_near(snapshot));
-    for blocker in wave::unanswered(snapshot, head)
+    for blocker in wave::list_unanswered(snapshot, head)
         .into_iter()
         .chain(open_audit)
     {
@@ -141,7 +141,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
             true => "what the user said of slices that were cancelled".to_owned(),
             false => format!("{}'s rejection", blocker.by()),
         };
-        drift.cause_at(
+        drift.note_cause(
             &blocker.id,
             Code::UnansweredNo,
             format!("{whose} ({}) is not answered: {what}", blocker.id),
@@ -193,7 +193,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
     if let [only] = selected[..]
         && (!in_work(snapshot) || id != Some(only))
     {
-        drift.cause_at(
+        drift.note_cause(
             only,
             Code::StatusPairIllegal,
             format!("slice `{only}` is selected in the plan, and it is not active"),
@@ -208,7 +208,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
     let Some(id) = id else { return };
     let Some(slice) = snapshot.plan.slice(id) else {
         if in_work(snapshot) {
-            drift.cause_at(
+            drift.note_cause(
                 id,
                 Code::SliceNotInPlan,
                 format!("the active slice `{id}` is not in the plan"),
@@ -217,7 +217,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
         return;
     };
     if !pair_is_legal(snapshot.active.status, slice.status) {
-        drift.cause_at(
+        drift.note_cause(
             id,
             Code::StatusPairIllegal,
             format!(
@@ -229,7 +229,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
     }
     if in_work(snapshot) {
         if slice.acceptance_criteria.is_empty() {
-            drift.cause_at(
+            drift.note_cause(
                 id,
                 Code::CriteriaMissing,
                 format!("slice `{id}` has no acceptance criteria"),
@@ -237,7 +237,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
         }
         let fields = handoff_differences(snapshot, slice);
         if !fields.is_empty() {
-            drift.cause_at(
+            drift.note_cause(
                 id,
                 Code::HandoffDiffers,
                 format!(
@@ -305,19 +305,19 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
     let basis = &handoff.basis_commit;
     let range = facts.range(basis)?;
     if !range.resolves {
-        drift.cause_at(
+        drift.note_cause(
             "basis_commit",
             Code::BasisUnresolved,
             format!("`basis_commit` {basis} is not a commit of this repository"),
         );
     } else if !range.ancestor {
-        drift.cause_at(
+        drift.note_cause(
             "basis_commit",
             Code::BasisNotAncestor,
             format!("`basis_commit` {basis} is not an ancestor of HEAD"),
         );
     }
-    drift.unreported = unreported(snapshot, range);
+    drift.unreported = list_unreported(snapshot, range);
     let holds = active_ledger(snapshot).and_then(|slice| slice.holds.clone());
     drift.holds = holds.filter(|at| facts.on_head.get(at) == Some(&true));
     if snapshot.active.status == ActiveStatus::Committed {
@@ -341,7 +341,7 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
 }
 
 /// Work that HEAD lost since somebody looked at it: nobody judges what is not there.
-fn taken_away(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(), Refusal> {
+fn note_taken_away(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(), Refusal> {
     let since = match mark(snapshot) {
         Some(_) => Some(facts.since()?),
         None => None,
@@ -356,7 +356,7 @@ fn taken_away(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(
         drift.findings.extend(part);
     }
     if end_is_near(snapshot) && since.is_some_and(|since| !is_accounted_for(snapshot, since)) {
-        for finding in gone::lost_done(snapshot, facts, &others) {
+        for finding in gone::find_lost_done(snapshot, facts, &others) {
             drift.add(finding);
         }
     }
@@ -364,13 +364,13 @@ fn taken_away(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(
 }
 
 /// Commits since the mark that are not the active slice's.
-pub fn others_since<'a>(snapshot: &Snapshot, facts: &'a Facts) -> Vec<&'a CommitSeen> {
+pub fn list_others_since<'a>(snapshot: &Snapshot, facts: &'a Facts) -> Vec<&'a CommitSeen> {
     let since = facts.since.as_ref();
     since.map_or_else(Vec::new, |since| list_foreign(snapshot, since))
 }
 
 /// Own commits that no report names.
-fn unreported(snapshot: &Snapshot, range: &Range) -> Vec<String> {
+fn list_unreported(snapshot: &Snapshot, range: &Range) -> Vec<String> {
     let id = snapshot.active.slice_id.as_deref();
     let claimed = active_ledger(snapshot).map_or(&[][..], |slice| slice.claimed.as_slice());
     range
@@ -435,7 +435,7 @@ fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) 
         })
         .map(String::as_str)
         .collect();
-    let count = counted(foreign.len() as u64, "commit");
+    let count = count_noun(foreign.len() as u64, "commit");
     let newest = short(&newest.id);
     match touched.first() {
         Some(path) => drift.cause(Code::ForeignTouchesSlice, format!("{count} up to {newest} not made for the slice: `{path}`, which it works on, changed")),

@@ -5,7 +5,7 @@ use super::by_cook::derive;
 use super::facts::{ConfigFacts, Head};
 use super::rule::{Dispatch, Rule};
 use super::slices::{current_audit, current_review};
-use super::wave::votes_at;
+use super::wave::list_votes;
 use crate::model::{ActiveStatus, Policy, Role, Snapshot};
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub fn estimate(
     let open = snapshot.plan.open_slices().count() as u64;
     estimate.is_planless = !snapshot.ledger.regrounded && open == 0;
     estimate.slices = open.max(u64::from(estimate.is_planless));
-    let in_work = snapshot.slice_in_work().is_some();
+    let in_work = snapshot.find_slice_in_work().is_some();
     let by_cook = derive(snapshot, due, head).is_ok();
     let plans = !snapshot.ledger.regrounded && !by_cook || due.rule == Rule::Recover;
     estimate.add(
@@ -71,7 +71,7 @@ pub fn estimate(
         };
     }
     let have = match open {
-        0 => votes_at(snapshot, head).count() as u64,
+        0 => list_votes(snapshot, head).count() as u64,
         _ => 0,
     };
     let required = snapshot.profile.required_stop_judges.0;

@@ -180,7 +180,7 @@ pub struct OwnQuestion {
 
 impl AnchorQuestion {
     /// What a stored record of a slice is asked.
-    pub fn stored(snapshot: &Snapshot, slice: &Slice, record: &EvidenceRecord) -> Self {
+    pub fn ask_stored(snapshot: &Snapshot, slice: &Slice, record: &EvidenceRecord) -> Self {
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
         let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
         let of = accepted.map(|accepted| WorkOf::Accepted(accepted.seq.0));
@@ -316,14 +316,14 @@ pub struct GateRun {
 
 impl GateRun {
     /// Green, and red at the basis where that is asked for.
-    pub fn passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         self.problem.is_none()
-            && self.receipt.as_ref().is_some_and(Receipt::passed)
+            && self.receipt.as_ref().is_some_and(Receipt::has_passed)
             && (!self.gate.must_fail_at_basis
                 || self
                     .at_basis
                     .as_ref()
-                    .is_some_and(|receipt| !receipt.passed()))
+                    .is_some_and(|receipt| !receipt.has_passed()))
     }
 }
 
@@ -379,12 +379,12 @@ pub struct StopVerifierRun {
 
 impl StopVerifierRun {
     /// It ran in a clean room and exited 0, and nothing else is wrong with its run.
-    pub fn passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         self.problem.is_none()
             && self
                 .receipt
                 .as_ref()
-                .is_some_and(|receipt| receipt.passed() && receipt.proves())
+                .is_some_and(|receipt| receipt.has_passed() && receipt.proves())
     }
 }
 
@@ -598,7 +598,10 @@ impl Facts {
     }
 
     /// Which of the commands are not trusted; nothing is measured when there are none.
-    pub(super) fn untrusted(&self, commands: &BTreeSet<String>) -> Result<Vec<String>, Refusal> {
+    pub(super) fn list_untrusted(
+        &self,
+        commands: &BTreeSet<String>,
+    ) -> Result<Vec<String>, Refusal> {
         if commands.is_empty() {
             return Ok(Vec::new());
         }

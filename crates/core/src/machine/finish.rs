@@ -62,7 +62,7 @@ pub(super) fn finish(
 
     let facts = after(next, facts, before.displace, marks)?;
     let mut dispatch_now = dispatch(Some(next), &facts)?;
-    let is_known = |next: &Snapshot| wave::room_at(next, &head).is_some();
+    let is_known = |next: &Snapshot| wave::find_room(next, &head).is_some();
     if dispatch_now.rule == Rule::Judge && !is_known(next) {
         wave::keep_room(next, facts.room.as_ref());
         dispatch_now = dispatch(Some(next), &facts)?;
@@ -201,7 +201,7 @@ fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(
     let limits = &facts.config()?.limits;
     let granted = &next.counters.granted;
     let steps = limits.steps().saturating_add(granted.steps.unwrap_or(0));
-    let attempts = limits.attempts_with(granted);
+    let attempts = limits.add_attempts(granted);
     let spent_slice = next
         .active
         .slice_id

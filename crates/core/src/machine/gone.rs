@@ -12,11 +12,11 @@ const NAMED: usize = 5;
 /// What tells the work of a slice that is committed or about to be accepted.
 pub(super) fn own_question(snapshot: &Snapshot, id: &str) -> Option<OwnQuestion> {
     let head = snapshot.ledger.slices.get(id)?.head.as_deref()?;
-    own_question_at(snapshot, id, head)
+    ask_own_at(snapshot, id, head)
 }
 
 /// The same of a commit that is to be its head.
-pub(super) fn own_question_at(snapshot: &Snapshot, id: &str, head: &str) -> Option<OwnQuestion> {
+pub(super) fn ask_own_at(snapshot: &Snapshot, id: &str, head: &str) -> Option<OwnQuestion> {
     let ledger = snapshot.ledger.slices.get(id)?;
     Some(OwnQuestion {
         slice_id: id.to_owned(),
@@ -30,7 +30,7 @@ pub(super) fn own_question_at(snapshot: &Snapshot, id: &str, head: &str) -> Opti
 }
 
 /// The committed slice's work, to be looked for at HEAD.
-pub(super) fn committed_question(snapshot: &Snapshot) -> Option<OwnQuestion> {
+pub(super) fn ask_committed(snapshot: &Snapshot) -> Option<OwnQuestion> {
     let active = &snapshot.active;
     let id = active.slice_id.as_deref();
     own_question(
@@ -45,7 +45,7 @@ pub(super) fn standing_question(snapshot: &Snapshot, seen: &str) -> StandingQues
         seen: seen.to_owned(),
         ..StandingQuestion::default()
     };
-    for slice in done(snapshot) {
+    for slice in list_done(snapshot) {
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
         let accepted = ledger.and_then(|ledger| ledger.accepted.clone());
         let id = slice.slice_id.clone();
@@ -53,13 +53,13 @@ pub(super) fn standing_question(snapshot: &Snapshot, seen: &str) -> StandingQues
             .survivals
             .extend(accepted.map(|accepted| (id, accepted)));
         let records = slice.evidence.iter().filter_map(Evidence::record);
-        let stored = records.map(|record| AnchorQuestion::stored(snapshot, slice, record));
+        let stored = records.map(|record| AnchorQuestion::ask_stored(snapshot, slice, record));
         question.anchors.extend(stored);
     }
     question
 }
 
-fn done(snapshot: &Snapshot) -> impl Iterator<Item = &Slice> {
+fn list_done(snapshot: &Snapshot) -> impl Iterator<Item = &Slice> {
     let slices = snapshot.plan.candidate_slices.iter();
     slices.filter(|slice| slice.status == SliceStatus::Done)
 }
@@ -83,7 +83,7 @@ pub(super) fn tell_taken_back(
     Some(format!(
         "commit {} of slice `{id}` is on HEAD, and nothing of its work is there any more: not {}{}",
         short(head),
-        listed(&found.lost),
+        list_names(&found.lost),
         by(&found.lost, others)
     ))
 }
@@ -99,14 +99,14 @@ pub(super) fn tell_part(
     let places = [&found.lost[..], &found.rewritten[..]].concat();
     let what = format!(
         "HEAD holds only a part of the work of slice `{id}`, which is committed: not, or not as it was, {}{}",
-        listed(&places),
+        list_names(&places),
         by(&places, others)
     );
     Some(Finding::new(Code::ReboundInPart, what).at(id))
 }
 
 /// Done slices that any re-ground opens again, as far as the facts tell.
-pub(super) fn lost_done(
+pub(super) fn find_lost_done(
     snapshot: &Snapshot,
     facts: &Facts,
     others: &[&CommitSeen],
@@ -117,13 +117,13 @@ pub(super) fn lost_done(
         let what = match survival.filter(|found| found.rest == Rest::None) {
             Some(found) => format!(
                 "its work is not at HEAD any more: not {}{}",
-                listed(&found.lost),
+                list_names(&found.lost),
                 by(&found.lost, others)
             ),
             None => {
                 let mut records = slice.evidence.iter().filter_map(Evidence::record);
                 let gone = records.find(|record| {
-                    let key = AnchorQuestion::stored(snapshot, slice, record).key();
+                    let key = AnchorQuestion::ask_stored(snapshot, slice, record).key();
                     let answer = facts.anchors.get(&key);
                     answer.is_some_and(|answer| answer.verdict == Verdict::Missing)
                 })?;
@@ -135,7 +135,7 @@ pub(super) fn lost_done(
         );
         Some(Finding::new(Code::CriterionLostProof, what).at(id.clone()))
     };
-    done(snapshot).filter_map(lost).collect()
+    list_done(snapshot).filter_map(lost).collect()
 }
 
 /// The commits that changed these places.
@@ -152,11 +152,11 @@ fn by(places: &[String], others: &[&CommitSeen]) -> String {
     let named: Vec<String> = others.map(|commit| short(&commit.id).to_owned()).collect();
     match named.is_empty() {
         true => String::new(),
-        false => format!("; changed there by {}", listed(&named)),
+        false => format!("; changed there by {}", list_names(&named)),
     }
 }
 
-fn listed(names: &[String]) -> String {
+fn list_names(names: &[String]) -> String {
     let named = names.iter().take(NAMED).cloned();
     let named = named.collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(NAMED) {

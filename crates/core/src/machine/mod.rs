@@ -40,13 +40,13 @@ mod work;
 mod worktree;
 
 pub use apply::{apply, needs};
-pub use asked::rated_besides;
+pub use asked::list_other_ratings;
 pub use assurance::{AUDIT_EVERY, AuditRule};
 pub use bootstrap::NO_MISSION;
 pub use brief::{incoming, message_id};
 pub use by_cook::{MOST_BY_COOK, derive};
 pub use dispatch::{dispatch, dispatch_needs, explain, not_your_turn};
-pub use drift::{contradictions, handoff_differences, new_answer, others_since};
+pub use drift::{contradictions, handoff_differences, list_others_since, new_answer};
 pub use estimate::{SessionEstimate, estimate};
 pub use facts::{
     AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CONTRACT_TEXTS, CommitFacts,
@@ -56,14 +56,14 @@ pub use facts::{
 };
 pub use planning::MAX_SLICES;
 pub use rebound::{Rebound, ReboundQuestion, follow, rebound_question};
-pub use reground::{Choice, Found, Selection, find_slice, find_state, found_needs};
+pub use reground::{Choice, Found, Selection, find_slice, find_state, list_needs};
 pub use reports::claims;
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, id_is_valid, ready,
     waits_for,
 };
-pub use text::{quoted, short};
+pub use text::{quote_word, short};
 pub use ticket::{is_for_tree, ticket};
-pub use wave::{audit_to_answer, left_without, owed, unanswered, votes_at};
+pub use wave::{find_audit_to_answer, list_left_without, list_owed, list_unanswered, list_votes};
 pub use work::Step;

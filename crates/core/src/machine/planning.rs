@@ -268,7 +268,7 @@ fn revise(
                 ),
             ));
         }
-        let anchors = proof::dropped_by(work.before, block, id, criterion);
+        let anchors = proof::list_dropping_anchors(work.before, block, id, criterion);
         let what = format!("`{criterion}` was dropped as satisfied already, by {anchors}");
         work.remark(Code::CriterionDropped, id, what);
     }

@@ -21,7 +21,7 @@ pub(super) fn has_vanished(work: &Work) -> Result<bool, Refusal> {
 
 /// Why nothing of the committed slice's work counts although its commit is on HEAD.
 pub(super) fn tell_taken_back(work: &Work) -> Option<String> {
-    let others = drift::others_since(work.before, work.facts);
+    let others = drift::list_others_since(work.before, work.facts);
     gone::tell_taken_back(work.before, work.facts, &others)
 }
 

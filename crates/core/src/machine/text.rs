@@ -6,6 +6,6 @@ pub fn short(commit: &str) -> &str {
 }
 
 /// A word in single quotes, as it can be pasted into a shell.
-pub fn quoted(word: &str) -> String {
+pub fn quote_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

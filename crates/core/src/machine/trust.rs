@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// Commands of every slice that may be open after this block (a done one may be reopened),
 /// and the one that the project's end rests on.
-pub(super) fn named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
+pub(super) fn list_named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
     let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
     let kept = &snapshot.plan.candidate_slices;
     planned

@@ -1,7 +1,7 @@
 //! What the next attempt at a slice must fix. It adds up until a review has seen an attempt, and a
 //! review that says no adds what it asks for.
 
-use super::asked::{add_new, asked_by};
+use super::asked::{add_new, list_requests};
 use super::wave;
 use super::work::Work;
 use crate::model::{AuditNote, FixNote, ReportRecord, SliceLedger};
@@ -36,7 +36,7 @@ impl Work<'_> {
         match ledger.review.take() {
             None => fixed,
             Some(review) if review.rejects() => {
-                let asked = asked_by(&review);
+                let asked = list_requests(&review);
                 ledger.sent_back = Some(review);
                 asked
             }

@@ -1,7 +1,7 @@
 //! The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
 
 use super::answers;
-use super::asked::{asked_by, rated_besides};
+use super::asked::{list_other_ratings, list_requests};
 use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
 use crate::diagnostic::Code;
@@ -14,7 +14,7 @@ use crate::model::{
 pub(super) const WAVES_PER_HEAD: u64 = 2;
 
 /// Votes of the current wave at this HEAD.
-pub fn votes_at<'a>(snapshot: &'a Snapshot, head: &'a Head) -> impl Iterator<Item = &'a Vote> {
+pub fn list_votes<'a>(snapshot: &'a Snapshot, head: &'a Head) -> impl Iterator<Item = &'a Vote> {
     snapshot
         .ledger
         .wave
@@ -24,7 +24,7 @@ pub fn votes_at<'a>(snapshot: &'a Snapshot, head: &'a Head) -> impl Iterator<Ite
 }
 
 /// What is known of HEAD's tree in a clean room.
-pub(super) fn room_at<'a>(snapshot: &'a Snapshot, head: &Head) -> Option<&'a RoomCheck> {
+pub(super) fn find_room<'a>(snapshot: &'a Snapshot, head: &Head) -> Option<&'a RoomCheck> {
     let room = snapshot.ledger.room.as_ref();
     room.filter(|room| Some(&room.tree) == head.tree.as_ref())
 }
@@ -68,7 +68,7 @@ pub(super) fn blocker(vote: &Vote) -> Blocker {
 pub(in crate::machine) fn review_blocker(review: &ReviewNote) -> Blocker {
     Blocker {
         id: format!("{}{}", Blocker::REVIEW, review.seq.0),
-        what: asked_by(review),
+        what: list_requests(review),
     }
 }
 
@@ -79,7 +79,7 @@ pub(in crate::machine) fn open_audit(snapshot: &Snapshot) -> Option<Blocker> {
 }
 
 /// The same where the committed slice is closed or taken up again.
-pub fn audit_to_answer(snapshot: &Snapshot) -> Option<Blocker> {
+pub fn find_audit_to_answer(snapshot: &Snapshot) -> Option<Blocker> {
     match current_audit(snapshot) {
         Some(audit) => audit.rejects.then(|| audit_blocker(audit)),
         None => open_audit(snapshot),
@@ -91,7 +91,7 @@ fn audit_blocker(audit: &AuditNote) -> Blocker {
         .next_slice
         .iter()
         .map(|next| format!("wants next: {next}"));
-    let rated = rated_besides(&audit.findings, &audit.concerns);
+    let rated = list_other_ratings(&audit.findings, &audit.concerns);
     let named = audit.findings.iter().cloned().chain(rated);
     Blocker {
         id: format!("{}{}", Blocker::AUDIT, audit.seq.0),
@@ -122,24 +122,24 @@ pub(super) fn follow_audit(next: &mut Snapshot, audit: &AuditNote) {
 
 /// Rejections that a re-ground owes an answer: those carried along, those of a wave that HEAD left
 /// behind, a review's whose criteria are others now, and what its slices left when they were cancelled.
-pub fn unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
+pub fn list_unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
     let mut rejections = snapshot.ledger.unanswered.clone();
     let votes = snapshot.ledger.wave.votes.iter();
     let void =
         votes.filter(|vote| !vote.can_stop && Some(vote.head.as_str()) != head.commit.as_deref());
     owe(&mut rejections, void.map(blocker));
-    owe(&mut rejections, owed_by_slices(snapshot));
+    owe(&mut rejections, list_owed_by_slices(snapshot));
     rejections
 }
 
 /// Rejections that a re-ground under any rule but the last owes an answer: it voids the wave.
-pub fn owed(snapshot: &Snapshot) -> Vec<Blocker> {
-    let mut rejections = owed_to_judges(snapshot);
-    owe(&mut rejections, owed_by_slices(snapshot));
+pub fn list_owed(snapshot: &Snapshot) -> Vec<Blocker> {
+    let mut rejections = list_owed_to_judges(snapshot);
+    owe(&mut rejections, list_owed_by_slices(snapshot));
     rejections
 }
 
-fn owed_to_judges(snapshot: &Snapshot) -> Vec<Blocker> {
+fn list_owed_to_judges(snapshot: &Snapshot) -> Vec<Blocker> {
     let ledger = &snapshot.ledger;
     let mut rejections = ledger.unanswered.clone();
     let of_wave = ledger.wave.votes.iter().filter(|vote| !vote.can_stop);
@@ -147,9 +147,9 @@ fn owed_to_judges(snapshot: &Snapshot) -> Vec<Blocker> {
     rejections
 }
 
-fn owed_by_slices(snapshot: &Snapshot) -> impl Iterator<Item = Blocker> {
+fn list_owed_by_slices(snapshot: &Snapshot) -> impl Iterator<Item = Blocker> {
     let void = void_rejection(snapshot).map(review_blocker);
-    void.into_iter().chain(left_by_cancelled(snapshot))
+    void.into_iter().chain(list_left_by_cancelled(snapshot))
 }
 
 /// Adds what is not owed yet.
@@ -163,9 +163,9 @@ pub(super) fn owe(to: &mut Vec<Blocker>, more: impl IntoIterator<Item = Blocker>
 
 /// What no slice takes up any more, because all that did were cancelled, until it is answered: noes
 /// of reviews and audits, and what the user said.
-pub(super) fn left_by_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
+pub(super) fn list_left_by_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
     let mut left = find_rejected_and_cancelled(snapshot);
-    left.extend(answers::left_by_cancelled(snapshot));
+    left.extend(answers::list_left_by_cancelled(snapshot));
     let answered = &snapshot.ledger.answered_rejections;
     left.retain(|no| answered.iter().all(|answered| answered.no.id != no.id));
     left
@@ -188,7 +188,7 @@ fn find_rejected_and_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
 }
 
 /// What would be left beside what is owed now, were these slices cancelled.
-pub fn left_without(snapshot: &Snapshot, slices: &[&String]) -> Vec<Blocker> {
+pub fn list_left_without(snapshot: &Snapshot, slices: &[&String]) -> Vec<Blocker> {
     if slices.is_empty() {
         return Vec::new();
     }
@@ -198,21 +198,21 @@ pub fn left_without(snapshot: &Snapshot, slices: &[&String]) -> Vec<Blocker> {
             slice.status = SliceStatus::Cancelled;
         }
     }
-    let now = left_by_cancelled(snapshot);
-    let mut left = left_by_cancelled(&then);
+    let now = list_left_by_cancelled(snapshot);
+    let mut left = list_left_by_cancelled(&then);
     left.retain(|no| !now.contains(no));
     left
 }
 
 /// Ends the wave without an answer: its votes no longer count, its rejections stay owed.
 pub(super) fn void(next: &mut Snapshot) {
-    next.ledger.unanswered = owed_to_judges(next);
+    next.ledger.unanswered = list_owed_to_judges(next);
     next.ledger.wave.votes.clear();
 }
 
 /// Takes back what was answered with slices that are cancelled now and were not in `before`; what a
 /// proof shows to be there stays answered.
-pub(super) fn owed_again(next: &mut Snapshot, before: &Plan) -> Vec<Blocker> {
+pub(super) fn take_back_answers(next: &mut Snapshot, before: &Plan) -> Vec<Blocker> {
     let is_new = |slice: &&Slice| {
         let before = before.slice(&slice.slice_id);
         slice.status == SliceStatus::Cancelled

@@ -54,7 +54,7 @@ impl<'a> Work<'a> {
     }
 
     /// The plan's entry.
-    pub fn planned(&mut self, id: &str) -> Result<&mut Slice, Refusal> {
+    pub fn find_planned(&mut self, id: &str) -> Result<&mut Slice, Refusal> {
         let slice = self.next.plan.slice_mut(id);
         slice
             .ok_or_else(|| Refusal::new(Code::SliceUnknown, format!("no slice `{id}` in the plan")))

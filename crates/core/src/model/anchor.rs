@@ -50,7 +50,7 @@ pub enum Anchor {
 #[error("{0}")]
 pub struct Malformed(pub String);
 
-fn malformed<T>(why: impl Into<String>) -> Result<T, Malformed> {
+fn refuse_form<T>(why: impl Into<String>) -> Result<T, Malformed> {
     Err(Malformed(why.into()))
 }
 
@@ -92,14 +92,14 @@ impl Anchor {
     /// When the text follows no form of the grammar.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         if text.chars().count() > MAX_ANCHOR {
-            return malformed(format!("an anchor is longer than {MAX_ANCHOR} characters"));
+            return refuse_form(format!("an anchor is longer than {MAX_ANCHOR} characters"));
         }
         if text.chars().any(char::is_control) {
-            return malformed("an anchor holds a control character");
+            return refuse_form("an anchor holds a control character");
         }
         let text = text.trim();
         if let Some(name) = text.strip_prefix("test:") {
-            return named(name, "a test's name").map(Self::Test);
+            return parse_name(name, "a test's name").map(Self::Test);
         }
         if let Some(rest) = text.strip_prefix("cmd:") {
             return command(rest);
@@ -109,15 +109,15 @@ impl Anchor {
         }
         if let Some(rest) = text.strip_prefix("gone:") {
             let (path, line) = match rest.split_once('#') {
-                Some((path, line)) => (path, Some(named(line, "the line")?)),
+                Some((path, line)) => (path, Some(parse_name(line, "the line")?)),
                 None => (rest, None),
             };
-            let path = named(path, "the path")?;
+            let path = parse_name(path, "the path")?;
             check_path(&path)?;
             return Ok(Anchor::Gone { path, line });
         }
         if let Some(rest) = text.strip_prefix("entry:") {
-            let path = named(rest, "the path")?;
+            let path = parse_name(rest, "the path")?;
             check_path(&path)?;
             return Ok(Anchor::Entry(path));
         }
@@ -134,10 +134,10 @@ impl Anchor {
     }
 }
 
-fn named(text: &str, what: &str) -> Result<String, Malformed> {
+fn parse_name(text: &str, what: &str) -> Result<String, Malformed> {
     let text = text.trim();
     if text.is_empty() {
-        return malformed(format!("{what} is missing"));
+        return refuse_form(format!("{what} is missing"));
     }
     Ok(text.to_owned())
 }
@@ -151,29 +151,29 @@ fn hex(
     if length.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(text.to_ascii_lowercase());
     }
-    malformed(format!("`{text}` is not {what}"))
+    refuse_form(format!("`{text}` is not {what}"))
 }
 
 fn command(rest: &str) -> Result<Anchor, Malformed> {
     let Some((command, text)) = rest.rsplit_once('#') else {
-        return malformed("`cmd:` needs `#` and a line of the output, or `#exit`");
+        return refuse_form("`cmd:` needs `#` and a line of the output, or `#exit`");
     };
-    let command = named(command, "the command")?;
+    let command = parse_name(command, "the command")?;
     if !shell_words::split(&command).is_ok_and(|words| !words.is_empty()) {
-        return malformed("the command has an open quote");
+        return refuse_form("the command has an open quote");
     }
     Ok(Anchor::Command {
         command,
-        text: named(text, "what stands after `#`")?,
+        text: parse_name(text, "what stands after `#`")?,
     })
 }
 
 fn doc(rest: &str) -> Result<Anchor, Malformed> {
     let (place, section) = match rest.split_once('#') {
-        Some((place, section)) => (place, Some(named(section, "the section")?)),
+        Some((place, section)) => (place, Some(parse_name(section, "the section")?)),
         None => (rest, None),
     };
-    let place = named(place, "the document")?;
+    let place = parse_name(place, "the document")?;
     if !place.contains("://") {
         check_path(&place)?;
     }
@@ -185,14 +185,14 @@ fn user(rest: &str) -> Result<Anchor, Malformed> {
         Some((id, quote)) => (id, Some(quote.trim())),
         None => (rest, None),
     };
-    let id = named(id, "the message's id")?;
+    let id = parse_name(id, "the message's id")?;
     if id.contains(char::is_whitespace) {
-        return malformed("a message's id has no blanks");
+        return refuse_form("a message's id has no blanks");
     }
     let quote = match quote {
         Some(quote) => match quote.strip_prefix('\'').and_then(|q| q.strip_suffix('\'')) {
             Some(quote) if !quote.is_empty() => Some(quote.to_owned()),
-            _ => return malformed("a quote stands between `'` and `'`"),
+            _ => return refuse_form("a quote stands between `'` and `'`"),
         },
         None => None,
     };
@@ -216,14 +216,14 @@ fn place(text: &str) -> Result<Anchor, Malformed> {
                 first: first as usize,
                 last: last as usize,
             }),
-            (Some(_), Some(_)) => malformed(format!("lines {lines} run backwards")),
-            _ => malformed(format!(
+            (Some(_), Some(_)) => refuse_form(format!("lines {lines} run backwards")),
+            _ => refuse_form(format!(
                 "`{lines}` is not a line number from 1, or a pair of them"
             )),
         };
     }
     let Some((path, symbol)) = text.split_once(':') else {
-        return malformed(format!(
+        return refuse_form(format!(
             "`{text}` is not an anchor: a file needs `:line` or `:symbol`"
         ));
     };
@@ -232,7 +232,7 @@ fn place(text: &str) -> Result<Anchor, Malformed> {
     let begins = !symbol.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     let names = symbol.contains(char::is_alphanumeric);
     if !(begins && names && symbol.chars().all(fits)) {
-        return malformed(format!("`{symbol}` is neither a line nor a symbol"));
+        return refuse_form(format!("`{symbol}` is neither a line nor a symbol"));
     }
     Ok(Anchor::Symbol {
         path: path.to_owned(),
@@ -242,14 +242,14 @@ fn place(text: &str) -> Result<Anchor, Malformed> {
 
 fn check_path(path: &str) -> Result<(), Malformed> {
     if path.is_empty() {
-        return malformed("the path is missing");
+        return refuse_form("the path is missing");
     }
     let drive = matches!(path.as_bytes(), [_, b':', b'/' | b'\\', ..]);
     if path.starts_with('/') || path.starts_with('\\') || path.starts_with('~') || drive {
-        return malformed(format!("`{path}` is not relative to the repository"));
+        return refuse_form(format!("`{path}` is not relative to the repository"));
     }
     if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
-        return malformed(format!(
+        return refuse_form(format!(
             "`{path}` is not a plain path inside the repository"
         ));
     }

@@ -118,35 +118,35 @@ pub enum BriefLine {
 #[serde(deny_unknown_fields)]
 struct PlainLine {
     slot: Slot,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     rule: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     source: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     claim: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     evidence: Option<String>,
-    #[serde(default, deserialize_with = "given_basis")]
+    #[serde(default, deserialize_with = "read_given_basis")]
     basis: Option<Basis>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     reopen: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     lesson: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     question: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     verifies: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     action: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "read_given")]
     outcome: Option<String>,
 }
 
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+fn read_given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Text::deserialize(deserializer).map(Some)
 }
 
-fn given_basis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Basis>, D::Error> {
+fn read_given_basis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Basis>, D::Error> {
     Basis::deserialize(deserializer).map(Some)
 }
 

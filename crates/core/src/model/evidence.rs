@@ -204,7 +204,7 @@ pub struct Receipt {
 
 impl Receipt {
     /// Exit 0, in time.
-    pub fn passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         self.exit_code == Some(0) && !self.timed_out
     }
 

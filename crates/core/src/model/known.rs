@@ -126,7 +126,7 @@ impl KnownAgent {
 
     /// The names of those whose file has this line. For texts that every start of the
     /// program puts together, most of them for nothing: no file is parsed.
-    pub fn names_with(line: &str) -> impl Iterator<Item = &'static str> {
+    pub fn list_names_with(line: &str) -> impl Iterator<Item = &'static str> {
         FILES
             .iter()
             .filter(move |(_, text)| text.lines().any(|found| found == line))
@@ -179,7 +179,7 @@ mod tests {
                 .map(KnownAgent::name)
                 .collect()
         };
-        let with = |line: &str| KnownAgent::names_with(line).collect::<Vec<_>>();
+        let with = |line: &str| KnownAgent::list_names_with(line).collect::<Vec<_>>();
         assert_eq!(with("[hooks]"), those(|_| true));
         assert_eq!(
             with("statusline = true"),

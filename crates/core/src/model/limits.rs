@@ -34,7 +34,7 @@ impl Limits {
     }
 
     /// The same with what the user granted besides.
-    pub fn attempts_with(&self, granted: &Limits) -> u64 {
+    pub fn add_attempts(&self, granted: &Limits) -> u64 {
         self.attempts()
             .saturating_add(granted.attempts_per_slice.unwrap_or(0))
     }

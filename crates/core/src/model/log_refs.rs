@@ -102,7 +102,7 @@ impl LogRefs {
     }
 
     /// The log by which a commit was found done; `*` for all of them.
-    pub fn done(&self, commit: &str) -> String {
+    pub fn name_done(&self, commit: &str) -> String {
         self.beside("done", commit)
     }
 
@@ -138,7 +138,7 @@ mod tests {
             assert!(seen.insert(log), "{branch}");
         }
         assert_eq!(names.log("feature/x"), "refs/cook/log/feature%2Fx");
-        assert_eq!(names.done("abc"), "refs/cook/done/abc");
+        assert_eq!(names.name_done("abc"), "refs/cook/done/abc");
     }
 
     #[test]

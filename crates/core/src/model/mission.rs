@@ -15,10 +15,10 @@ pub const MAX_ANCHOR_CHARS: usize = 200;
 pub fn mission_anchor(mission: &str) -> Option<String> {
     mission
         .split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'])
-        .find_map(anchor_of_line)
+        .find_map(find_anchor)
 }
 
-fn anchor_of_line(line: &str) -> Option<String> {
+fn find_anchor(line: &str) -> Option<String> {
     let visible: String = line
         .chars()
         .filter(|c| c.is_whitespace() || !is_hidden(*c))

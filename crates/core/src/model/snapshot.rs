@@ -40,7 +40,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// The slice that is selected, in progress or committed.
-    pub fn slice_in_work(&self) -> Option<&str> {
+    pub fn find_slice_in_work(&self) -> Option<&str> {
         let is_in_work = matches!(
             self.active.status,
             ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed

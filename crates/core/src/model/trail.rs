@@ -102,7 +102,7 @@ impl<T> Trail<T> {
 
 impl Trail<SliceRecord> {
     /// The newest record of a slice.
-    pub fn newest_of(&self, slice_id: &str) -> Option<SliceRecord> {
+    pub fn find_newest(&self, slice_id: &str) -> Option<SliceRecord> {
         let id = serde_json::to_string(slice_id).ok()?;
         let key = format!("\"slice_id\":{id}");
         let holds = memmem::Finder::new(key.as_bytes());

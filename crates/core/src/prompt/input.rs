@@ -30,7 +30,7 @@ pub struct PromptInput<'a> {
 
 impl<'a> PromptInput<'a> {
     /// Findings that the prompt does not begin with as its reason.
-    pub(super) fn found_besides(&self) -> impl Iterator<Item = &'a Finding> {
+    pub(super) fn list_other_findings(&self) -> impl Iterator<Item = &'a Finding> {
         let reason = self.reason;
         let is_whole = reason.len() <= MAX_PART_CHARS;
         let findings = self.findings.iter();

@@ -64,7 +64,7 @@ pub(super) fn slices(snapshot: &Snapshot) -> Vec<String> {
 
 /// What else is planned or done, a line each, for whoever looks at one slice alone.
 pub(super) fn other_slices(snapshot: &Snapshot) -> Vec<String> {
-    let in_work = snapshot.slice_in_work();
+    let in_work = snapshot.find_slice_in_work();
     let slices = snapshot.plan.candidate_slices.iter().filter(|slice| {
         slice.status != SliceStatus::Cancelled && Some(slice.slice_id.as_str()) != in_work
     });

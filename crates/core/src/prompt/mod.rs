@@ -27,7 +27,7 @@ use crate::model::{Role, Snapshot};
 use crate::report;
 use parts::{must_fix, parts};
 use quote::Quoted;
-use slices::rule_of;
+use slices::find_rule;
 
 /// What a role may read besides.
 const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,
@@ -152,8 +152,8 @@ fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
                 Role::StopJudge => SEVEN_FILES,
                 _ => EIGHT_FILES,
             };
-            Quoted::own_with(SHARED.trim_end(), ("{{files}}", files))
-                .numbered("{{log}}", snapshot.ledger.seq.0)
+            Quoted::from_own_with(SHARED.trim_end(), ("{{files}}", files))
+                .with_number("{{log}}", snapshot.ledger.seq.0)
         }
         "rule" => Quoted::word(input.rule),
         "action" => Quoted::line(&without_attribution(input.action)),
@@ -164,8 +164,8 @@ fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
         "slice_id" => Quoted::word(snapshot.active.slice_id.as_deref().unwrap_or_default()),
         "wave" => Quoted::word(&snapshot.state.current_stop_wave_id.0.to_string()),
         "judges" => Quoted::word(&snapshot.profile.required_stop_judges.0.to_string()),
-        "parts" => Quoted::titled(parts(input)),
-        "format" => Quoted::fenced(
+        "parts" => Quoted::with_titles(parts(input)),
+        "format" => Quoted::fence(
             "text",
             &report_format(input.role, input.rule, snapshot, input.selection),
         ),
@@ -182,14 +182,14 @@ fn remaining_ids(snapshot: &Snapshot) -> String {
 pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot, selection: &Selection) -> String {
     let left_out = match role {
         Role::Regrounder => {
-            let mut keys = refused_keys(rule, snapshot, selection);
-            keys.extend(kept_lists(snapshot));
+            let mut keys = list_refused_keys(rule, snapshot, selection);
+            keys.extend(list_kept(snapshot));
             keys
         }
         Role::Implementer if must_fix(snapshot).is_empty() => vec![report::MUST_FIX],
         _ => Vec::new(),
     };
-    let format = report::format_without(role, &left_out);
+    let format = report::render_format_without(role, &left_out);
     let header = report::fields(role);
     let filled = [
         clean(&snapshot.state.mission_anchor, Lines::Fold),
@@ -208,7 +208,7 @@ pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot, selection: &Se
 }
 
 /// Lists that stay where they are left out: an empty one that is copied would clear them unsaid.
-fn kept_lists(snapshot: &Snapshot) -> Vec<&'static str> {
+fn list_kept(snapshot: &Snapshot) -> Vec<&'static str> {
     let lists = [
         ("release_blocker_ids", &snapshot.state.release_blocker_ids),
         ("high_value_gaps", &snapshot.ledger.high_value_gaps),
@@ -218,8 +218,8 @@ fn kept_lists(snapshot: &Snapshot) -> Vec<&'static str> {
 }
 
 /// What a regrounder's block may not hold now.
-fn refused_keys(rule: &str, snapshot: &Snapshot, selection: &Selection) -> Vec<&'static str> {
-    let rule = rule_of(rule);
+fn list_refused_keys(rule: &str, snapshot: &Snapshot, selection: &Selection) -> Vec<&'static str> {
+    let rule = find_rule(rule);
     let held = selection.held.is_some();
     let is_open = |choice: &Choice| rule.is_some_and(|rule| choice.is_open(rule, snapshot, held));
     let keys: [(&str, &[Choice]); 10] = [

@@ -9,11 +9,13 @@ use super::lists::{
 };
 use super::quote::Quoted;
 use super::reports::{
-    REPORTS, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_before,
-    said_besides, standing_review, vote,
+    REPORTS, audit_text, is_of_this_commit, list_earlier_notes, list_fixes, list_other_notes,
+    rejection, review_id, review_text, standing_review, vote,
 };
-use super::slices::{PLAN, active_text, claimed_besides, may_select, plan_text};
-use crate::machine::{Rule, audit_to_answer, current_review, left_without, new_answer, owed};
+use super::slices::{PLAN, active_text, list_other_claims, may_select, plan_text};
+use crate::machine::{
+    Rule, current_review, find_audit_to_answer, list_left_without, list_owed, new_answer,
+};
 use crate::model::{Role, SliceLedger, Snapshot};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
@@ -32,7 +34,7 @@ pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
     let found = [
         (
             "What cook found:",
-            list(input.found_besides().map(finding).collect()),
+            list(input.list_other_findings().map(finding).collect()),
         ),
         (BRIEF, cooks_own(input.brief)),
         ("The repository:", cooks_own(input.context)),
@@ -65,11 +67,11 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
     let is_end = input.rule == Rule::Conclude.id();
     let voided = answer_to(snapshot, active);
     let is_reconciled = input.rule == Rule::Reconcile.id();
-    let audit_owed = audit_to_answer(snapshot).filter(|_| is_reconciled || active.is_none());
+    let audit_owed = find_audit_to_answer(snapshot).filter(|_| is_reconciled || active.is_none());
     let rejections = match is_end {
         // `conclude` answers those of the wave.
         true => ledger.unanswered.clone(),
-        false => owed(snapshot),
+        false => list_owed(snapshot),
     };
     vec![
         (ANSWERS, answers(&ledger.answers)),
@@ -99,7 +101,7 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "Commits of its own that are reported:",
-            list(claimed_besides(active)),
+            list(list_other_claims(active)),
         ),
         (
             match current_review(snapshot) {
@@ -149,7 +151,7 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "Where the slices that these rest on are cancelled, `answers` says what becomes of each:",
-            list(left_if_cancelled(snapshot)),
+            list(list_left_if_cancelled(snapshot)),
         ),
         (
             "The votes of this wave:",
@@ -191,10 +193,10 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
 }
 
 /// What would be owed if what is open were cancelled; a committed slice cannot be.
-fn left_if_cancelled(snapshot: &Snapshot) -> Vec<String> {
+fn list_left_if_cancelled(snapshot: &Snapshot) -> Vec<String> {
     let open = snapshot.plan.open_slices().map(|slice| &slice.slice_id);
     let open: Vec<&String> = open.filter(|id| !snapshot.is_committed(id)).collect();
-    let left = left_without(snapshot, &open);
+    let left = list_left_without(snapshot, &open);
     left.iter()
         .map(|no| cut(&rejection(no), LEFT, PLAN))
         .collect()
@@ -226,7 +228,9 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "What attempts before said of what they had to fix:",
-            list(ledger.map_or_else(Vec::new, |slice| said_before(slice, must_fix(snapshot)))),
+            list(ledger.map_or_else(Vec::new, |slice| {
+                list_earlier_notes(slice, must_fix(snapshot))
+            })),
         ),
         (
             "What the last attempt said that its checks came to:",
@@ -250,7 +254,7 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "Commits of its own that are reported:",
-            list(claimed_besides(ledger)),
+            list(list_other_claims(ledger)),
         ),
         ("Criteria the user amended:", list(amendments(snapshot))),
     ]
@@ -258,7 +262,7 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
 
 fn reviewer(input: &PromptInput) -> Vec<Part> {
     let snapshot = input.snapshot;
-    let mut parts = committed(snapshot);
+    let mut parts = describe_committed(snapshot);
     parts.extend([
         (
             "The other slices (what they do is not asked of this one):",
@@ -272,7 +276,7 @@ fn reviewer(input: &PromptInput) -> Vec<Part> {
 
 fn auditor(input: &PromptInput) -> Vec<Part> {
     let snapshot = input.snapshot;
-    let mut parts = committed(snapshot);
+    let mut parts = describe_committed(snapshot);
     parts.extend([
         (
             AUDIT_BEFORE,
@@ -286,7 +290,7 @@ fn auditor(input: &PromptInput) -> Vec<Part> {
 }
 
 /// A committed slice, as it is reviewed and audited.
-fn committed(snapshot: &Snapshot) -> Vec<Part> {
+fn describe_committed(snapshot: &Snapshot) -> Vec<Part> {
     let ledger = active_ledger(snapshot);
     // One of this commit, given before an answer of the user's or other criteria.
     let void = ledger.and_then(|slice| slice.review.as_ref());
@@ -327,11 +331,11 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
                 }
                 false => "What this attempt had to fix:",
             },
-            list(ledger.map_or_else(Vec::new, |slice| fit(&fixed(slice), REPORTS))),
+            list(ledger.map_or_else(Vec::new, |slice| fit(&list_fixes(slice), REPORTS))),
         ),
         (
             "What its implementer says of that besides:",
-            list(ledger.map_or_else(Vec::new, said_besides)),
+            list(ledger.map_or_else(Vec::new, list_other_notes)),
         ),
         (
             "What its implementer says of the plan and of risks:",
@@ -420,5 +424,5 @@ fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
 }
 
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
-    snapshot.ledger.slices.get(snapshot.slice_in_work()?)
+    snapshot.ledger.slices.get(snapshot.find_slice_in_work()?)
 }

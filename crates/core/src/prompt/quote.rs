@@ -25,12 +25,12 @@ impl Quoted {
     }
 
     /// Cook's own words with others of them in place of a name.
-    pub(super) fn own_with(text: &'static str, (name, words): (&str, &'static str)) -> Self {
+    pub(super) fn from_own_with(text: &'static str, (name, words): (&str, &'static str)) -> Self {
         Self(text.replace(name, words))
     }
 
     /// The same with a number in place of a name.
-    pub(super) fn numbered(self, name: &str, number: u64) -> Self {
+    pub(super) fn with_number(self, name: &str, number: u64) -> Self {
         Self(self.0.replace(name, &number.to_string()))
     }
 
@@ -81,12 +81,12 @@ impl Quoted {
     pub(super) fn section(text: &str) -> Self {
         match text.trim().is_empty() {
             true => Self::own("none"),
-            false => Self::fenced("text", text),
+            false => Self::fence("text", text),
         }
     }
 
     /// Text of a kind, between fences.
-    pub(super) fn fenced(kind: &'static str, text: &str) -> Self {
+    pub(super) fn fence(kind: &'static str, text: &str) -> Self {
         let text = cut(&harmless(text, Lines::Keep));
         let fence = "`".repeat((longest_run(&text) + 1).max(3));
         let text = text.trim_end_matches('\n');
@@ -94,7 +94,7 @@ impl Quoted {
     }
 
     /// Parts below titles of cook's own.
-    pub(super) fn titled(parts: impl IntoIterator<Item = (&'static str, Self)>) -> Self {
+    pub(super) fn with_titles(parts: impl IntoIterator<Item = (&'static str, Self)>) -> Self {
         let parts = parts.into_iter();
         let parts: Vec<String> = parts
             .map(|(title, part)| format!("{title}\n\n{}", part.0))

@@ -2,8 +2,8 @@
 
 use super::fit::{cut, fit};
 use super::slices::{row, rows};
-use crate::diagnostic::counted;
-use crate::machine::rated_besides;
+use crate::diagnostic::count_noun;
+use crate::machine::list_other_ratings;
 use crate::model::{AuditNote, Blocker, Count, FixNote, ReviewNote, SliceLedger, Vote};
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ pub(super) fn review_text(review: Option<&ReviewNote>, besides: &[String]) -> St
     // An older log has no reasons beside what failed.
     match review.concerns.is_empty() {
         true => add("fails", &review.fails),
-        false => add("rubric", &rated_besides(&[], &review.concerns)),
+        false => add("rubric", &list_other_ratings(&[], &review.concerns)),
     }
     add("finding", &review.findings);
     add("smallest follow-up", review.follow_up.as_slice());
@@ -71,7 +71,7 @@ pub(super) fn audit_text(audit: Option<&AuditNote>, owed: Option<&Blocker>) -> S
         true => text.push_str("  nothing is open\n"),
         false => rows(&mut text, "open", &audit.findings, &rest),
     }
-    let rated = rated_besides(&[], &audit.concerns);
+    let rated = list_other_ratings(&[], &audit.concerns);
     rows(&mut text, "rubric", &rated, &rest);
     row(
         &mut text,
@@ -91,8 +91,8 @@ pub(super) fn vote(vote: &Vote) -> String {
         "number {}, at {}: {says}, {}, {}",
         vote.seq.0,
         vote.head,
-        counted(vote.blocker_count.0, "blocker"),
-        counted(vote.high_value_gap_count.0, "high-value gap")
+        count_noun(vote.blocker_count.0, "blocker"),
+        count_noun(vote.high_value_gap_count.0, "high-value gap")
     );
     for reason in &vote.blockers {
         let _ = write!(text, "; {reason}");
@@ -117,7 +117,7 @@ pub(super) fn is_of_this_commit(ledger: &SliceLedger) -> bool {
 }
 
 /// What a commit had to fix, each with what its implementer says that was done about it.
-pub(super) fn fixed(ledger: &SliceLedger) -> Vec<String> {
+pub(super) fn list_fixes(ledger: &SliceLedger) -> Vec<String> {
     let said = |what: &String| {
         let mut notes = ledger.fixes.iter();
         let note = notes.find(|note| note.what.as_ref() == Some(what))?;
@@ -139,7 +139,7 @@ pub(super) fn fixed(ledger: &SliceLedger) -> Vec<String> {
 }
 
 /// What its report says of fixes and names nothing that had to be fixed.
-pub(super) fn said_besides(ledger: &SliceLedger) -> Vec<String> {
+pub(super) fn list_other_notes(ledger: &SliceLedger) -> Vec<String> {
     let notes = ledger.fixes.iter();
     let besides = notes.filter(|note| {
         note.what
@@ -151,7 +151,7 @@ pub(super) fn said_besides(ledger: &SliceLedger) -> Vec<String> {
 }
 
 /// What attempts before said of what they had to fix: what is to be fixed still goes by its number.
-pub(super) fn said_before(ledger: &SliceLedger, must: &[String]) -> Vec<String> {
+pub(super) fn list_earlier_notes(ledger: &SliceLedger, must: &[String]) -> Vec<String> {
     let is_newer = |note: &&FixNote| ledger.fixes.iter().all(|new| new.what != note.what);
     let before = ledger.fixes_before.iter().filter(is_newer);
     let said = before.chain(&ledger.fixes).map(|note| {

@@ -1,7 +1,7 @@
 //! Slices as a prompt shows them: what they are for, what must hold, what they wait for.
 
 use super::fit::fit;
-use crate::diagnostic::{Lines, clean, counted};
+use crate::diagnostic::{Lines, clean, count_noun};
 use crate::machine::{Choice, Rule, Selection, SliceGraph, waits_for};
 use crate::model::{
     ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, SliceLedger, SliceStatus, Snapshot,
@@ -18,20 +18,20 @@ const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the 
 const STANDS: &str = "only a run is red, and all of its work is at HEAD (what mends the run may be another slice's, which is selected first; once it passes, `reopen` with `at` takes this one up as it stands) by commit";
 
 /// The rule of that id.
-pub(super) fn rule_of(id: &str) -> Option<Rule> {
+pub(super) fn find_rule(id: &str) -> Option<Rule> {
     Rule::ALL.into_iter().find(|known| known.id() == id)
 }
 
 /// A report under the rule may select a slice, as far as the repository lets it.
 pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
-    rule_of(rule).is_some_and(|rule| Choice::Select.is_open(rule, snapshot, false))
+    find_rule(rule).is_some_and(|rule| Choice::Select.is_open(rule, snapshot, false))
 }
 
 /// Open slices whole, closed ones in a line, and what can be selected; `selection` with the rule
 /// under which.
 pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection)>) -> String {
     let plan = &snapshot.plan;
-    let in_work = snapshot.slice_in_work();
+    let in_work = snapshot.find_slice_in_work();
     let is_answer_new = snapshot.ledger.answered.is_some();
     let mut text = String::new();
     for slice in &plan.candidate_slices {
@@ -57,7 +57,7 @@ pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection
         } else if !is_active {
             // A new answer may contradict what was proven.
             if slice.status == SliceStatus::Done && is_answer_new {
-                numbered(&mut text, &slice.acceptance_criteria);
+                number_criteria(&mut text, &slice.acceptance_criteria);
             }
             ids(&mut text, "contracts", &slice.contract_ids);
         }
@@ -93,10 +93,10 @@ pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection
 
 /// What waits for the committed slice alone, where a report may accept it.
 fn ready_once_accepted(rule: &str, snapshot: &Snapshot, ready: &[String]) -> Vec<String> {
-    let rule = rule_of(rule);
+    let rule = find_rule(rule);
     let may_accept = |rule: &Rule| Choice::Accept.is_open(*rule, snapshot, false);
     let mut plan = snapshot.plan.clone();
-    let id = snapshot.slice_in_work().unwrap_or_default();
+    let id = snapshot.find_slice_in_work().unwrap_or_default();
     let Some(slice) = plan
         .slice_mut(id)
         .filter(|_| rule.as_ref().is_some_and(may_accept))
@@ -146,10 +146,14 @@ fn list_ready(text: &mut String, snapshot: &Snapshot, selection: &Selection, rea
 fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
     let empty = Vec::new();
     let waits = waits_for(&snapshot.plan, slice);
-    numbered(text, &slice.acceptance_criteria);
+    number_criteria(text, &slice.acceptance_criteria);
     row(text, "priority", &number(&slice.priority));
     row(text, "why now", &slice.why_now);
-    ids(text, "blocked on", &blocked_on(snapshot, &slice.blocked_on));
+    ids(
+        text,
+        "blocked on",
+        &list_blockers(snapshot, &slice.blocked_on),
+    );
     ids(text, "waits for", &waits);
     ids(text, "contracts", &slice.contract_ids);
     ids(
@@ -193,7 +197,7 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
 }
 
 /// What a slice names, with what holds it up no more.
-fn blocked_on(snapshot: &Snapshot, entries: &[String]) -> Vec<String> {
+fn list_blockers(snapshot: &Snapshot, entries: &[String]) -> Vec<String> {
     let is_done = |entry: &String| {
         let slice = snapshot.plan.slice(entry);
         slice.is_some_and(|slice| slice.status == SliceStatus::Done)
@@ -241,7 +245,7 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
 
 fn handoff_text(text: &mut String, snapshot: &Snapshot, handoff: &Handoff) {
     let empty = Vec::new();
-    numbered(text, &handoff.acceptance_criteria);
+    number_criteria(text, &handoff.acceptance_criteria);
     // The report answers each by its number.
     let must = handoff.must_fix_findings.iter().enumerate();
     let must: Vec<String> = must
@@ -255,7 +259,7 @@ fn handoff_text(text: &mut String, snapshot: &Snapshot, handoff: &Handoff) {
     ids(
         text,
         "blocked on",
-        &blocked_on(snapshot, &handoff.blocked_on),
+        &list_blockers(snapshot, &handoff.blocked_on),
     );
     ids(
         text,
@@ -276,8 +280,8 @@ fn handoff_text(text: &mut String, snapshot: &Snapshot, handoff: &Handoff) {
     let _ = writeln!(
         text,
         "  before it: {}, {}",
-        counted(handoff.release_blocker_count_before.0, "release blocker"),
-        counted(handoff.high_value_gap_count_before.0, "high-value gap")
+        count_noun(handoff.release_blocker_count_before.0, "release blocker"),
+        count_noun(handoff.high_value_gap_count_before.0, "high-value gap")
     );
 }
 
@@ -285,7 +289,7 @@ fn number(priority: &Priority) -> String {
     serde_json::to_string(priority).unwrap_or_default()
 }
 
-fn numbered(text: &mut String, criteria: &[String]) {
+fn number_criteria(text: &mut String, criteria: &[String]) {
     for (number, criterion) in criteria.iter().enumerate() {
         let _ = writeln!(text, "  criterion {}: {}", number + 1, fold(criterion));
     }
@@ -321,7 +325,7 @@ fn fold(text: &str) -> String {
 }
 
 /// The commits that a slice claims, where they are not just its newest one.
-pub(super) fn claimed_besides(ledger: Option<&SliceLedger>) -> Vec<String> {
+pub(super) fn list_other_claims(ledger: Option<&SliceLedger>) -> Vec<String> {
     let Some(ledger) = ledger else {
         return Vec::new();
     };

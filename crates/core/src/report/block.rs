@@ -103,7 +103,7 @@ pub(super) fn keys() -> Vec<&'static str> {
 }
 
 /// The shape of a key's value, without what may not stand there.
-fn shape_of(key: &str, shape: &str, left_out: &[&str]) -> String {
+fn describe_shape(key: &str, shape: &str, left_out: &[&str]) -> String {
     let is_out = |name| left_out.contains(&name);
     match key {
         "reconcile" if is_out(ACCEPT) => shape
@@ -115,7 +115,7 @@ fn shape_of(key: &str, shape: &str, left_out: &[&str]) -> String {
 }
 
 /// What the block, or the value of one of its keys, must hold.
-pub(super) fn wanted(key: &str) -> String {
+pub(super) fn describe_wanted(key: &str) -> String {
     let known = KEYS.iter().find(|(known, _)| *known == key);
     match known {
         Some((_, shape)) => {
@@ -135,7 +135,7 @@ pub(super) fn format(left_out: &[&str]) -> String {
     let rows: Vec<String> = KEYS
         .iter()
         .filter(shown)
-        .map(|(key, value)| format!("  \"{key}\": {}", shape_of(key, value, left_out)))
+        .map(|(key, value)| format!("  \"{key}\": {}", describe_shape(key, value, left_out)))
         .collect();
     let words: Vec<&str> = WORDS
         .iter()

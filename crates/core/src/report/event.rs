@@ -134,7 +134,7 @@ fn reviewer(report: &Report) -> Verdicts {
 
 /// What a report finds, and before it what it says behind a no.
 fn with_reason(report: &Report, key: &str, mut found: Vec<String>) -> Vec<String> {
-    let reason = rules::reason_of_no(&report.record, key);
+    let reason = rules::find_reason_of_no(&report.record, key);
     let reason = reason.filter(|reason| !found.iter().any(|text| text.contains(reason)));
     if let Some(reason) = reason {
         found.insert(0, reason);

@@ -9,7 +9,7 @@ use super::field::Field;
 use super::json;
 use super::passage::{Passage, Wrapping};
 use super::raw::Raw;
-use super::stray::{difference, find_verdicts_within, refuse_strays, strays_in};
+use super::stray::{difference, find_strays, find_verdicts_within, refuse_strays};
 use super::table::{fields, has_block, has_rubric};
 use super::text::{self, Section};
 use super::value::dedent;
@@ -40,7 +40,7 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
             // Fences within a fence around everything may have ended it too early; not where
             // a report begins outside of them.
             let is_whole = spoken.unended.is_none() && !begins_outside(role, &lines);
-            let inside = unfenced(&lines).filter(|_| is_whole);
+            let inside = strip_fence(&lines).filter(|_| is_whole);
             let inside = inside.map(|inside| search(role, inside, depth));
             inside.and_then(Result::ok).ok_or(broken)
         })
@@ -84,7 +84,7 @@ fn begins_outside(role: Role, lines: &[&str]) -> bool {
     named || begins.iter().any(Section::is_anchor)
 }
 
-fn unfenced<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
+fn strip_fence<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
     let is_said = |line: &&str| !line.trim().is_empty();
     let first = lines.iter().position(is_said)?;
     let last = lines.iter().rposition(is_said)?;
@@ -192,7 +192,7 @@ fn around(role: Role, passages: &[Passage], place: usize) -> Vec<Raw> {
     let mut strays = Vec::new();
     let mut next = passages[place].around;
     while let Some((place, _)) = next {
-        strays.extend(strays_in(role, &passages[place], &[]));
+        strays.extend(find_strays(role, &passages[place], &[]));
         next = passages[place].around;
     }
     strays
@@ -220,7 +220,7 @@ fn look(role: Role, passages: &[Passage], place: usize) -> Held {
         held.broken = json.broken.or(held.broken);
     }
     if !held.whole.is_empty() {
-        held.strays = strays_in(role, passage, &held.taken);
+        held.strays = find_strays(role, passage, &held.taken);
     }
     held
 }
@@ -316,7 +316,7 @@ fn end_whole(role: Role, passage: &Passage, report: &mut [Section]) -> bool {
     });
     let Some(last) = last else { return false };
     for section in &mut report[last..] {
-        section.end = text::end_of_value(passage, section);
+        section.end = text::find_end_of_value(passage, section);
     }
     true
 }

@@ -4,10 +4,10 @@
 //! Keys given twice are told apart from keys given once, which a plain JSON value
 //! would not do.
 
-use super::block::wanted as wanted_in;
+use super::block::describe_wanted as wanted_in;
 use super::field::{Field, Kind};
 use super::offer::{OFFER_FORMAT, OfferBlock};
-use super::raw::{Raw, held};
+use super::raw::{Raw, show_held};
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::model::{Reground, Role};
@@ -23,12 +23,12 @@ pub(super) fn block(text: &str) -> Result<Reground, Finding> {
     let broken = |error: serde_json::Error| invalid_block(".", &error, text);
     deserializer.end().map_err(broken)?;
     let given = serde_json::from_str(text).map_err(broken)?;
-    checked(&block, &given)
+    check_shape(&block, &given)
 }
 
 /// The block, when objects are objects: serde also takes a list of an object's values.
 /// Hidden characters come out of its texts, which JSON can spell as escapes.
-fn checked(block: &Reground, given: &Value) -> Result<Reground, Finding> {
+fn check_shape(block: &Reground, given: &Value) -> Result<Reground, Finding> {
     let text = given.to_string();
     let typed = serde_json::to_value(block).map_err(|error| invalid_block(".", &error, &text))?;
     match list_for_object(given, &typed, "block") {
@@ -37,7 +37,7 @@ fn checked(block: &Reground, given: &Value) -> Result<Reground, Finding> {
             let path = path.trim_start_matches("block.");
             Err(invalid_block(path, &error, &text))
         }
-        None => cleaned(typed),
+        None => clean_block(typed),
     }
 }
 
@@ -57,7 +57,7 @@ fn list_for_object(given: &Value, typed: &Value, path: &str) -> Option<String> {
     }
 }
 
-fn cleaned(mut value: Value) -> Result<Reground, Finding> {
+fn clean_block(mut value: Value) -> Result<Reground, Finding> {
     clean_texts(&mut value);
     let text = value.to_string();
     serde_path_to_error::deserialize(value)
@@ -76,14 +76,14 @@ fn clean_texts(value: &mut Value) {
 
 /// What is wrong in a regrounder's block.
 fn invalid_block(path: &str, error: &serde_json::Error, text: &str) -> Finding {
-    let steps = steps_of(path);
+    let steps = list_steps(path);
     let wants = wanted_in(steps.first().copied().unwrap_or_default());
     invalid(path, error, text, &wants)
 }
 
 /// What is wrong in a report that is one object.
 fn invalid_report(role: Role, path: &str, error: &serde_json::Error, text: &str) -> Finding {
-    let steps = steps_of(path);
+    let steps = list_steps(path);
     let first = steps.first().copied().unwrap_or_default();
     let field = fields(role).iter().find(|field| field.key == first);
     let wants = match (first, field) {
@@ -105,14 +105,14 @@ fn invalid_report(role: Role, path: &str, error: &serde_json::Error, text: &str)
         (_, Some(field)) => field.wants(""),
         (_, None) => format!(
             "the report of {role} as one JSON object with the keys {}",
-            keys_of(role)
+            list_keys(role)
         ),
     };
     invalid(path, error, text, &wants)
 }
 
 /// The keys of a report that is one object.
-fn keys_of(role: Role) -> String {
+fn list_keys(role: Role) -> String {
     let named = fields(role).iter().map(|field| field.key);
     let rubric = has_rubric(role).then_some("rubric");
     let block = has_block(role).then_some("block");
@@ -120,7 +120,7 @@ fn keys_of(role: Role) -> String {
     keys.join(", ")
 }
 
-fn steps_of(path: &str) -> Vec<&str> {
+fn list_steps(path: &str) -> Vec<&str> {
     let steps = path.split(['.', '[', ']']);
     steps.filter(|step| !matches!(*step, "" | "?")).collect()
 }
@@ -137,7 +137,7 @@ fn invalid(path: &str, error: &serde_json::Error, text: &str, wants: &str) -> Fi
                 Ok(place) => value.get(place).cloned(),
                 Err(_) => value.get(step).cloned(),
             };
-            let steps = steps_of(path).into_iter();
+            let steps = list_steps(path).into_iter();
             let found = steps.fold(value, |value, key| step(&value, &key).unwrap_or(value));
             found.to_string()
         }
@@ -154,7 +154,7 @@ fn invalid(path: &str, error: &serde_json::Error, text: &str, wants: &str) -> Fi
         format!(
             "{place}{}; it holds {}; it must hold {wants}",
             clean(&error.to_string(), Lines::Fold),
-            held(&holds)
+            show_held(&holds)
         ),
     )
 }
@@ -187,7 +187,7 @@ pub(super) fn read(role: Role, body: &str) -> Raw {
     if let Some(block) = raw.block.take() {
         // It was read once, so it can be read again.
         let given: Value = serde_json::from_str(body).unwrap_or_default();
-        match checked(&block, &given["block"]) {
+        match check_shape(&block, &given["block"]) {
             Ok(block) => raw.block = Some(block),
             Err(finding) => raw.findings.push(finding),
         }
@@ -272,7 +272,7 @@ fn field_text(field: &Field, value: &Value) -> Result<String, String> {
             _ => number.to_string(),
         }),
         (Kind::List, Value::Array(items)) => list_text(field, items),
-        (kind, _) => Err(format!("`{}` is not {}", field.key, wanted(kind))),
+        (kind, _) => Err(format!("`{}` is not {}", field.key, describe_kind(kind))),
     }
 }
 
@@ -290,7 +290,7 @@ fn list_text(field: &Field, items: &[Value]) -> Result<String, String> {
     }
 }
 
-fn wanted(kind: Kind) -> &'static str {
+fn describe_kind(kind: Kind) -> &'static str {
     match kind {
         Kind::YesNo => "true, false or a text",
         Kind::Count => "a number",

@@ -33,10 +33,10 @@ pub use field::{Field, Kind};
 pub use offer::OFFER_FORMAT;
 pub use parse::{MAX_BYTES, parse};
 pub use raw::MAX_FIELD_CHARS;
-pub use render::{Checked, describe_check, format, format_without, render, repair_prompt};
-pub use rules::{advice, counts, fixes, items_of, return_reason, untrue};
+pub use render::{Checked, describe_check, format, render, render_format_without, repair_prompt};
+pub use rules::{advice, counts, fixes, list_items, return_reason, untrue};
 pub use schema::schema;
-pub use summary::{accepted_by, summarize, summarize_taken};
+pub use summary::{find_accepted, summarize, summarize_taken};
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, is_yes, write_ids};
 
@@ -103,7 +103,7 @@ impl Report {
 
     /// A list field: one text each; none is empty.
     pub fn items(&self, key: &str) -> Vec<String> {
-        rules::items_of(&self.record, key)
+        rules::list_items(&self.record, key)
     }
 
     /// A list field of ids.

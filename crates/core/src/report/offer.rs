@@ -1,7 +1,7 @@
 //! The block of an implementer, which it may leave out: what proves each criterion
 //! (`docs/assurance.md`).
 
-use super::raw::held;
+use super::raw::show_held;
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::model::Offer;
 use serde::Deserialize;
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Offer>, Finding> {
             format!(
                 "{}; it holds {}; it must hold the evidence of each criterion; for example `{}`",
                 clean(&error.to_string(), Lines::Fold),
-                held(text),
+                show_held(text),
                 clean(shape, Lines::Fold)
             ),
         )

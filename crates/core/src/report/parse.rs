@@ -2,7 +2,7 @@
 //! kind, then the rules between fields.
 
 use super::field::{Field, Kind};
-use super::raw::{MAX_FIELD_CHARS, Raw, held, wanted_rating};
+use super::raw::{MAX_FIELD_CHARS, Raw, describe_rating, show_held};
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use super::value::{MAX_COUNT, after_marker, commit, count, is_none, leading_word, yes_no};
 use super::{Parsed, Report, find, rules};
@@ -106,7 +106,7 @@ fn explain(mut finding: Finding, record: &ReportRecord) -> Finding {
         .find(|field| place == Some(field.key));
     if let Some(field) = field {
         let value = rules::field(record, field.key);
-        let (holds, wants) = (held(value), field.wants(value));
+        let (holds, wants) = (show_held(value), field.wants(value));
         finding.message += &format!("; it holds {holds}; it must hold {wants}");
     }
     finding
@@ -174,7 +174,7 @@ fn check_rubric(role: Role, raw: &Raw, found: &[Finding]) -> Vec<Finding> {
     if !raw.has_rubric {
         let message = format!(
             "`Rubric:` is missing; it must hold a line for each dimension: {}",
-            wanted_rating(DIMENSIONS[0].label)
+            describe_rating(DIMENSIONS[0].label)
         );
         return vec![Finding::new(Code::RubricMissing, message).at("rubric")];
     }
@@ -192,7 +192,7 @@ fn check_rubric(role: Role, raw: &Raw, found: &[Finding]) -> Vec<Finding> {
                 format!(
                     "`{}` is not rated; it holds nothing; it must hold {}",
                     dimension.label,
-                    wanted_rating(dimension.label)
+                    describe_rating(dimension.label)
                 ),
             )
             .at(place)

@@ -70,7 +70,10 @@ impl<'a> Passage<'a> {
     pub fn inside(&self, part: &Part) -> Vec<&'a str> {
         let all = &self.lines[part.start..part.end];
         match part.wrapping {
-            Wrapping::Quote => all.iter().filter_map(|line| unquoted(line)).collect(),
+            Wrapping::Quote => all
+                .iter()
+                .filter_map(|line| strip_quote_mark(line))
+                .collect(),
             Wrapping::Comment => all.iter().map(|line| without_marks(line)).collect(),
             Wrapping::Fence(_) => {
                 let opener = all[0];
@@ -135,7 +138,7 @@ fn parts(lines: &[&str]) -> (Vec<Part>, bool) {
                 true => (end_from(start).unwrap_or(lines.len()), Wrapping::Comment),
                 false => {
                     let quoted = lines[start..].iter();
-                    let quoted = quoted.take_while(|line| unquoted(line).is_some());
+                    let quoted = quoted.take_while(|line| strip_quote_mark(line).is_some());
                     (start + quoted.count(), Wrapping::Quote)
                 }
             },
@@ -153,7 +156,7 @@ fn parts(lines: &[&str]) -> (Vec<Part>, bool) {
 }
 
 /// A quoted line without its mark.
-fn unquoted(line: &str) -> Option<&str> {
+fn strip_quote_mark(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('>')?;
     (!is_indented(line)).then(|| rest.strip_prefix(' ').unwrap_or(rest))
 }
@@ -169,7 +172,7 @@ fn begins_comment(line: &str) -> bool {
         return false;
     };
     let is_code = words.matches('`').count() % 2 == 1;
-    let is_set_apart = unquoted(line).is_some() || is_indented(line);
+    let is_set_apart = strip_quote_mark(line).is_some() || is_indented(line);
     !words.trim().is_empty() && !is_code && !comment.contains(COMMENT_END) && !is_set_apart
 }
 

@@ -77,10 +77,10 @@ impl Raw {
                 self.rubric.insert(key.to_owned(), entry);
             }
             Err(what) => {
-                let held = held(verdict);
+                let held = show_held(verdict);
                 let message = format!(
                     "`{label}` {what}; it holds {held}; it must hold {}",
-                    wanted_rating(label)
+                    describe_rating(label)
                 );
                 self.findings
                     .push(Finding::new(Code::RubricInvalid, message).at(place));
@@ -90,7 +90,7 @@ impl Raw {
 }
 
 /// What a line of the rubric must hold, and one example.
-pub(super) fn wanted_rating(label: &str) -> String {
+pub(super) fn describe_rating(label: &str) -> String {
     format!("pass, concern or fail and why; for example `- {label}: concern - no test covers it`")
 }
 
@@ -115,7 +115,7 @@ fn without_bullet(value: &str) -> &str {
 }
 
 /// The beginning of what a field holds, on one line, for a message.
-pub(super) fn held(value: &str) -> String {
+pub(super) fn show_held(value: &str) -> String {
     const MAX_CHARS: usize = 80;
     let value = clean(value, Lines::Fold);
     match value.chars().count() {

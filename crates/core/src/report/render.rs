@@ -74,11 +74,11 @@ fn word(verdict: RubricVerdict) -> &'static str {
 
 /// The exact format of a role's report, with placeholders in angle brackets.
 pub fn format(role: Role) -> String {
-    format_without(role, &[])
+    render_format_without(role, &[])
 }
 
 /// The same without these optional fields and keys of the block.
-pub fn format_without(role: Role, left_out: &[&str]) -> String {
+pub fn render_format_without(role: Role, left_out: &[&str]) -> String {
     let mut out = String::new();
     let is_asked = |field: &Field| field.required || !left_out.contains(&field.label);
     let asked = fields(role).iter().filter(|field| is_asked(field));

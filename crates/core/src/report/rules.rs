@@ -5,9 +5,9 @@
 use super::asks::asks_something;
 use super::value::{
     after_yes_no, commit, count, finds_nothing, ids, is_named, is_none, is_none_or_routing,
-    is_routing, items, leading_word, numbered, yes_no,
+    is_routing, items, leading_word, split_numbered, yes_no,
 };
-use crate::diagnostic::{Code, Finding, Lines, clean, counted};
+use crate::diagnostic::{Code, Finding, Lines, clean, count_noun};
 use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};
 
 /// A field of a record; empty when it is not there.
@@ -42,7 +42,7 @@ pub fn advice(record: &ReportRecord) -> Option<String> {
 }
 
 /// The items of a list field; none where it says none.
-pub fn items_of(record: &ReportRecord, key: &str) -> Vec<String> {
+pub fn list_items(record: &ReportRecord, key: &str) -> Vec<String> {
     let mut items = items(field(record, key));
     items.retain(|item| !finds_nothing(item));
     items
@@ -66,7 +66,7 @@ pub(super) fn contrary(record: &ReportRecord, key: &str, well: bool) -> Option<S
 }
 
 /// What stands behind a no, where that says more than where its reasons are.
-pub(super) fn reason_of_no(record: &ReportRecord, key: &str) -> Option<String> {
+pub(super) fn find_reason_of_no(record: &ReportRecord, key: &str) -> Option<String> {
     let answer = field(record, key);
     let text = clean(after_yes_no(answer), Lines::Fold);
     let is_reason = is_named(&text) && !points_elsewhere(&text);
@@ -88,8 +88,11 @@ pub fn counts(verdicts: &Verdicts) -> Vec<String> {
     }
     let (blockers, gaps) = (verdicts.blocker_count.0, verdicts.high_value_gap_count.0);
     if blockers + gaps > 0 {
-        let blockers = counted(blockers, "blocker");
-        texts.push(format!("{blockers}, {}", counted(gaps, "high-value gap")));
+        let blockers = count_noun(blockers, "blocker");
+        texts.push(format!(
+            "{blockers}, {}",
+            count_noun(gaps, "high-value gap")
+        ));
     }
     texts
 }
@@ -110,7 +113,7 @@ pub fn return_reason(record: &ReportRecord) -> Option<String> {
 /// What an implementer did about the things that it had to fix, with the number of each that it
 /// names.
 pub fn fixes(record: &ReportRecord) -> Vec<(Option<usize>, String)> {
-    numbered(field(record, "must_fix_answered"))
+    split_numbered(field(record, "must_fix_answered"))
 }
 
 /// Every rule that is broken.
@@ -144,11 +147,11 @@ impl<'a> Rules<'a> {
     }
 
     /// The field is there and is not purely none.
-    fn listed(&self, key: &str) -> bool {
+    fn is_listed(&self, key: &str) -> bool {
         self.text(key).is_some_and(|text| !is_none(text))
     }
 
-    fn positive_with_fail(&self, key: &'static str) -> Option<Finding> {
+    fn find_positive_with_fail(&self, key: &'static str) -> Option<Finding> {
         let rubric = self.record.rubric.as_ref()?;
         let failed: Vec<&str> = rubric
             .iter()
@@ -163,7 +166,7 @@ impl<'a> Rules<'a> {
 
     fn reviewer(&self) -> Vec<Finding> {
         let key = "smallest_follow_up_slice";
-        let mut found = Vec::from_iter(self.positive_with_fail("acceptable_as_is"));
+        let mut found = Vec::from_iter(self.find_positive_with_fail("acceptable_as_is"));
         match (self.yes("acceptable_as_is"), self.text(key)) {
             (Some(true), Some(text)) if !is_none_or_routing(text) => found.push(breach(
                 Code::ReviewYesWithFollowUp,
@@ -197,7 +200,7 @@ impl<'a> Rules<'a> {
             )),
             _ => {}
         }
-        let open = self.listed("open_top_level_contract_ids")
+        let open = self.is_listed("open_top_level_contract_ids")
             || self.some("blocker_count")
             || self.some("high_value_gap_count");
         let next = "next_mandatory_slice";
@@ -212,12 +215,12 @@ impl<'a> Rules<'a> {
     }
 
     fn stop_judge(&self) -> Vec<Finding> {
-        let mut found = Vec::from_iter(self.positive_with_fail("can_the_project_stop_now"));
+        let mut found = Vec::from_iter(self.find_positive_with_fail("can_the_project_stop_now"));
         if self.yes("can_the_project_stop_now") != Some(true) {
             return found;
         }
         let ids = "exact_remaining_open_top_level_contract_ids";
-        if self.listed(ids) {
+        if self.is_listed(ids) {
             let message = "a yes, yet contract ids are open";
             found.push(breach(Code::JudgeYesWithOpenContracts, ids, message));
         }

@@ -143,9 +143,9 @@ fn block() -> Value {
                 "additionalProperties": false,
                 "properties": {
                     "plan_basis": {"type": "string"},
-                    "candidate_slices": {"type": "array", "items": planned_slice()},
-                    "add": {"type": "array", "items": planned_slice()},
-                    "change": {"type": "array", "items": changed_slice()},
+                    "candidate_slices": {"type": "array", "items": describe_planned_slice()},
+                    "add": {"type": "array", "items": describe_planned_slice()},
+                    "change": {"type": "array", "items": describe_changed_slice()},
                     "cancel": {"type": "array", "items": {
                         "type": "object",
                         "properties": {"slice_id": name, "reason": name},
@@ -246,7 +246,7 @@ fn brief() -> Value {
     })
 }
 
-fn changed_slice() -> Value {
+fn describe_changed_slice() -> Value {
     let texts = json!({"type": ["array", "null"], "items": {"type": "string", "minLength": 1}});
     let name = json!({"type": "string", "minLength": 1});
     json!({
@@ -271,7 +271,7 @@ fn changed_slice() -> Value {
     })
 }
 
-fn planned_slice() -> Value {
+fn describe_planned_slice() -> Value {
     let texts = json!({"type": "array", "items": {"type": "string", "minLength": 1}});
     let name = json!({"type": "string", "minLength": 1});
     json!({

@@ -4,7 +4,7 @@
 use super::field::{Field, Kind};
 use super::json::is_report;
 use super::passage::Passage;
-use super::raw::{Raw, held};
+use super::raw::{Raw, show_held};
 use super::table::{DIMENSIONS, fields, has_rubric};
 use super::text;
 use super::value::{commit, count, ids, is_none, items, leading_word, yes_no};
@@ -17,20 +17,20 @@ use std::ops::Range;
 
 /// What a passage itself says of the fields, besides the reports on the `taken` lines and those in
 /// JSON.
-pub(super) fn strays_in(role: Role, passage: &Passage, taken: &[Range<usize>]) -> Vec<Raw> {
+pub(super) fn find_strays(role: Role, passage: &Passage, taken: &[Range<usize>]) -> Vec<Raw> {
     let is_taken = |line: usize| taken.iter().any(|range| range.contains(&line));
     let mut strays = Vec::new();
     for mut section in text::sections(role, passage) {
         if is_taken(section.start) {
             continue;
         }
-        section.end = text::end_of_value(passage, &section);
+        section.end = text::find_end_of_value(passage, &section);
         strays.push(text::read(passage, &[section], &BTreeSet::new()));
     }
     if has_rubric(role) {
         let lines = passage.lines.iter().enumerate();
         let own = lines.filter(|(place, _)| !passage.inner[*place] && !is_taken(*place));
-        strays.extend(own.filter_map(|(_, line)| rated(line)));
+        strays.extend(own.filter_map(|(_, line)| find_rating(line)));
     }
     let own = passage.own_text();
     let objects = find_json(&own).into_iter();
@@ -46,7 +46,7 @@ pub(super) fn find_verdicts_within(role: Role, lines: Vec<&str>, depth: usize) -
     for part in &passage.parts {
         let lines = passage.inside(part);
         let inside = Passage::new(lines.clone(), None);
-        verdicts.extend(strays_in(role, &inside, &[]));
+        verdicts.extend(find_strays(role, &inside, &[]));
         let own = inside.own_text();
         let reports = find_json(&own).into_iter();
         verdicts.extend(reports.filter_map(|object| read_named(role, object)));
@@ -71,7 +71,7 @@ pub(super) fn find_verdicts_within(role: Role, lines: Vec<&str>, depth: usize) -
 }
 
 /// A line that rates one of the four dimensions.
-fn rated(line: &str) -> Option<Raw> {
+fn find_rating(line: &str) -> Option<Raw> {
     let (label, value) = text::rating(line)?;
     let mut dimensions = DIMENSIONS.iter();
     let dimension = dimensions.find(|dimension| dimension.label.to_lowercase() == label)?;
@@ -122,7 +122,7 @@ pub(super) fn refuse_strays(role: Role, mut raw: Raw, strays: &[Raw]) -> Raw {
             let message = format!(
                 "`{}` stands once more outside the report, with {}",
                 field.label,
-                held(other)
+                show_held(other)
             );
             raw.findings
                 .push(Finding::new(Code::FieldDuplicated, message).at(field.key));
@@ -155,8 +155,8 @@ pub(super) fn difference(role: Role, one: &Raw, other: &Raw) -> Option<(&'static
             let how = format!(
                 "`{}` holds {} in one and {} in another",
                 field.label,
-                held(&one),
-                held(&other)
+                show_held(&one),
+                show_held(&other)
             );
             return Some((field.key, how));
         }

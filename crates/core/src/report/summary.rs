@@ -1,6 +1,6 @@
 //! What an event says, in one sentence a person reads: what was asked, found, voted or answered.
 
-use crate::diagnostic::{Lines, clean, counted};
+use crate::diagnostic::{Lines, clean, count_noun};
 use crate::model::{
     Conclude, Decision, Event, PlanBlock, PolicyChange, Records, Reground, Resume, SliceRecordType,
     Verdicts,
@@ -55,7 +55,7 @@ pub fn summarize(event: &Event) -> String {
         Event::Blocked { why, exit } => format!("{}; `{}` resumes", fold(why), fold(exit)),
         Event::Refocused { mission } => format!("the mission is now: {}", fold(mission)),
         Event::Adopted { plan } => {
-            let slices = counted(plan.candidate_slices.len() as u64, "slice");
+            let slices = count_noun(plan.candidate_slices.len() as u64, "slice");
             format!("the edited plan is taken in, {slices}")
         }
         Event::BranchAdopted => "the workflow goes on on the branch checked out".to_owned(),
@@ -64,7 +64,7 @@ pub fn summarize(event: &Event) -> String {
         Event::Undone {
             to_seq, operations, ..
         } => {
-            let taken = counted(operations.len() as u64, "transition");
+            let taken = count_noun(operations.len() as u64, "transition");
             format!("{taken} taken back, to #{}", to_seq.0)
         }
         Event::CriterionAmended {
@@ -86,7 +86,7 @@ pub fn summarize(event: &Event) -> String {
 /// The same of a transition: a slice that the report accepts and the worktree holds back is not
 /// called accepted, and what builds on that was not done either.
 pub fn summarize_taken(event: &Event, records: &Records) -> String {
-    let accepted = accepted_by(event);
+    let accepted = find_accepted(event);
     let has = |of: SliceRecordType| records.slice.iter().any(|record| record.kind == of);
     match accepted {
         Some(id) if has(SliceRecordType::Reopened) => {
@@ -100,7 +100,7 @@ pub fn summarize_taken(event: &Event, records: &Records) -> String {
 }
 
 /// The slice that a report accepts.
-pub fn accepted_by(event: &Event) -> Option<&str> {
+pub fn find_accepted(event: &Event) -> Option<&str> {
     let (Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. }) = event else {
         return None;
     };
@@ -144,7 +144,7 @@ fn summarize_block(block: &Reground) -> String {
                 reason: Some(reason),
             } => format!("the work goes on: {}", fold(reason)),
         }),
-        (answered > 0).then(|| format!("answers {}", counted(answered, "rejection"))),
+        (answered > 0).then(|| format!("answers {}", count_noun(answered, "rejection"))),
         block
             .select
             .as_ref()
@@ -166,7 +166,7 @@ fn summarize_block(block: &Reground) -> String {
 
 fn summarize_plan(plan: &PlanBlock) -> Option<String> {
     if !plan.is_delta() {
-        let slices = counted(plan.candidate_slices.len() as u64, "slice");
+        let slices = count_noun(plan.candidate_slices.len() as u64, "slice");
         return Some(format!("plans {slices}"));
     }
     let part = |verb: &str, ids: Vec<&str>| {
@@ -198,7 +198,7 @@ fn summarize_verdict(verdicts: &Verdicts, yes: &str, no: &str) -> String {
         let concerns = verdicts.concerns.len() as u64;
         return match concerns {
             0 => yes.to_owned(),
-            _ => format!("{yes}; {}", counted(concerns, "concern")),
+            _ => format!("{yes}; {}", count_noun(concerns, "concern")),
         };
     }
     let mut reasons = verdicts.findings.iter().chain(&verdicts.fails);

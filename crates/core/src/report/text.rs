@@ -7,7 +7,7 @@ use super::asks::is_parting;
 use super::fence::{Fence, is_indented};
 use super::field::Field;
 use super::passage::Passage;
-use super::raw::{Raw, VERDICTS, held, wanted_rating};
+use super::raw::{Raw, VERDICTS, describe_rating, show_held};
 use super::table::{DIMENSIONS, Dimension, fields, has_rubric};
 use super::value::{after_marker, dedent, leading_word};
 use crate::diagnostic::{Code, Finding};
@@ -60,7 +60,7 @@ enum Label {
     Rubric,
 }
 
-fn label_of(role: Role, line: &str) -> Option<(Label, &str)> {
+fn find_label(role: Role, line: &str) -> Option<(Label, &str)> {
     let (label, value) = split_label(line)?;
     if has_rubric(role) && label == "rubric" {
         return Some((Label::Rubric, value));
@@ -113,7 +113,7 @@ impl Section<'_> {
 pub(super) fn sections<'a>(role: Role, passage: &Passage<'a>) -> Vec<Section<'a>> {
     let mut sections: Vec<Section> = Vec::new();
     for (place, line) in passage.lines.iter().enumerate() {
-        let Some((label, inline)) = label_of(role, line).filter(|_| !passage.inner[place]) else {
+        let Some((label, inline)) = find_label(role, line).filter(|_| !passage.inner[place]) else {
             continue;
         };
         if let Some(before) = sections.last_mut() {
@@ -131,7 +131,7 @@ pub(super) fn sections<'a>(role: Role, passage: &Passage<'a>) -> Vec<Section<'a>
 
 /// Where the value of a report's last field ends: at the first empty line after it that neither
 /// a list item nor an indented line follows, or at a line that only Markdown or a tag can mean.
-pub(super) fn end_of_value(passage: &Passage, section: &Section) -> usize {
+pub(super) fn find_end_of_value(passage: &Passage, section: &Section) -> usize {
     let mut has_begun = !section.inline.is_empty();
     let mut place = section.start + 1;
     while place < section.end {
@@ -241,9 +241,9 @@ fn rubric<'a>(raw: &mut Raw, inline: &'a str, lines: impl Iterator<Item = &'a st
                     Code::RubricInvalid,
                     format!(
                         "unknown dimension; it holds {}; the four are {}; it must hold {}",
-                        held(line),
+                        show_held(line),
                         DIMENSIONS.map(|dimension| dimension.label).join(", "),
-                        wanted_rating(DIMENSIONS[0].label)
+                        describe_rating(DIMENSIONS[0].label)
                     ),
                 )
                 .at("rubric"),
@@ -257,8 +257,8 @@ fn rubric<'a>(raw: &mut Raw, inline: &'a str, lines: impl Iterator<Item = &'a st
                 is_refused = true;
                 let message = format!(
                     "the rubric does not begin with one of its four dimensions; it holds {}; it must hold {}",
-                    held(line),
-                    wanted_rating(DIMENSIONS[0].label)
+                    show_held(line),
+                    describe_rating(DIMENSIONS[0].label)
                 );
                 raw.findings
                     .push(Finding::new(Code::RubricInvalid, message).at("rubric"));

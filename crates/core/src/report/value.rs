@@ -11,7 +11,7 @@ use crate::diagnostic::{Lines, clean};
 pub(super) fn tidy(text: &str) -> String {
     let text = dedent(&clean(text, Lines::Keep));
     let mut text = text.trim();
-    while let Some(inner) = unwrapped(text) {
+    while let Some(inner) = strip_wrapping(text) {
         text = inner;
     }
     text.to_owned()
@@ -34,7 +34,7 @@ pub(super) fn dedent(text: &str) -> String {
     lines.join("\n")
 }
 
-fn unwrapped(text: &str) -> Option<&str> {
+fn strip_wrapping(text: &str) -> Option<&str> {
     ["**", "`"].into_iter().find_map(|mark| {
         let inner = text.strip_prefix(mark)?.strip_suffix(mark)?;
         let plain = !inner.contains(mark) && !inner.starts_with(&mark[..1]);
@@ -300,7 +300,7 @@ pub(super) fn items(text: &str) -> Vec<String> {
 
 /// The texts of a list with the number that each begins with: `1: …`, `- 2. …`, `3) …`. A line
 /// without one goes on with what stands above it, unless it is an item of its own.
-pub(super) fn numbered(text: &str) -> Vec<(Option<usize>, String)> {
+pub(super) fn split_numbered(text: &str) -> Vec<(Option<usize>, String)> {
     let mut found: Vec<(Option<usize>, String)> = Vec::new();
     let marked = has_marker(text) || text.lines().any(|line| number(line.trim()).is_some());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -556,7 +556,7 @@ mod tests {
             ("none", vec![]),
             ("1: none", vec![]),
         ] {
-            let found = numbered(text);
+            let found = split_numbered(text);
             let found: Vec<(Option<usize>, &str)> = found
                 .iter()
                 .map(|(number, said)| (*number, said.as_str()))

@@ -1,6 +1,6 @@
 //! A JSON Schema that a user gives, 2020-12: checked before anything is asked with it.
 
-use super::{describe, shown};
+use super::{describe, show};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ impl GivenSchema {
         }
         match jsonschema::draft202012::new(&value) {
             Ok(validator) => Ok(Self { value, validator }),
-            Err(error) => Err(shown(&error.to_string(), 500)),
+            Err(error) => Err(show(&error.to_string(), 500)),
         }
     }
 
@@ -42,7 +42,7 @@ impl GivenSchema {
             .map(|error| {
                 let path = error.instance_path().as_str();
                 let path = if path.is_empty() { "/" } else { path };
-                format!("{}: {}", shown(path, 200), describe(&error))
+                format!("{}: {}", show(path, 200), describe(&error))
             })
             .collect();
         objections.dedup();

@@ -183,7 +183,7 @@ fn place(document: Document, pointer: &str) -> String {
     if pointer.is_empty() {
         return document.file().to_owned();
     }
-    format!("{}#{}", document.file(), shown(pointer, 300))
+    format!("{}#{}", document.file(), show(pointer, 300))
 }
 
 /// What is wrong, without repeating the value: it may be large or hostile.
@@ -197,7 +197,7 @@ fn describe(error: &ValidationError<'_>) -> String {
             let shown: Vec<String> = unexpected
                 .iter()
                 .take(5)
-                .map(|name| format!("`{}`", shown(name, 60)))
+                .map(|name| format!("`{}`", show(name, 60)))
                 .collect();
             let more = unexpected.len() - shown.len();
             let more = if more > 0 {
@@ -214,11 +214,11 @@ fn describe(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::Maximum { limit } => format!("above {limit}"),
         _ => error.masked_with("the value").to_string(),
     };
-    shown(&text, 500)
+    show(&text, 500)
 }
 
 /// Text from a document as a message shows it: one harmless line, cut.
-fn shown(text: &str, max: usize) -> String {
+fn show(text: &str, max: usize) -> String {
     let line = clean(text, Lines::Fold);
     if line.chars().count() <= max {
         return line;

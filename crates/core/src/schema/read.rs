@@ -1,6 +1,6 @@
 //! Reading a document's bytes: capped, typed, never a panic, linear in its size.
 
-use super::{Document, check, place, shown, strict};
+use super::{Document, check, place, show, strict};
 use crate::diagnostic::{Code, Finding};
 use crate::model::{
     ActiveSlice, BriefDocument, BriefRecord, Plan, Profile, Receipt, SliceRecord, State,
@@ -71,9 +71,7 @@ fn explain(document: Document, bytes: &[u8], error: &serde_json::Error) -> Rejec
             return findings;
         }
     }
-    vec![
-        Finding::new(Code::DocumentInvalid, shown(&error.to_string(), 500)).at(place(document, "")),
-    ]
+    vec![Finding::new(Code::DocumentInvalid, show(&error.to_string(), 500)).at(place(document, ""))]
 }
 
 /// Says why the bytes are not valid JSON text; the nesting depth does not matter here.
@@ -88,5 +86,5 @@ fn not_json(bytes: &[u8]) -> Option<String> {
         return Some(format!("not UTF-8 at byte {}", error.valid_up_to()));
     }
     let error = serde_json::from_slice::<IgnoredAny>(bytes).err()?;
-    Some(shown(&error.to_string(), 200))
+    Some(show(&error.to_string(), 200))
 }

@@ -54,8 +54,8 @@ pub fn without_thoughts(text: &str) -> Spoken {
         }
         spoken.text.push_str(&text[rest..tag.start]);
         let Some(end) = tags.find(|other| other.closes && other.name == tag.name) else {
-            spoken.ended = last_end.map(|tag| tag.named(text));
-            spoken.unended = Some(tag.named(text));
+            spoken.ended = last_end.map(|tag| tag.find_name(text));
+            spoken.unended = Some(tag.find_name(text));
             return spoken;
         };
         if !spoken.text.is_empty() && !spoken.text.ends_with('\n') {
@@ -64,7 +64,7 @@ pub fn without_thoughts(text: &str) -> Spoken {
         rest = end.end;
     }
     spoken.text.push_str(&text[rest..]);
-    spoken.ended = last_end.map(|tag| tag.named(text));
+    spoken.ended = last_end.map(|tag| tag.find_name(text));
     spoken
 }
 
@@ -83,7 +83,7 @@ struct Tag {
 
 impl Tag {
     /// As it stands, and its line.
-    fn named(&self, text: &str) -> (String, usize) {
+    fn find_name(&self, text: &str) -> (String, usize) {
         let line = text[..self.start].matches('\n').count() + 1;
         (text[self.start..self.end].to_owned(), line)
     }
@@ -91,7 +91,7 @@ impl Tag {
 
 /// Where the first word of a list item or behind a label stands in a line: what comes after it is
 /// part of a sentence.
-fn sentence_in(line: &str) -> Option<usize> {
+fn find_sentence(line: &str) -> Option<usize> {
     const LABEL: usize = 120;
     let said = line.trim_start();
     let digits = said.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -144,7 +144,7 @@ impl<'a> Tags<'a> {
             _ => {
                 let line = &self.text[self.line..];
                 let line = line.split('\n').next().unwrap_or(line);
-                sentence_in(line).map(|word| self.line + word)
+                find_sentence(line).map(|word| self.line + word)
             }
         };
         self.sentence = Some((self.line, begins));
@@ -175,7 +175,7 @@ impl Iterator for Tags<'_> {
             let start = self.at + self.text[self.at..].find(['<', '[', '◁'])?;
             let opener = self.text[start..].chars().next()?;
             self.at = start + opener.len_utf8();
-            let Some(mut tag) = tag_at(self.text, start) else {
+            let Some(mut tag) = read_tag(self.text, start) else {
                 continue;
             };
             self.count_to(start);
@@ -206,7 +206,7 @@ fn names_thoughts(inside: &str) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-fn tag_at(text: &str, start: usize) -> Option<Tag> {
+fn read_tag(text: &str, start: usize) -> Option<Tag> {
     let mut chars = text[start..].chars();
     let opener = chars.next()?;
     let closer = match opener {

@@ -19,7 +19,7 @@ pub fn find_json(text: &str) -> Vec<&str> {
     let mut at = 0;
     while let Some(next) = text[at..].find(['{', '[']) {
         let start = at + next;
-        at = match values.end_of(start) {
+        at = match values.find_end(start) {
             Some(end) => {
                 found.push(&text[start..end]);
                 end
@@ -61,7 +61,7 @@ impl<'a> Values<'a> {
     }
 
     /// Where the value ends that begins at `start`, if it is one.
-    fn end_of(&mut self, start: usize) -> Option<usize> {
+    fn find_end(&mut self, start: usize) -> Option<usize> {
         let mut open = Vec::new();
         let end = self.read(start, &mut open);
         for value in open {
@@ -96,7 +96,7 @@ impl<'a> Values<'a> {
                     }
                     self.close(at, open)?
                 }
-                _ => self.end_of_plain(at)?,
+                _ => self.find_end_of_plain(at)?,
             };
             // After a value the next one begins, or what holds it ends.
             at = loop {
@@ -132,12 +132,12 @@ impl<'a> Values<'a> {
             return Some(at);
         }
         let key = self.byte(at).filter(|byte| *byte == b'"');
-        let colon = self.skip_blanks(key.and_then(|_| self.end_of_plain(at))?);
+        let colon = self.skip_blanks(key.and_then(|_| self.find_end_of_plain(at))?);
         (self.byte(colon)? == b':').then(|| self.skip_blanks(colon + 1))
     }
 
     /// Where a text, a number or a word ends.
-    fn end_of_plain(&self, at: usize) -> Option<usize> {
+    fn find_end_of_plain(&self, at: usize) -> Option<usize> {
         let rest = self.text.get(at..)?;
         let mut values = Deserializer::from_str(rest).into_iter::<Value>();
         values.next()?.ok()?;

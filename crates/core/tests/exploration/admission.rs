@@ -17,7 +17,7 @@ use cook_core::model::{
 use std::collections::BTreeSet;
 
 /// All of them.
-pub fn admitted(seen: &Seen) -> Check {
+pub fn check_admitted(seen: &Seen) -> Check {
     let user = matches!(seen.offer.actor, Actor::User | Actor::Script);
     let event = &seen.offer.event;
     require(user || !event.is_user_only(), || {
@@ -29,16 +29,16 @@ pub fn admitted(seen: &Seen) -> Check {
     match event {
         Event::Regrounded { block, .. } => reground(seen, block),
         Event::RegroundedByCook { kind, block } => {
-            by_cook::admitted(seen, *kind, block)?;
+            by_cook::check_admitted(seen, *kind, block)?;
             reground(seen, block)
         }
-        Event::Implemented { slice_id, .. } => implemented(seen, slice_id),
+        Event::Implemented { slice_id, .. } => check_implemented(seen, slice_id),
         Event::Returned { slice_id, .. } => speaks_of_active(seen, slice_id),
         Event::Reviewed { .. } | Event::Audited { .. } => same_tree(seen),
         Event::Judged {
             verdicts,
             submission,
-        } => judged(seen, verdicts, submission),
+        } => check_judged(seen, verdicts, submission),
         Event::Asked { role, .. } => require(
             matches!(
                 role,
@@ -54,10 +54,10 @@ pub fn admitted(seen: &Seen) -> Check {
                 && waiting(seen.before) != Some(WaitingKind::Cancel),
             || "what has ended is cancelled".to_owned(),
         ),
-        Event::Resumed(resume) => resumed(seen, resume),
+        Event::Resumed(resume) => check_resumed(seen, resume),
         Event::Refocused { mission } => mission_known(seen, Some(mission)),
-        Event::Bootstrapped { mission, .. } => initialised(seen, mission.as_deref()),
-        Event::Adopted { plan } => adopted(seen, plan),
+        Event::Bootstrapped { mission, .. } => check_initialised(seen, mission.as_deref()),
+        Event::Adopted { plan } => check_adopted(seen, plan),
         Event::BranchAdopted => require(
             seen.before.ledger.branch != seen.after().ledger.branch,
             || "the workflow's own branch is adopted".to_owned(),
@@ -86,7 +86,7 @@ pub fn admitted(seen: &Seen) -> Check {
             reason,
         } => {
             let index = usize::try_from(*number).unwrap().wrapping_sub(1);
-            amended(seen, slice_id, index, text, reason)
+            check_amended(seen, slice_id, index, text, reason)
         }
         Event::Said { text, .. } => {
             let heard = seen.after().ledger.answers.last();
@@ -155,7 +155,7 @@ pub fn list_is_admission(
     let found = find_state(snapshot, facts, &due).map_err(|refusal| refusal.to_string())?;
     let found = found.snapshot;
     // What is in work may be named again, and while it is committed nothing else.
-    let is_listed = match found.slice_in_work() {
+    let is_listed = match found.find_slice_in_work() {
         Some(active) if active == id => true,
         Some(_) if found.active.status == ActiveStatus::Committed => false,
         _ => ready(&found.plan).contains(id),
@@ -210,7 +210,7 @@ fn header(seen: &Seen, submission: &Submission) -> Check {
         submission.mission_anchor == seen.before.state.mission_anchor,
         || "a report on another mission".to_owned(),
     )?;
-    settled(seen)?;
+    check_settled(seen)?;
     let given: BTreeSet<&String> = submission.remaining_contract_ids.iter().collect();
     require(
         given == open_contracts(seen.before)
@@ -227,7 +227,7 @@ fn header(seen: &Seen, submission: &Submission) -> Check {
 
 /// The settings are the user's, but for those that the slice in work names as its own, and a
 /// commit of the slice makes those the user's too.
-fn settled(seen: &Seen) -> Check {
+fn check_settled(seen: &Seen) -> Check {
     let surfaces = seen.before.active.handoff.as_ref();
     let surfaces = surfaces.and_then(|handoff| handoff.implementation_surfaces.as_deref());
     let named = |path: &str| {
@@ -261,7 +261,7 @@ fn speaks_of_active(seen: &Seen, slice_id: &str) -> Check {
 }
 
 /// The commit is on HEAD after the basis, changes something, nothing protected, and is new.
-fn implemented(seen: &Seen, slice_id: &str) -> Check {
+fn check_implemented(seen: &Seen, slice_id: &str) -> Check {
     speaks_of_active(seen, slice_id)?;
     let commit = seen.facts.commit.as_ref().unwrap();
     let slice = seen.before.plan.slice(slice_id).unwrap();
@@ -295,18 +295,20 @@ fn implemented(seen: &Seen, slice_id: &str) -> Check {
         format!("work outside the surfaces: {outside}, and said so: {noted}")
     })?;
     let commands = slice.verification_commands.iter().flatten();
-    require(trusted(seen, commands), || {
+    require(are_trusted(seen, commands), || {
         "gates that nobody trusts were run".to_owned()
     })?;
     let gates = seen.facts.gates.as_ref().unwrap();
-    let green = gates.iter().all(|run| !run.gate.required || run.passed());
+    let green = gates
+        .iter()
+        .all(|run| !run.gate.required || run.has_passed());
     require(
         green == (seen.after().active.status == ActiveStatus::Committed),
         || format!("gates that are green: {green}, and the slice is otherwise"),
     )
 }
 
-fn trusted<'a>(seen: &Seen, mut commands: impl Iterator<Item = &'a String>) -> bool {
+fn are_trusted<'a>(seen: &Seen, mut commands: impl Iterator<Item = &'a String>) -> bool {
     let untrusted = seen.facts.untrusted.as_ref();
     commands.all(|command| untrusted.is_some_and(|set| !set.contains(command)))
 }
@@ -326,7 +328,7 @@ fn same_tree(seen: &Seen) -> Check {
 }
 
 /// One vote for each judge, about the commit that is there.
-fn judged(seen: &Seen, verdicts: &Verdicts, submission: &Submission) -> Check {
+fn check_judged(seen: &Seen, verdicts: &Verdicts, submission: &Submission) -> Check {
     same_tree(seen)?;
     let mut votes = seen.before.ledger.wave.votes.iter();
     let twice = votes.any(|vote| match (&vote.session, &submission.session) {
@@ -353,10 +355,10 @@ fn judged(seen: &Seen, verdicts: &Verdicts, submission: &Submission) -> Check {
     })
 }
 
-fn resumed(seen: &Seen, resume: &Resume) -> Check {
+fn check_resumed(seen: &Seen, resume: &Resume) -> Check {
     let stopped = seen.before.state.continuation_policy;
     if resume.review_again {
-        return reviewed_again(seen);
+        return check_reviewed_again(seen);
     }
     let brings_trust = resume
         == &Resume {
@@ -380,7 +382,7 @@ fn resumed(seen: &Seen, resume: &Resume) -> Check {
             seen.after().state.continuation_policy == Policy::Continue,
             || "the resumed work stays stopped".to_owned(),
         )?;
-        left_with_what_it_needs(seen, resume)?;
+        check_left_with_needs(seen, resume)?;
     }
     let wave = resume.new_wave && (stopped != Policy::Continue || resume.budget.is_none());
     require(
@@ -390,7 +392,7 @@ fn resumed(seen: &Seen, resume: &Resume) -> Check {
 }
 
 /// A stop is left only with what it waits for; a re-ground follows where the world may be another.
-fn left_with_what_it_needs(seen: &Seen, resume: &Resume) -> Check {
+fn check_left_with_needs(seen: &Seen, resume: &Resume) -> Check {
     let ledger = &seen.before.ledger;
     let head = seen.facts.head.as_ref().unwrap();
     let tree = seen.facts.worktree.as_ref().unwrap();
@@ -427,7 +429,7 @@ fn left_with_what_it_needs(seen: &Seen, resume: &Resume) -> Check {
                 && seen.after().ledger.answers.len() > ledger.answers.len();
             let commands = seen.before.plan.open_slices();
             let commands = commands.flat_map(|slice| slice.verification_commands.iter().flatten());
-            said_no || trusted(seen, commands)
+            said_no || are_trusted(seen, commands)
         }
         Some(WaitingKind::Budget) => added > 0,
         Some(WaitingKind::Outside | WaitingKind::Worktree | WaitingKind::Cancel) => regrounds,
@@ -439,7 +441,7 @@ fn left_with_what_it_needs(seen: &Seen, resume: &Resume) -> Check {
 }
 
 /// A review is asked for again of the commit that was reviewed last, on HEAD.
-fn reviewed_again(seen: &Seen) -> Check {
+fn check_reviewed_again(seen: &Seen) -> Check {
     running(seen, "another review")?;
     let id = seen.before.active.slice_id.as_ref();
     let id = id.ok_or("another review of no slice")?;
@@ -474,7 +476,7 @@ fn mission_known(seen: &Seen, mission: Option<&str>) -> Check {
 }
 
 /// A later `init` gives no second mission, and no agent asks for fewer judges.
-fn initialised(seen: &Seen, mission: Option<&str>) -> Check {
+fn check_initialised(seen: &Seen, mission: Option<&str>) -> Check {
     let known = seen.before.mission.trim();
     mission_known(seen, mission)?;
     require(
@@ -489,7 +491,7 @@ fn initialised(seen: &Seen, mission: Option<&str>) -> Check {
 }
 
 /// An edited plan keeps what only cook sets.
-fn adopted(seen: &Seen, plan: &Plan) -> Check {
+fn check_adopted(seen: &Seen, plan: &Plan) -> Check {
     require(
         plan.mission_anchor == seen.before.plan.mission_anchor,
         || "an edited mission is adopted".to_owned(),
@@ -514,7 +516,7 @@ fn adopted(seen: &Seen, plan: &Plan) -> Check {
     Ok(())
 }
 
-fn amended(seen: &Seen, id: &str, index: usize, text: &str, reason: &str) -> Check {
+fn check_amended(seen: &Seen, id: &str, index: usize, text: &str, reason: &str) -> Check {
     let was = seen.before.plan.slice(id);
     let was = was.ok_or("a criterion of no slice is amended")?;
     let now = &seen.after().plan.slice(id).unwrap().acceptance_criteria;
@@ -593,19 +595,19 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
             require(!claims, || format!("the plan calls {id} done"))?;
         }
     }
-    concluded(seen, block)?;
-    reconciled(seen, block)?;
+    check_concluded(seen, block)?;
+    check_reconciled(seen, block)?;
     if wants_acceptance(block) && !is_clean(seen) {
-        return held_back(seen);
+        return check_held_back(seen);
     }
     for claim in &block.evidence {
-        proved(seen, block, claim)?;
+        check_proved(seen, block, claim)?;
     }
-    reopened(seen, block)?;
+    check_reopened(seen, block)?;
     news(seen, block)?;
-    selected(seen, block)?;
+    check_selected(seen, block)?;
     stops_as_it_says(seen, block)?;
-    progressed(seen, block)
+    check_progress(seen, block)
 }
 
 fn wants_acceptance(block: &Reground) -> bool {
@@ -614,7 +616,7 @@ fn wants_acceptance(block: &Reground) -> bool {
 }
 
 /// On a dirty tree nothing is accepted, selected or proved: the slice goes back, or the user is asked.
-fn held_back(seen: &Seen) -> Check {
+fn check_held_back(seen: &Seen) -> Check {
     let (before, after) = (seen.before, seen.after());
     let sent_back = after.active.status == ActiveStatus::InProgress;
     let asked = after.active.status == ActiveStatus::Committed
@@ -624,7 +626,7 @@ fn held_back(seen: &Seen) -> Check {
             && (sent_back && after.state.continuation_policy != Policy::Done || asked),
         || "an acceptance on a dirty tree goes on".to_owned(),
     )?;
-    untrusted_are_asked_for(seen)
+    check_untrusted(seen)
 }
 
 /// Ids are words, told apart; every open slice has criteria, told apart; no circle; what is
@@ -662,13 +664,13 @@ fn plan_is_legal(seen: &Seen, given: &[Slice]) -> Check {
                 ) || seen.after().active.slice_id.as_ref() == Some(id),
                 || format!("{id} is new and {}", slice.status.id()),
             )?,
-            Some(was) => kept(seen, was, slice)?,
+            Some(was) => check_kept(seen, was, slice)?,
         }
     }
     Ok(())
 }
 
-fn kept(seen: &Seen, was: &Slice, now: &Slice) -> Check {
+fn check_kept(seen: &Seen, was: &Slice, now: &Slice) -> Check {
     let id = &now.slice_id;
     let closed = !was.status.is_open() && was.status == now.status;
     let in_work = matches!(was.status, SliceStatus::Selected | SliceStatus::InProgress);
@@ -702,7 +704,7 @@ fn kept(seen: &Seen, was: &Slice, now: &Slice) -> Check {
 }
 
 /// Accepted or reopened is what waits for it; reopened also what was done.
-fn reconciled(seen: &Seen, block: &Reground) -> Check {
+fn check_reconciled(seen: &Seen, block: &Reground) -> Check {
     let Some(reconcile) = &block.reconcile else {
         return Ok(());
     };
@@ -736,7 +738,7 @@ fn reconciled(seen: &Seen, block: &Reground) -> Check {
 }
 
 /// What was found at an anchor: as it is claimed now, else as it was stamped.
-pub fn answered<'a>(
+pub fn find_answer<'a>(
     seen: &'a Seen,
     id: &str,
     criterion: &str,
@@ -749,7 +751,7 @@ pub fn answered<'a>(
 }
 
 /// Every claim of an accepted report was verified, for a slice of the plan and for itself alone.
-fn proved(seen: &Seen, block: &Reground, claim: &EvidenceClaim) -> Check {
+fn check_proved(seen: &Seen, block: &Reground, claim: &EvidenceClaim) -> Check {
     // A claim that names no slice speaks of the one that is reconciled or in work.
     let reconciled = block.reconcile.as_ref().map(|it| &it.slice_id);
     let active = seen.before.active.slice_id.as_ref();
@@ -759,7 +761,7 @@ fn proved(seen: &Seen, block: &Reground, claim: &EvidenceClaim) -> Check {
     };
     let id = meant(claim).ok_or("evidence for a slice that is not there")?;
     let answer = |claim: &EvidenceClaim| {
-        answered(seen, &id, &claim.criterion, &claim.anchor).expect("a claim that was looked at")
+        find_answer(seen, &id, &claim.criterion, &claim.anchor).expect("a claim that was looked at")
     };
     let (verdict, target) = (answer(claim).verdict, &answer(claim).target);
     let serves = wants_acceptance(block) && reconciled == Some(&id);
@@ -778,7 +780,7 @@ fn proved(seen: &Seen, block: &Reground, claim: &EvidenceClaim) -> Check {
 }
 
 /// A slice is taken up again once it is done, or at a commit on HEAD; a committed one is reconciled.
-fn reopened(seen: &Seen, block: &Reground) -> Check {
+fn check_reopened(seen: &Seen, block: &Reground) -> Check {
     for reopen in &block.reopen {
         let was = seen.before.plan.slice(&reopen.slice_id);
         let was = was.ok_or("a slice is reopened that is not there")?;
@@ -821,14 +823,14 @@ fn news(seen: &Seen, block: &Reground) -> Check {
     };
     let records = slice.evidence.iter().filter_map(Evidence::record);
     let mut answers = records
-        .filter_map(|record| answered(seen, &slice.slice_id, &record.criterion, &record.anchor));
+        .filter_map(|record| find_answer(seen, &slice.slice_id, &record.criterion, &record.anchor));
     require(answers.any(|answer| answer.is_new), || {
         format!("{} is accepted without news", slice.slice_id)
     })
 }
 
 /// A wave is concluded where it is due, with cause; at most two are held at one HEAD.
-fn concluded(seen: &Seen, block: &Reground) -> Check {
+fn check_concluded(seen: &Seen, block: &Reground) -> Check {
     let due = seen.due.rule == Rule::Conclude;
     require(block.conclude.is_none() || due, || {
         "a wave is concluded that is not due".to_owned()
@@ -854,7 +856,7 @@ fn concluded(seen: &Seen, block: &Reground) -> Check {
 }
 
 /// Who is selected is in work afterwards, and was open.
-fn selected(seen: &Seen, block: &Reground) -> Check {
+fn check_selected(seen: &Seen, block: &Reground) -> Check {
     let Some(id) = &block.select else {
         return Ok(());
     };
@@ -903,22 +905,22 @@ fn stops_as_it_says(seen: &Seen, block: &Reground) -> Check {
         block.policy.is_none() || after.state.continuation_policy != Policy::Continue,
         || "a report stops and the work goes on".to_owned(),
     )?;
-    untrusted_are_asked_for(seen)
+    check_untrusted(seen)
 }
 
-fn untrusted_are_asked_for(seen: &Seen) -> Check {
+fn check_untrusted(seen: &Seen) -> Check {
     let open = seen.after().plan.open_slices();
     let commands = open.flat_map(|slice| slice.verification_commands.iter().flatten());
     let verifier = STOP_VERIFIER.to_owned();
     let commands = commands.chain([&verifier]);
     require(
-        seen.after().state.continuation_policy != Policy::Continue || trusted(seen, commands),
+        seen.after().state.continuation_policy != Policy::Continue || are_trusted(seen, commands),
         || "commands that nobody trusts stay in the plan".to_owned(),
     )
 }
 
 /// An accepted report changes what stands in the documents.
-fn progressed(seen: &Seen, block: &Reground) -> Check {
+fn check_progress(seen: &Seen, block: &Reground) -> Check {
     let (before, after) = (seen.before, seen.after());
     let moved = before.plan.candidate_slices != after.plan.candidate_slices
         || before.active.status != after.active.status

@@ -17,10 +17,10 @@ const ONE: Bounds = Bounds {
 };
 
 /// A judge's no that slice `b` takes up, in these words.
-fn taken_up(reason: &str) -> Walk {
+fn walk_taken_up(reason: &str) -> Walk {
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     let plan = slice_plan("b", &[], &walk.bounds);
     walk.take(walk.reground(|block| {
         block.answers.clear();
@@ -48,7 +48,7 @@ fn cancel(block: &mut Reground, id: &str) {
 #[test]
 fn a_no_is_owed_again_once_the_slice_that_takes_it_up_is_cancelled() {
     for reason in ["slice b takes it up", "it is taken up"] {
-        let mut walk = taken_up(reason);
+        let mut walk = walk_taken_up(reason);
         let answered = &walk.snapshot.ledger.answered_rejections;
         assert_eq!(answered[0].slices, ["b"], "{reason}");
         let id = answered[0].no.id.clone();
@@ -56,7 +56,7 @@ fn a_no_is_owed_again_once_the_slice_that_takes_it_up_is_cancelled() {
             block.answers.clear();
             cancel(block, "b");
         });
-        walk.refused(bare, Code::NoUnanswered);
+        walk.refuse(bare, Code::NoUnanswered);
         let told = walk.reground(|block| {
             cancel(block, "b");
             block.answers = vec![AnswerTo {
@@ -75,7 +75,7 @@ fn a_no_is_owed_again_once_the_slice_that_takes_it_up_is_cancelled() {
 
 #[test]
 fn a_slice_that_was_built_answers_for_good() {
-    let mut walk = taken_up("b closes it");
+    let mut walk = walk_taken_up("b closes it");
     walk.drive();
     assert!(walk.snapshot.ledger.unanswered.is_empty());
     assert_eq!(walk.snapshot.ledger.answered_rejections.len(), 1);
@@ -83,7 +83,7 @@ fn a_slice_that_was_built_answers_for_good() {
 
 #[test]
 fn what_the_user_cancels_leaves_the_no_owed() {
-    let mut walk = taken_up("b closes it");
+    let mut walk = walk_taken_up("b closes it");
     walk.take(Event::Cancelled {
         why: "enough".to_owned(),
     });
@@ -96,8 +96,8 @@ fn what_the_user_cancels_leaves_the_no_owed() {
 fn what_is_asked_for_is_the_answer_that_lacks() {
     let mut walk = Walk::new(Bounds { judges: 2, ..ONE });
     walk.reach_wave();
-    walk.take(walk.judged(false));
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
+    walk.take(walk.report_judged(false));
     walk.take(Event::Refocused {
         mission: "the same, in other words".to_owned(),
     });
@@ -128,27 +128,27 @@ fn no_rejection_ends_with_a_mission() {
     };
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     walk.take(refocused());
     assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
     assert_eq!(walk.rule(), Rule::Recover);
     let silent = walk.reground(|block| block.answers.clear());
-    walk.refused(silent, Code::NoUnanswered);
+    walk.refuse(silent, Code::NoUnanswered);
     walk.drive();
     // Nor what a review or an audit of a slice asks for.
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(false));
-    walk.take(audited(&walk, audit(false)));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(false));
+    walk.take(make_audited(&walk, audit(false)));
     walk.take(refocused());
     let owed = &walk.snapshot.ledger.unanswered;
     let owed: Vec<&str> = owed.iter().map(|no| &no.id[..6]).collect();
     assert_eq!(owed, ["review", "audit-"]);
 }
 
-fn audited(walk: &Walk, verdicts: Verdicts) -> Event {
+fn make_audited(walk: &Walk, verdicts: Verdicts) -> Event {
     Event::Audited {
         verdicts,
         submission: submission(&walk.snapshot, Role::Auditor),
@@ -160,11 +160,11 @@ fn what_a_later_audit_leaves_out_is_told_to_the_judges() {
     let mut walk = Walk::new(Bounds { slices: 2, ..ONE });
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(true));
-    walk.take(audited(&walk, audit(false)));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(make_audited(&walk, audit(false)));
     let earlier = format!("audit-{}", walk.snapshot.ledger.seq.0);
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_accepted("a"));
     walk.take(walk.reground(|block| {
         block.answers.clear();
         block.select = Some("b".to_owned());
@@ -185,11 +185,11 @@ fn a_reviews_no_is_owed_once_its_slice_is_cancelled() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(false));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(false));
     let id = format!("review-{}", walk.snapshot.ledger.seq.0);
-    walk.take(walk.audited());
-    walk.take(walk.reopened("a"));
+    walk.take(walk.report_audited());
+    walk.take(walk.report_reopened("a"));
     walk.take(Event::Returned {
         slice_id: "a".to_owned(),
         why: "it is cut wrong".to_owned(),
@@ -200,14 +200,14 @@ fn a_reviews_no_is_owed_once_its_slice_is_cancelled() {
         block.answers.clear();
         cancel(block, "a");
     });
-    walk.refused(bare, Code::NoUnanswered);
+    walk.refuse(bare, Code::NoUnanswered);
     let mut cancelled = walk.clone();
     cancelled.take(Event::Cancelled {
         why: "enough".to_owned(),
     });
     cancelled.take(cancelled.resume());
     let silent = cancelled.reground(|block| block.answers.clear());
-    cancelled.refused(silent, Code::NoUnanswered);
+    cancelled.refuse(silent, Code::NoUnanswered);
     cancelled.drive();
     refocused.take(Event::Refocused {
         mission: "the same, in other words".to_owned(),
@@ -230,7 +230,7 @@ fn a_reviews_no_is_owed_once_its_slice_is_cancelled() {
 fn what_the_user_said_of_a_cancelled_slice_is_answered() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
-    walk.take(said("port 8080"));
+    walk.take(make_said("port 8080"));
     let id = format!("answer-{}", walk.snapshot.ledger.seq.0);
     walk.take(Event::Returned {
         slice_id: "a".to_owned(),
@@ -241,7 +241,7 @@ fn what_the_user_said_of_a_cancelled_slice_is_answered() {
         block.answers.clear();
         cancel(block, "a");
     });
-    walk.refused(bare, Code::AnswerUnplaced);
+    walk.refuse(bare, Code::AnswerUnplaced);
     walk.take(walk.reground(|block| {
         cancel(block, "a");
         block.answers = vec![AnswerTo {
@@ -257,7 +257,7 @@ fn what_the_user_says_opens_what_is_done() {
     let mut walk = Walk::new(ONE);
     walk.drive();
     assert!(walk.is_done());
-    walk.take(said("and the manual?"));
+    walk.take(make_said("and the manual?"));
     assert_eq!(walk.rule(), Rule::Recover);
     walk.drive();
     assert!(walk.is_done());
@@ -266,7 +266,7 @@ fn what_the_user_says_opens_what_is_done() {
 /// The user's edit is no answer.
 #[test]
 fn a_no_is_owed_again_once_the_user_edits_its_slice_away() {
-    let mut walk = taken_up("b closes it");
+    let mut walk = walk_taken_up("b closes it");
     let mut plan = walk.snapshot.plan.clone();
     plan.slice_mut("b").unwrap().status = SliceStatus::Cancelled;
     walk.take(Event::Adopted { plan });
@@ -280,7 +280,7 @@ fn what_a_report_says_of_risks_stays_beside_later_ones() {
     walk.plan_and_select();
     for risk in ["it leaks", "it is slow", "it leaks"] {
         walk.own_commit();
-        let mut event = walk.implemented();
+        let mut event = walk.report_implemented();
         if let Event::Implemented { submission, .. } = &mut event {
             let fields = &mut submission.report.fields;
             fields.insert("residual_risks_discovered".to_owned(), risk.to_owned());
@@ -297,10 +297,10 @@ fn a_report_that_opens_what_the_slice_in_work_waits_for_does_not_select_it() {
     let mut walk = Walk::new(Bounds { slices: 2, ..ONE });
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(true));
-    walk.take(walk.audited());
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(walk.report_audited());
+    walk.take(walk.report_accepted("a"));
     walk.take(walk.reground(|block| block.select = Some("b".to_owned())));
     walk.take(Event::Returned {
         slice_id: "b".to_owned(),
@@ -318,7 +318,7 @@ fn a_report_that_opens_what_the_slice_in_work_waits_for_does_not_select_it() {
         })
     };
     let (both, one) = (opens("b"), opens("a"));
-    walk.refused(both, Code::SelectBlocked);
+    walk.refuse(both, Code::SelectBlocked);
     walk.take(one);
 }
 
@@ -336,8 +336,8 @@ fn what_the_user_says_with_a_command_binds() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(true));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
     let pause = |why: &str| Event::Paused {
         why: why.to_owned(),
     };
@@ -372,7 +372,7 @@ fn what_the_user_says_with_a_command_binds() {
     // Judges that voted without them vote again.
     let mut walk = Walk::new(Bounds { judges: 2, ..ONE });
     walk.reach_wave();
-    walk.take(walk.judged(true));
+    walk.take(walk.report_judged(true));
     walk.take(pause("and the manual?"));
     assert!(walk.snapshot.ledger.wave.votes.is_empty());
     walk.take(walk.resume());
@@ -394,7 +394,7 @@ fn a_no_to_commands_binds_and_the_plan_is_looked_at_again() {
         })
     };
     for trusts in ["yes", "Yes, do.", " ", "none"] {
-        walk.refused(answers(trusts), Code::TrustMissing);
+        walk.refuse(answers(trusts), Code::TrustMissing);
     }
     walk.take(answers("no: it deletes the home directory"));
     assert_eq!(walk.rule(), Rule::Recover);
@@ -418,9 +418,9 @@ fn an_audits_no_is_owed_once_its_slice_is_cancelled() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(true));
-    walk.take(audited(&walk, audit(false)));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(make_audited(&walk, audit(false)));
     let id = format!("audit-{}", walk.snapshot.ledger.seq.0);
     let answer = || {
         vec![AnswerTo {
@@ -435,7 +435,7 @@ fn an_audits_no_is_owed_once_its_slice_is_cancelled() {
     });
     cancelled.take(cancelled.resume());
     let silent = cancelled.reground(|block| block.answers.clear());
-    cancelled.refused(silent, Code::NoUnanswered);
+    cancelled.refuse(silent, Code::NoUnanswered);
     cancelled.drive();
     let answered = &cancelled.snapshot.ledger.answered_rejections;
     assert!(answered.iter().any(|answered| answered.no.id == id));
@@ -451,7 +451,7 @@ fn an_audits_no_is_owed_once_its_slice_is_cancelled() {
         block.answers.clear();
         cancel(block, "a");
     });
-    walk.refused(bare, Code::NoUnanswered);
+    walk.refuse(bare, Code::NoUnanswered);
     walk.take(walk.reground(|block| {
         block.answers = answer();
         cancel(block, "a");
@@ -480,7 +480,7 @@ fn what_was_not_decided_on_outlasts_the_plan() {
     for ends in [refocused, ended] {
         let mut asked = Walk::new(ONE);
         asked.plan_and_select();
-        let mut event = asked.asked(Role::Implementer);
+        let mut event = asked.report_asked(Role::Implementer);
         if let Event::Asked {
             question,
             submission,
@@ -527,7 +527,7 @@ fn what_was_not_decided_on_outlasts_the_plan() {
     paused.drive();
 }
 
-fn said(text: &str) -> Event {
+fn make_said(text: &str) -> Event {
     Event::Said {
         text: text.to_owned(),
         session: None,

@@ -4,7 +4,7 @@
 use super::CORE;
 use super::events::{Bounds, Offer, claims, submission, verdicts};
 use super::explore::{due, first};
-use super::imports::brought_plan;
+use super::imports::make_brought_plan;
 use super::invariants::{Check, Seen, require};
 use super::walk::Walk;
 use super::world::{Budget, Dirt, Mood, World};
@@ -86,7 +86,7 @@ pub fn owes_audit(before: &Snapshot) -> bool {
 }
 
 /// What must hold of one, stated without the code that derives it.
-pub fn admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
+pub fn check_admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
     let (before, after) = (seen.before, seen.after());
     let ledger = &before.ledger;
     let told = |what: &str| format!("cook re-grounds {} itself {what}", kind.id());
@@ -126,7 +126,7 @@ pub fn admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
         .is_some_and(|names| !names.is_empty());
     require(!untrusted, || told("beside an untrusted command"))?;
     let commit = facts.head.as_ref().and_then(|head| head.commit.as_ref());
-    let id = before.slice_in_work().unwrap_or_default();
+    let id = before.find_slice_in_work().unwrap_or_default();
     let of_slice = ledger.slices.get(id);
     let slice_head = of_slice.and_then(|slice| slice.head.as_ref());
     require(
@@ -214,8 +214,8 @@ impl Walk {
     }
 
     /// An implementer's report that says what proves each criterion.
-    pub fn implemented_with(&self, kind: &str) -> Event {
-        let mut event = self.implemented();
+    pub fn report_implemented_with(&self, kind: &str) -> Event {
+        let mut event = self.report_implemented();
         if let Event::Implemented {
             slice_id, evidence, ..
         } = &mut event
@@ -235,8 +235,8 @@ impl Walk {
     /// To a committed slice with a review that says yes.
     fn reach_review(&mut self) {
         self.own_commit();
-        self.take(self.implemented_with("good"));
-        self.take(self.reviewed(true));
+        self.take(self.report_implemented_with("good"));
+        self.take(self.report_reviewed(true));
     }
 
     fn choose(&mut self, assurance: Assurance, actor: Actor) -> Result<(), Code> {
@@ -281,11 +281,11 @@ fn sessions(assurance: Assurance, judges: u64) -> usize {
             }
             Rule::Implement => {
                 walk.own_commit();
-                walk.take(walk.implemented_with("good"));
+                walk.take(walk.report_implemented_with("good"));
             }
             Rule::Reconcile if assurance.is_strict() => {
-                let id = walk.snapshot.slice_in_work().unwrap().to_owned();
-                let mut event = walk.accepted(&id);
+                let id = walk.snapshot.find_slice_in_work().unwrap().to_owned();
+                let mut event = walk.report_accepted(&id);
                 if let Event::Regrounded { block, .. } = &mut event {
                     block.select = (id == "a").then(|| "b".to_owned());
                 }
@@ -308,7 +308,7 @@ fn a_clean_job_of_two_slices_takes_fewer_sessions_below_strict() {
 #[test]
 fn a_plan_that_the_user_brought_needs_no_model_before_its_first_slice() {
     let derived = |assurance, change: fn(&mut Import)| {
-        let mut import = brought_plan();
+        let mut import = make_brought_plan();
         change(&mut import);
         let world = World::of_length(1);
         let snapshot = first(&world, 1, assurance, Some(import));
@@ -381,7 +381,7 @@ fn what_cook_derives_is_taken_as_it_is_and_from_cook_alone() {
     for actor in [Actor::User, Actor::Script, Actor::Role, Actor::Runner] {
         wrong.push((derived.clone(), actor));
     }
-    wrong.push((walk.accepted("a"), Actor::Cook));
+    wrong.push((walk.report_accepted("a"), Actor::Cook));
     for (event, actor) in wrong {
         let code = walk.attempt(&event, actor).err();
         assert_eq!(code, Some(Code::NotByCook), "{actor:?} {event:?}");
@@ -395,8 +395,8 @@ fn what_somebody_must_weigh_is_not_cooks() {
     walk.plan_and_select();
     walk.own_commit();
     // Without what proves each criterion a regrounder says it.
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(true));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
     assert!(
         walk.by_cook()
             .unwrap_err()
@@ -406,8 +406,8 @@ fn what_somebody_must_weigh_is_not_cooks() {
     let mut walk = Walk::new(LITE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented_with("good"));
-    walk.take(walk.reviewed(false));
+    walk.take(walk.report_implemented_with("good"));
+    walk.take(walk.report_reviewed(false));
     assert_eq!(walk.rule(), Rule::Reconcile);
     assert!(
         walk.by_cook()
@@ -419,7 +419,7 @@ fn what_somebody_must_weigh_is_not_cooks() {
         let mut walk = Walk::new(LITE);
         walk.plan_and_select();
         walk.own_commit();
-        walk.take(walk.implemented_with("good"));
+        walk.take(walk.report_implemented_with("good"));
         let mut said = verdicts(true);
         if !same {
             said.concerns = vec!["correctness_risk (concern): slow".to_owned()];
@@ -441,15 +441,15 @@ fn proof_that_does_not_hold_is_refused_and_a_regrounder_asked() {
     let mut walk = Walk::new(LITE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented_with("bad"));
-    walk.take(walk.reviewed(true));
+    walk.take(walk.report_implemented_with("bad"));
+    walk.take(walk.report_reviewed(true));
     let (kind, block) = walk.by_cook().unwrap();
     let event = Event::RegroundedByCook { kind, block };
     assert_eq!(
         walk.attempt(&event, Actor::Cook).map(|_| ()),
         Err(Code::EvidenceUnverified)
     );
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_accepted("a"));
 }
 
 /// The reviewer was shown what the implementer says proves each criterion.
@@ -471,7 +471,7 @@ fn only_ten_follow_one_another() {
     walk.snapshot.ledger.assured.by_cook = Count(MOST_BY_COOK);
     walk.reach_review();
     assert!(walk.by_cook().unwrap_err().contains("followed one another"));
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_accepted("a"));
     walk.take_by_cook(ByCook::Select);
 }
 
@@ -502,11 +502,11 @@ fn a_lower_profile_binds_from_the_next_slice_and_a_higher_one_at_once() {
     walk.choose(Assurance::Lite, Actor::User).unwrap();
     assert_eq!(walk.snapshot.assurance(), Assurance::Strict);
     walk.own_commit();
-    walk.take(walk.implemented_with("good"));
-    walk.take(walk.reviewed(true));
+    walk.take(walk.report_implemented_with("good"));
+    walk.take(walk.report_reviewed(true));
     assert_eq!(walk.rule(), Rule::Audit, "the slice stays under strict");
-    walk.take(walk.audited());
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_audited());
+    walk.take(walk.report_accepted("a"));
     assert_eq!(walk.snapshot.assurance(), Assurance::Lite);
     assert_eq!(walk.snapshot.lowest_assurance(), Assurance::Strict);
     walk.take(walk.reground(|block| block.select = Some("b".to_owned())));
@@ -524,10 +524,10 @@ fn a_lower_profile_does_not_bind_inside_a_wave() {
         ..LITE
     });
     walk.reach_wave();
-    walk.take(walk.judged(true));
+    walk.take(walk.report_judged(true));
     walk.choose(Assurance::Lite, Actor::User).unwrap();
     assert_eq!(walk.snapshot.assurance(), Assurance::Strict);
-    walk.take(walk.judged(true));
+    walk.take(walk.report_judged(true));
     assert_eq!(walk.rule(), Rule::Conclude);
     assert!(walk.by_cook().is_err());
     assert_eq!(walk.snapshot.lowest_assurance(), Assurance::Strict);

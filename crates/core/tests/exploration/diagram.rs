@@ -14,7 +14,10 @@ fn name(phase: Phase) -> String {
         .to_owned()
 }
 
-fn grouped(edges: &Edges, wanted: impl Fn(&str) -> bool) -> BTreeMap<(Phase, Phase), Vec<&str>> {
+fn group_by_ends(
+    edges: &Edges,
+    wanted: impl Fn(&str) -> bool,
+) -> BTreeMap<(Phase, Phase), Vec<&str>> {
     let mut by_ends: BTreeMap<(Phase, Phase), Vec<&str>> = BTreeMap::new();
     for &(from, event, to) in edges {
         if wanted(event) {
@@ -38,7 +41,7 @@ pub fn diagram(edges: &Edges) -> String {
         "%% Drawn by the exploration (crates/core/tests/exploration) from the transitions it saw; do not edit.\n\
          stateDiagram-v2\n    [*] --> reground: bootstrapped\n",
     );
-    for ((from, to), events) in grouped(edges, is_role_event) {
+    for ((from, to), events) in group_by_ends(edges, is_role_event) {
         let _ = writeln!(
             text,
             "    {} --> {}: {}",
@@ -62,7 +65,7 @@ pub fn table(edges: &Edges) -> String {
     );
     text.push_str(&diagram(edges));
     text.push_str("```\n\n| from | to | roles | the user, the runner |\n|---|---|---|---|\n");
-    for ((from, to), events) in grouped(edges, |_| true) {
+    for ((from, to), events) in group_by_ends(edges, |_| true) {
         let (roles, others): (Vec<&str>, Vec<&str>) =
             events.into_iter().partition(|event| is_role_event(event));
         let _ = writeln!(

@@ -3,7 +3,8 @@
 
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
 use cook_core::machine::{
-    MAX_SLICES, Rule, Verdict, audit_to_answer, current_audit, left_without, owed, unanswered,
+    MAX_SLICES, Rule, Verdict, current_audit, find_audit_to_answer, list_left_without, list_owed,
+    list_unanswered,
 };
 use cook_core::model::{
     self, ActiveStatus, Actor, AnswerTo, Assurance, Basis, Blocker, CancelledSlice, ChangedSlice,
@@ -140,7 +141,7 @@ pub fn first_plan(bounds: &Bounds) -> PlanBlock {
     }
 }
 
-pub fn restated(slice: &Slice) -> PlannedSlice {
+pub fn restate(slice: &Slice) -> PlannedSlice {
     PlannedSlice {
         slice_id: slice.slice_id.clone(),
         goal: slice.goal.clone(),
@@ -160,12 +161,7 @@ pub fn restated(slice: &Slice) -> PlannedSlice {
 pub fn plan_of(snapshot: &Snapshot) -> PlanBlock {
     PlanBlock {
         plan_basis: snapshot.plan.plan_basis.clone(),
-        candidate_slices: snapshot
-            .plan
-            .candidate_slices
-            .iter()
-            .map(restated)
-            .collect(),
+        candidate_slices: snapshot.plan.candidate_slices.iter().map(restate).collect(),
         ..PlanBlock::default()
     }
 }
@@ -191,10 +187,10 @@ pub fn claims(slice: &Slice, kind: &str) -> Vec<EvidenceClaim> {
 pub fn answers(snapshot: &Snapshot, world: &World, rule: Rule) -> Vec<AnswerTo> {
     let head = world.head(&Mood::GOOD, snapshot.ledger.branch.as_deref());
     let owed = match rule {
-        Rule::Conclude => owed(snapshot),
-        _ => unanswered(snapshot, &head),
+        Rule::Conclude => list_owed(snapshot),
+        _ => list_unanswered(snapshot, &head),
     };
-    let audit = audit_to_answer(snapshot);
+    let audit = find_audit_to_answer(snapshot);
     let is_of_slice = current_audit(snapshot).is_some();
     owed.into_iter()
         .chain(audit.filter(|_| !is_of_slice))
@@ -378,7 +374,7 @@ fn cancellations(all: &mut Blocks) {
             };
             let name = &slice.slice_id;
             all.revise(format!("cancel {name}"), index, cancels);
-            let left = left_without(all.snapshot, &[name]);
+            let left = list_left_without(all.snapshot, &[name]);
             let active = &all.snapshot.active;
             let is_committed =
                 active.status == ActiveStatus::Committed && active.slice_id.as_ref() == Some(name);
@@ -501,7 +497,7 @@ fn reconciliations(all: &mut Blocks) {
         return;
     };
     let name = slice.slice_id.as_str();
-    let audit = current_audit(snapshot).and_then(|_| audit_to_answer(snapshot));
+    let audit = current_audit(snapshot).and_then(|_| find_audit_to_answer(snapshot));
     let audit: Vec<AnswerTo> = audit.into_iter().map(answer_to).collect();
     let accepted = |kind: &'static str| {
         let (name, proof, audit) = (name.to_owned(), claims(slice, kind), audit.clone());
@@ -1192,7 +1188,7 @@ fn submission_mut(event: &mut Event) -> Option<&mut Submission> {
 }
 
 /// One report of each role that is not due: all must be refused.
-pub fn out_of_turn(snapshot: &Snapshot, world: &World, due: Option<Role>) -> Vec<Offer> {
+pub fn list_out_of_turn(snapshot: &Snapshot, world: &World, due: Option<Role>) -> Vec<Offer> {
     let head = world.head.map(id).unwrap_or_default();
     let slice_id = snapshot.active.slice_id.clone().unwrap_or("a".to_owned());
     let events = [
@@ -1261,7 +1257,7 @@ pub fn user_commands(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Of
         user(
             "resume with budget",
             Event::Resumed(Resume {
-                budget: Some(budget_for(snapshot)),
+                budget: Some(make_budget(snapshot)),
                 ..Resume::default()
             }),
         );
@@ -1318,7 +1314,7 @@ pub fn user_commands(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Of
 }
 
 /// What the stopped work says it needs.
-fn budget_for(snapshot: &Snapshot) -> Limits {
+fn make_budget(snapshot: &Snapshot) -> Limits {
     let attempts = snapshot
         .ledger
         .waiting
@@ -1484,7 +1480,7 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
             .ledger
             .head_seen
             .as_deref()
-            .and_then(super::world::commit_of)
+            .and_then(super::world::find_commit)
         && world.head != Some(seen)
         && !world.commits[seen].gone
     {

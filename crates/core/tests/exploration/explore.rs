@@ -2,9 +2,9 @@
 
 use super::admission;
 use super::by_cook;
-use super::events::{Bounds, MISSION, Offer, out_of_turn, reports, repository, user_commands};
+use super::events::{Bounds, MISSION, Offer, list_out_of_turn, reports, repository, user_commands};
 use super::fingerprint::fingerprint;
-use super::imports::{brought_plan, imports};
+use super::imports::{imports, make_brought_plan};
 use super::invariants;
 use super::prompts::Prompts;
 use super::standing;
@@ -221,7 +221,7 @@ impl Explorer<'_> {
         }
         if !self.bounds.assurance.is_strict() {
             let world = World::of_length(1);
-            let brought = Some(brought_plan());
+            let brought = Some(make_brought_plan());
             let first = first(&world, self.bounds.judges, self.bounds.assurance, brought);
             self.visit(Rc::new(first), world, u32::MAX, "a plan is brought".into());
         }
@@ -308,7 +308,7 @@ impl Explorer<'_> {
         let mut offers = reports(snapshot, world, good.rule, self.bounds);
         let turn = if self.bounds.hostile { 0 } else { 3 };
         offers.extend(
-            out_of_turn(snapshot, world, good.role)
+            list_out_of_turn(snapshot, world, good.role)
                 .into_iter()
                 .skip(at as usize % 4)
                 .step_by(1 + turn),
@@ -356,7 +356,7 @@ impl Explorer<'_> {
             if mood.dirt == Dirt::Clean {
                 let turn = u32::try_from(snapshot.ledger.seq.0).unwrap_or(0) + at;
                 offers.extend(
-                    out_of_turn(snapshot, world, answer.role)
+                    list_out_of_turn(snapshot, world, answer.role)
                         .into_iter()
                         .skip(turn as usize % 4)
                         .take(1)

@@ -3,7 +3,7 @@
 //! and everything that only tells the story are left out.
 
 use super::events::Bounds;
-use super::world::{Touch, World, commit_of};
+use super::world::{Touch, World, find_commit};
 use cook_core::machine::{AUDIT_EVERY, current_audit, current_review};
 use cook_core::model::{ActiveStatus, Policy, SliceStatus, Snapshot};
 use serde::ser::{self, Serialize};
@@ -124,7 +124,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
             .audit
             .take_if(|note| Some(&note.commit) != head.as_ref());
     }
-    let weighed = weighed(&snapshot);
+    let weighed = list_unweighed(&snapshot);
     let assured = &mut snapshot.ledger.assured;
     assured.unaudited.0 = assured.unaudited.0.min(AUDIT_EVERY);
     // The next report of an implementer measures the tree anew.
@@ -152,7 +152,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         order: world.chain(world.head),
         lowest: usize::MAX,
         on_chain: 0,
-        seen: snapshot.ledger.mark.as_deref().and_then(commit_of),
+        seen: snapshot.ledger.mark.as_deref().and_then(find_commit),
     };
     names.on_chain = names.order.len();
     let mut digest = Digest {
@@ -173,7 +173,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         .collect();
     let unborn = world.head.is_none();
     let in_work = snapshot
-        .slice_in_work()
+        .find_slice_in_work()
         .and_then(|id| snapshot.ledger.slices.get(id));
     // The one that was set aside last takes the other's place once the slice is closed.
     let earlier_audit = in_work.and_then(|slice| slice.earlier_audit.as_ref());
@@ -204,13 +204,13 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
 }
 
 /// Below `strict`: whether something is there that cook does not weigh, of the texts that are left out.
-fn weighed(snapshot: &Snapshot) -> Option<[bool; 4]> {
+fn list_unweighed(snapshot: &Snapshot) -> Option<[bool; 4]> {
     if snapshot.assurance().is_strict() {
         return None;
     }
     let ledger = &snapshot.ledger;
     let slice = snapshot
-        .slice_in_work()
+        .find_slice_in_work()
         .and_then(|id| ledger.slices.get(id));
     let review = slice.and_then(|slice| slice.review.as_ref());
     let audit = slice.and_then(|slice| slice.audit.as_ref());
@@ -226,7 +226,7 @@ fn weighed(snapshot: &Snapshot) -> Option<[bool; 4]> {
 fn place_accepted(snapshot: &mut Snapshot, world: &World) {
     let chain = world.chain(world.head);
     let place = |commit: &mut String| {
-        let index = commit_of(commit);
+        let index = find_commit(commit);
         *commit = match index.filter(|index| chain.contains(index)) {
             Some(index) if world.is_reverted(index) => "taken back",
             Some(_) => "on HEAD",
@@ -284,7 +284,7 @@ fn forget_left_commits(snapshot: &mut Snapshot, world: &World) {
         let any = slice.claimed.iter().any(|commit| chain.contains(commit));
         slice.claimed.retain(|commit| {
             chain.contains(commit)
-                && commit_of(commit).is_some_and(|index| world.commits[index].slice.is_some())
+                && find_commit(commit).is_some_and(|index| world.commits[index].slice.is_some())
         });
         slice.claimed.sort();
         if any {
@@ -455,7 +455,7 @@ impl ser::Serializer for &mut Digest<'_, '_> {
         if value.starts_with("no-") && self.field == "id" {
             return Ok(());
         }
-        match commit_of(value).filter(|commit| *commit < self.names.world.commits.len()) {
+        match find_commit(value).filter(|commit| *commit < self.names.world.commits.len()) {
             Some(commit) => {
                 let name = self.names.name(commit);
                 self.put(name);

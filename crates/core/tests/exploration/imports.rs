@@ -36,7 +36,7 @@ fn active(name: &str, status: &str, basis: &str) -> Option<ActiveSlice> {
     Some(serde_json::from_value(active).unwrap())
 }
 
-fn implemented(commit: &str) -> Vec<SliceRecord> {
+fn record_implemented(commit: &str) -> Vec<SliceRecord> {
     let record = json!({
         "schema_version": 1, "type": "implemented", "recorded_at": 1_700_000_000, "slice_id": "a",
         "commit_sha": commit, "head_sha": commit,
@@ -45,7 +45,7 @@ fn implemented(commit: &str) -> Vec<SliceRecord> {
 }
 
 /// A plan that the user brought, of two slices as [`super::events`] plans them.
-pub fn brought_plan() -> Import {
+pub fn make_brought_plan() -> Import {
     let mut slices = [
         slice("a", "planned", &["a1", "a2"]),
         slice("b", "planned", &["b1"]),
@@ -143,7 +143,7 @@ pub fn imports() -> Vec<(&'static str, Import)> {
             import(
                 working(),
                 active("a", "committed", &id(0)),
-                implemented(&id(1)),
+                record_implemented(&id(1)),
             ),
         ),
         (
@@ -151,7 +151,7 @@ pub fn imports() -> Vec<(&'static str, Import)> {
             import(
                 working(),
                 active("a", "committed", &id(0)),
-                implemented("feed"),
+                record_implemented("feed"),
             ),
         ),
         (

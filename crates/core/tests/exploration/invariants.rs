@@ -1,6 +1,6 @@
 //! What must hold of every transition, stated without the code that makes it.
 
-use super::admission::answered;
+use super::admission::find_answer;
 use super::events::Offer;
 use cook_core::diagnostic::Code;
 use cook_core::machine::{AnchorQuestion, Dispatch, FactSet, Facts, Rule, Step, Verdict};
@@ -82,19 +82,19 @@ pub fn asks_little(event: &Event, set: &FactSet) -> Check {
 
 /// All of them.
 pub fn transition(seen: &Seen) -> Check {
-    super::admission::admitted(seen)?;
-    written_down(seen)?;
-    counted(seen)?;
-    done_only_by_judges(seen)?;
-    slices_only_by_acceptance(seen)?;
+    super::admission::check_admitted(seen)?;
+    check_written(seen)?;
+    check_counters(seen)?;
+    check_done(seen)?;
+    check_slices_accepted(seen)?;
     work_stands(seen)?;
-    super::standing::gone_work_goes_back(seen)?;
-    selected_only_clean(seen)?;
+    super::standing::check_gone_goes_back(seen)?;
+    check_selected_clean(seen)?;
     criteria_stay(seen)?;
     noes_stay(seen)?;
     audits_stay(seen)?;
     reviews_stay(seen)?;
-    cancelled_leave_nothing(seen)?;
+    check_cancelled_leave_nothing(seen)?;
     remarks_stay(seen)?;
     votes_are_cast(seen)?;
     waves_are_counted(seen)?;
@@ -103,7 +103,7 @@ pub fn transition(seen: &Seen) -> Check {
 }
 
 /// A dispatch without the advice that `cook next` adds for the role to come.
-fn decided(dispatch: &Dispatch) -> Dispatch {
+fn without_advice(dispatch: &Dispatch) -> Dispatch {
     let advice = [Code::DirtyWorktree, Code::ContractUntracked];
     let mut decided = dispatch.clone();
     if decided
@@ -120,15 +120,16 @@ fn decided(dispatch: &Dispatch) -> Dispatch {
 }
 
 /// Stored dispatch is what `dispatch` says of the repository right after.
-fn written_down(seen: &Seen) -> Check {
+fn check_written(seen: &Seen) -> Check {
     let (state, now) = (&seen.after().state, seen.now);
     require(seen.step.rule == seen.due.rule, || {
         "the step names another rule".to_owned()
     })?;
     // Advice about the tree and the contract is given where it was measured.
-    require(decided(&seen.step.next) == decided(now), || {
-        format!("said {:?}\nmeasured {now:?}", seen.step.next)
-    })?;
+    require(
+        without_advice(&seen.step.next) == without_advice(now),
+        || format!("said {:?}\nmeasured {now:?}", seen.step.next),
+    )?;
     require(
         state.next_mandatory_role.0 == now.role
             && state.current_phase == now.phase
@@ -157,7 +158,7 @@ fn written_down(seen: &Seen) -> Check {
 }
 
 /// Counters never fall, the sequence grows by one, a role's event spends a step.
-fn counted(seen: &Seen) -> Check {
+fn check_counters(seen: &Seen) -> Check {
     let (before, after) = (&seen.before.counters, &seen.after().counters);
     require(
         seen.after().ledger.seq.0 == seen.before.ledger.seq.0 + 1,
@@ -224,7 +225,7 @@ fn work_stands(seen: &Seen) -> Check {
             let again = block.evidence.iter().any(|claim| {
                 claim.slice_id.as_ref() == Some(id) && claim.criterion == record.criterion
             });
-            let key = AnchorQuestion::stored(seen.before, slice, record).key();
+            let key = AnchorQuestion::ask_stored(seen.before, slice, record).key();
             let verdict = seen.facts.anchors.get(&key).map(|answer| answer.verdict);
             let ends = block.conclude == Some(Conclude::Stop)
                 && seen.after().state.continuation_policy == Policy::Done;
@@ -242,7 +243,7 @@ fn work_stands(seen: &Seen) -> Check {
 }
 
 /// `done` only by a conclusion with the required votes at this HEAD and wave.
-fn done_only_by_judges(seen: &Seen) -> Check {
+fn check_done(seen: &Seen) -> Check {
     let was = seen.before.state.continuation_policy == Policy::Done;
     if seen.after().state.continuation_policy != Policy::Done || was {
         return Ok(());
@@ -291,7 +292,7 @@ fn done_only_by_judges(seen: &Seen) -> Check {
 }
 
 /// A slice is done only by an accepted reconciliation with proof of each criterion.
-fn slices_only_by_acceptance(seen: &Seen) -> Check {
+fn check_slices_accepted(seen: &Seen) -> Check {
     if seen.starts_over() {
         return Ok(());
     }
@@ -343,7 +344,7 @@ fn slices_only_by_acceptance(seen: &Seen) -> Check {
                 .iter()
                 .filter_map(Evidence::record)
                 .find(|record| &record.criterion == criterion);
-            let answer = proof.and_then(|proof| answered(seen, id, criterion, &proof.anchor));
+            let answer = proof.and_then(|proof| find_answer(seen, id, criterion, &proof.anchor));
             let holds = answer.is_some_and(|answer| {
                 matches!(answer.verdict, Verdict::Verified | Verdict::Moved)
                     && answer.related
@@ -362,7 +363,7 @@ fn slices_only_by_acceptance(seen: &Seen) -> Check {
 }
 
 /// A slice comes into work only on a clean tree with the contract committed.
-fn selected_only_clean(seen: &Seen) -> Check {
+fn check_selected_clean(seen: &Seen) -> Check {
     let working = |snapshot: &Snapshot| {
         matches!(
             snapshot.active.status,
@@ -585,7 +586,7 @@ fn reviews_stay(seen: &Seen) -> Check {
 
 /// No judge is asked, and nothing is done, while what only cancelled slices took up is unanswered: the
 /// last review's no to one, and what the user said.
-fn cancelled_leave_nothing(seen: &Seen) -> Check {
+fn check_cancelled_leave_nothing(seen: &Seen) -> Check {
     let after = seen.after();
     let ends = matches!(seen.now.rule, Rule::Judge | Rule::Conclude)
         || after.state.continuation_policy == Policy::Done;

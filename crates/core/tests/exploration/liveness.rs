@@ -4,7 +4,7 @@ use super::CORE;
 use super::events::{
     Bounds, answers, blocks_it, claims, plan_of, reconcile, slice_plan, submission, verdicts,
 };
-use super::prompts::prompt_of;
+use super::prompts::make_prompt;
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook_core::diagnostic::Code;
@@ -22,7 +22,7 @@ const TWO: Bounds = Bounds {
     ..CORE
 };
 
-fn resumed(change: impl FnOnce(&mut Resume)) -> Event {
+fn make_resumed(change: impl FnOnce(&mut Resume)) -> Event {
     let mut resume = Resume::default();
     change(&mut resume);
     Event::Resumed(resume)
@@ -62,8 +62,8 @@ fn all_slices_blocked_end_in_a_question_or_a_blocker() {
     }
     walk.take(walk.reground(|block| block.plan = Some(plan)));
     assert_eq!(walk.rule(), Rule::Select);
-    walk.refused(walk.reground(|_| {}), Code::NoProgress);
-    walk.refused(
+    walk.refuse(walk.reground(|_| {}), Code::NoProgress);
+    walk.refuse(
         walk.reground(|block| block.select = Some("a".to_owned())),
         Code::SelectBlocked,
     );
@@ -88,10 +88,10 @@ fn again(id: &str) -> Reopen {
 fn a_reviewer_who_is_wrong_can_be_answered_by_a_new_commit() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(false);
-    walk.refused(walk.accepted("a"), Code::ReviewNegative);
-    walk.take(walk.reopened("a"));
+    walk.refuse(walk.report_accepted("a"), Code::ReviewNegative);
+    walk.take(walk.report_reopened("a"));
     assert_eq!(walk.rule(), Rule::Implement);
-    walk.refused(walk.implemented(), Code::CommitAlreadyReported);
+    walk.refuse(walk.report_implemented(), Code::CommitAlreadyReported);
     walk.drive();
 }
 
@@ -99,12 +99,12 @@ fn a_reviewer_who_is_wrong_can_be_answered_by_a_new_commit() {
 fn a_reviewer_who_is_wrong_can_be_asked_again_by_the_user() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(false);
-    walk.take(resumed(|resume| resume.review_again = true));
+    walk.take(make_resumed(|resume| resume.review_again = true));
     assert_eq!(walk.rule(), Rule::Review);
-    walk.take(walk.reviewed(false));
-    walk.take(walk.audited());
-    walk.take(walk.reopened("a"));
-    walk.take(resumed(|resume| resume.review_again = true));
+    walk.take(walk.report_reviewed(false));
+    walk.take(walk.report_audited());
+    walk.take(walk.report_reopened("a"));
+    walk.take(make_resumed(|resume| resume.review_again = true));
     assert_eq!(walk.rule(), Rule::Review, "also after it was reopened");
     walk.drive();
 }
@@ -113,12 +113,12 @@ fn a_reviewer_who_is_wrong_can_be_asked_again_by_the_user() {
 fn another_review_is_of_the_newest_reported_commit_only() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(false);
-    walk.take(walk.reopened("a"));
+    walk.take(walk.report_reopened("a"));
     walk.own_commit();
     walk.mood.gates = Gates::Red;
-    walk.take(walk.implemented());
-    walk.refused(
-        resumed(|resume| resume.review_again = true),
+    walk.take(walk.report_implemented());
+    walk.refuse(
+        make_resumed(|resume| resume.review_again = true),
         Code::DoesNotApply,
     );
     walk.mood.gates = Gates::Green;
@@ -129,7 +129,7 @@ fn another_review_is_of_the_newest_reported_commit_only() {
 fn the_implementer_may_give_a_wrongly_reviewed_slice_back() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(false);
-    walk.take(walk.reopened("a"));
+    walk.take(walk.report_reopened("a"));
     walk.take(Event::Returned {
         slice_id: "a".to_owned(),
         why: "the review asks for what the mission forbids".to_owned(),
@@ -144,11 +144,11 @@ fn the_implementer_may_give_a_wrongly_reviewed_slice_back() {
 fn a_no_then_a_new_head_must_be_answered() {
     let mut walk = Walk::new(TWO);
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     walk.foreign_commit(Touch::Elsewhere);
     assert_eq!(walk.rule(), Rule::Recover);
-    walk.refused(walk.judged(true), Code::NotYourTurn);
-    walk.refused(
+    walk.refuse(walk.report_judged(true), Code::NotYourTurn);
+    walk.refuse(
         walk.reground(|block| block.answers.clear()),
         Code::NoUnanswered,
     );
@@ -163,7 +163,7 @@ fn a_rebase_in_the_middle_of_a_slice() {
     let mut walk = Walk::on(ONE, World::of_length(2));
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     assert!(walk.world.rebase());
     assert_eq!(walk.rule(), Rule::Recover);
     walk.take(walk.reground(|_| {}));
@@ -173,7 +173,7 @@ fn a_rebase_in_the_middle_of_a_slice() {
         "{}",
         walk.due().action
     );
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     walk.drive();
 }
 
@@ -187,7 +187,7 @@ fn a_commit_without_trailer_is_claimed_by_its_report() {
         Rule::Recover,
         "to everybody else it is foreign"
     );
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     assert_eq!(walk.status(), ActiveStatus::Committed);
     walk.drive();
 }
@@ -203,7 +203,7 @@ fn a_lost_report_is_asked_for_and_no_work_is_redone() {
         "{}",
         walk.due().action
     );
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     assert_eq!(walk.snapshot.ledger.slices["a"].claimed.len(), 2);
     walk.drive();
 }
@@ -213,7 +213,7 @@ fn a_commit_after_the_report_is_reported_before_it_is_reviewed() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     walk.own_commit();
     assert_eq!(walk.rule(), Rule::Implement);
     walk.drive();
@@ -221,7 +221,7 @@ fn a_commit_after_the_report_is_reported_before_it_is_reviewed() {
 
 fn prompt_now(walk: &Walk) -> String {
     let due = walk.due();
-    prompt_of(&walk.snapshot, &due, due.role.unwrap())
+    make_prompt(&walk.snapshot, &due, due.role.unwrap())
 }
 
 fn must_fix(walk: &Walk) -> Vec<String> {
@@ -230,13 +230,15 @@ fn must_fix(walk: &Walk) -> Vec<String> {
 }
 
 /// A question, an amended criterion: each makes another review due of the commit that was rejected.
-fn voided(by: &str) -> Walk {
+fn walk_voided(by: &str) -> Walk {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(false);
     match by {
         "question" => {
             walk.take(walk.regrounder_asks());
-            walk.take(resumed(|resume| resume.answer = Some("exit 3".to_owned())));
+            walk.take(make_resumed(|resume| {
+                resume.answer = Some("exit 3".to_owned())
+            }));
         }
         _ => {
             walk.take(Event::CriterionAmended {
@@ -253,17 +255,17 @@ fn voided(by: &str) -> Walk {
 #[test]
 fn a_reviews_no_outlives_what_voids_it() {
     for by in ["question", "amendment"] {
-        let mut walk = voided(by);
+        let mut walk = walk_voided(by);
         assert_eq!(walk.rule(), Rule::Recover, "{by}");
         assert!(prompt_now(&walk).contains("a hole"));
         let before = walk.reground(|block| block.answers.clear());
-        walk.refused(before, Code::NoUnanswered);
+        walk.refuse(before, Code::NoUnanswered);
         let nobodys = walk.reground(|block| {
             let mut other = block.answers[0].clone();
             other.no = "review-99".to_owned();
             block.answers.push(other);
         });
-        walk.refused(nobodys, Code::AnswerUnknown);
+        walk.refuse(nobodys, Code::AnswerUnknown);
         walk.take(walk.reground(|block| {
             block.answers.clear();
             block.reconcile = reconcile("a", Decision::Reopened);
@@ -274,7 +276,7 @@ fn a_reviews_no_outlives_what_voids_it() {
         assert_eq!(must_fix(&walk), ["a hole", "close the hole"], "{by}");
         walk.drive();
 
-        let mut walk = voided(by);
+        let mut walk = walk_voided(by);
         walk.take(walk.reground(|_| {}));
         assert_eq!(walk.rule(), Rule::Review, "{by}");
         let prompt = prompt_now(&walk);
@@ -294,19 +296,19 @@ fn a_reviews_no_outlives_what_voids_it() {
 
 #[test]
 fn a_question_is_answered_once() {
-    let mut walk = voided("question");
+    let mut walk = walk_voided("question");
     let again = walk.regrounder_asks();
-    walk.refused(again, Code::AlreadyAnswered);
+    walk.refuse(again, Code::AlreadyAnswered);
 }
 
 #[test]
 fn a_list_names_a_thing_once() {
-    let mut walk = voided("question");
+    let mut walk = walk_voided("question");
     let twice = walk.reground(|block| {
         let again = block.answers[0].clone();
         block.answers.push(again);
     });
-    walk.refused(twice, Code::NamedTwice);
+    walk.refuse(twice, Code::NamedTwice);
 }
 
 #[test]
@@ -316,7 +318,7 @@ fn a_commit_after_a_no_is_reviewed_against_it() {
     walk.own_commit();
     assert_eq!(walk.rule(), Rule::Implement);
     assert!(prompt_now(&walk).contains("close the hole"));
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     assert_eq!(walk.rule(), Rule::Review);
     assert_eq!(
         walk.snapshot.ledger.slices["a"].fixed,
@@ -325,7 +327,7 @@ fn a_commit_after_a_no_is_reviewed_against_it() {
     assert!(prompt_now(&walk).contains("not acceptable"));
     // Another one before the review: nobody has seen yet whether it was fixed.
     walk.own_commit();
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     assert_eq!(
         walk.snapshot.ledger.slices["a"].fixed,
         ["a hole", "close the hole"]
@@ -344,14 +346,14 @@ fn what_must_be_fixed_adds_up_until_a_review() {
     walk.mood.gates = Gates::Red;
     for _ in 0..2 {
         walk.own_commit();
-        walk.take(walk.implemented());
+        walk.take(walk.report_implemented());
         let must = must_fix(&walk);
         assert_eq!(must[..3], ["a hole", "close the hole", "mine"]);
         assert_eq!(must.len(), 4, "the gate stands once: {must:?}");
     }
     walk.mood.gates = Gates::Green;
     walk.own_commit();
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     assert_eq!(walk.snapshot.ledger.slices["a"].fixed.len(), 4);
     walk.drive();
 }
@@ -372,13 +374,13 @@ fn a_reset_takes_the_work_away_and_not_the_no() {
 fn undo_past_a_reopening_keeps_the_no() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(false);
-    walk.take(walk.reopened("a"));
+    walk.take(walk.report_reopened("a"));
     walk.take(walk.undo(3));
     assert_eq!(walk.status(), ActiveStatus::Committed);
     walk.take(walk.reground(|_| {}));
     assert_eq!(walk.rule(), Rule::Audit, "the no stands");
-    walk.take(walk.audited());
-    walk.refused(walk.accepted("a"), Code::ReviewNegative);
+    walk.take(walk.report_audited());
+    walk.refuse(walk.report_accepted("a"), Code::ReviewNegative);
     walk.drive();
 }
 
@@ -387,9 +389,9 @@ fn what_stopped_the_work_reaches_the_next_reground() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(true));
-    walk.take(walk.audited());
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(walk.report_audited());
     walk.take(walk.reground(|block| block.policy = blocks_it()));
     walk.take(walk.resume());
     assert_eq!(walk.rule(), Rule::Recover);
@@ -404,7 +406,7 @@ fn a_plan_that_names_no_change_changes_nothing() {
     let mut walk = Walk::new(TWO);
     walk.plan_and_select();
     let plan = walk.snapshot.plan.clone();
-    walk.refused(
+    walk.refuse(
         walk.reground(|block| block.reconcile = reconcile("a", Decision::Reopened)),
         Code::NotYourTurn,
     );
@@ -463,7 +465,7 @@ fn a_done_slice_whose_work_is_lost_is_changed_as_it_is_shown() {
         .unwrap();
         let report = walk.reground(|block| block.plan = Some(plan.clone()));
         // While its work is there it stays as it is.
-        walk.refused(report.clone(), Code::GoalChanged);
+        walk.refuse(report.clone(), Code::GoalChanged);
         walk.mood.stored = Verdict::Missing;
         walk.take(report);
         walk.mood.stored = Verdict::Verified;
@@ -494,7 +496,7 @@ fn edits_can_be_put_aside_by_the_user() {
     walk.mood.edited = true;
     assert!(walk.take(Event::Restored).displace);
     assert_eq!(walk.rule(), Rule::Implement);
-    walk.refused(Event::Restored, Code::DoesNotApply);
+    walk.refuse(Event::Restored, Code::DoesNotApply);
     walk.drive();
 }
 
@@ -505,16 +507,16 @@ fn red_gates_up_to_the_budget_and_out_of_it() {
     walk.mood.gates = Gates::Red;
     for _ in 0..2 {
         walk.own_commit();
-        walk.take(walk.implemented());
+        walk.take(walk.report_implemented());
     }
     assert_eq!(walk.rule(), Rule::Stopped);
     assert_eq!(
         walk.due().blocking_command.as_deref(),
         Some("cook resume --budget attempts=2")
     );
-    walk.refused(walk.resume(), Code::BudgetSpent);
-    walk.refused(
-        resumed(|resume| resume.budget = Some(Limits::default())),
+    walk.refuse(walk.resume(), Code::BudgetSpent);
+    walk.refuse(
+        make_resumed(|resume| resume.budget = Some(Limits::default())),
         Code::BudgetSpent,
     );
     walk.mood.gates = Gates::Green;
@@ -527,10 +529,10 @@ fn gates_that_had_to_be_red_before_leave_nothing_to_fix() {
     walk.plan_and_select();
     walk.own_commit();
     walk.mood.gates = Gates::OptionalRed;
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(false));
-    walk.take(walk.audited());
-    walk.take(walk.reopened("a"));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(false));
+    walk.take(walk.report_audited());
+    walk.take(walk.report_reopened("a"));
     let handoff = walk.snapshot.active.handoff.clone().unwrap();
     assert_eq!(
         handoff.must_fix_findings,
@@ -544,7 +546,7 @@ fn dirt_of_the_user_stops_acceptance_with_a_question() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(true);
     walk.mood.dirt = Dirt::User;
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_accepted("a"));
     assert_eq!(walk.due().policy, Policy::AwaitUserInput);
     assert_eq!(walk.due().blocking_command.as_deref(), Some("cook resume"));
     assert_eq!(walk.snapshot.active.status, ActiveStatus::Committed);
@@ -559,7 +561,7 @@ fn dirt_of_the_slice_sends_it_back() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(true);
     walk.mood.dirt = Dirt::Surface;
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_accepted("a"));
     let handoff = walk.snapshot.active.handoff.clone().unwrap();
     assert!(
         handoff.must_fix_findings[0].starts_with("commit or take back"),
@@ -575,7 +577,7 @@ fn dirt_of_the_slice_sends_it_back() {
 fn a_no_before_a_repaired_contract_is_still_owed_an_answer() {
     let mut walk = Walk::new(Bounds { judges: 2, ..ONE });
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     walk.mood.contract = Contract::Missing;
     assert_eq!(walk.due().rule, Rule::Bootstrap);
     walk.take(Event::Bootstrapped {
@@ -599,7 +601,7 @@ fn settings_that_somebody_else_changed_wait_for_the_user() {
     assert_eq!(walk.due().policy, Policy::AwaitUserInput);
     let named = walk.due().blocking_command;
     assert_eq!(named.as_deref(), Some("cook init --as-user"));
-    walk.refused(walk.accepted("a"), Code::NotYourTurn);
+    walk.refuse(walk.report_accepted("a"), Code::NotYourTurn);
     // Put back with git, it goes on.
     walk.mood.contract = Contract::Committed;
     assert_eq!(walk.due().rule, Rule::Reconcile);
@@ -614,7 +616,7 @@ fn settings_that_somebody_else_changed_wait_for_the_user() {
     };
     walk.take(init);
     assert_eq!(walk.due().rule, Rule::Reconcile);
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_accepted("a"));
 }
 
 #[test]
@@ -631,7 +633,7 @@ fn settings_that_are_a_slices_work_are_the_users_once_it_is_reported() {
     walk.mood.contract = Contract::Edited;
     assert_eq!(walk.due().rule, Rule::Implement, "they are its work");
     walk.own_commit();
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     assert_eq!(walk.snapshot.ledger.settings, settings(true));
     walk.drive();
 }
@@ -651,18 +653,18 @@ fn without_session_and_ticket_a_verdict_s_words_count_once() {
     let mut walk = Walk::new(Bounds { judges: 2, ..ONE });
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(nameless(walk.reviewed(false)));
-    walk.take(nameless(walk.audited()));
-    walk.take(walk.reopened("a"));
+    walk.take(walk.report_implemented());
+    walk.take(nameless(walk.report_reviewed(false)));
+    walk.take(nameless(walk.report_audited()));
+    walk.take(walk.report_reopened("a"));
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.refused(nameless(walk.reviewed(true)), Code::DuplicateReport);
-    walk.take(walk.reviewed(true));
-    walk.take(nameless(walk.audited()));
+    walk.take(walk.report_implemented());
+    walk.refuse(nameless(walk.report_reviewed(true)), Code::DuplicateReport);
+    walk.take(walk.report_reviewed(true));
+    walk.take(nameless(walk.report_audited()));
     walk.drive_until(|walk| walk.rule() == Rule::Judge);
-    walk.take(nameless(walk.judged(true)));
-    walk.refused(nameless(walk.judged(true)), Code::DuplicateReport);
+    walk.take(nameless(walk.report_judged(true)));
+    walk.refuse(nameless(walk.report_judged(true)), Code::DuplicateReport);
     walk.drive();
 }
 
@@ -677,7 +679,7 @@ fn another_branch_stops_and_lets_go() {
         Some("git switch main")
     );
     walk.own_commit();
-    walk.refused(walk.implemented(), Code::NotYourTurn);
+    walk.refuse(walk.report_implemented(), Code::NotYourTurn);
     walk.mood.other_branch = false;
     walk.drive();
 }
@@ -712,7 +714,7 @@ fn a_new_mission_after_history() {
 fn an_unborn_head() {
     let mut walk = Walk::on(ONE, World::default());
     let plan = super::events::first_plan(&ONE);
-    walk.refused(
+    walk.refuse(
         walk.reground(|block| {
             block.plan = Some(plan.clone());
             block.select = Some("a".to_owned());
@@ -747,14 +749,14 @@ fn two_waves_at_one_head_and_the_users_third() {
     };
     for wave in 1..=2 {
         assert_eq!(walk.wave(), Count(wave));
-        walk.take(walk.judged(false));
+        walk.take(walk.report_judged(false));
         assert_eq!(walk.rule(), Rule::Conclude);
         if wave == 1 {
             walk.take(go_on(&walk));
         }
     }
-    walk.refused(go_on(&walk), Code::WaveLimit);
-    walk.take(resumed(|resume| resume.new_wave = true));
+    walk.refuse(go_on(&walk), Code::WaveLimit);
+    walk.take(make_resumed(|resume| resume.new_wave = true));
     assert_eq!(walk.rule(), Rule::Recover);
     assert_eq!(walk.snapshot.ledger.unanswered.len(), 1, "the no is owed");
     walk.take(walk.reground(|_| {}));
@@ -766,7 +768,7 @@ fn two_waves_at_one_head_and_the_users_third() {
 fn a_pause_in_the_middle_of_a_wave_does_not_end_it() {
     let mut walk = Walk::new(TWO);
     walk.reach_wave();
-    walk.take(walk.judged(true));
+    walk.take(walk.report_judged(true));
     walk.take(walk.pause());
     walk.take(walk.resume());
     assert_eq!((walk.rule(), walk.wave()), (Rule::Judge, Count(1)));
@@ -778,7 +780,7 @@ fn a_pause_in_the_middle_of_a_wave_does_not_end_it() {
 fn a_head_that_moved_while_paused_ends_the_wave() {
     let mut walk = Walk::new(TWO);
     walk.reach_wave();
-    walk.take(walk.judged(true));
+    walk.take(walk.report_judged(true));
     walk.take(walk.pause());
     walk.foreign_commit(Touch::Elsewhere);
     walk.take(walk.resume());
@@ -793,11 +795,11 @@ fn a_head_that_moved_while_paused_ends_the_wave() {
 fn undo_past_a_no_leaves_it_owed() {
     let mut walk = Walk::new(TWO);
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     walk.take(walk.undo(1));
     assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
     assert_eq!(walk.rule(), Rule::Recover);
-    walk.refused(
+    walk.refuse(
         walk.reground(|block| block.answers.clear()),
         Code::NoUnanswered,
     );
@@ -809,7 +811,7 @@ fn undo_past_a_no_leaves_it_owed() {
 fn a_slice_that_takes_up_a_part_of_a_no_does_not_answer_the_rest() {
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     assert_eq!(walk.rule(), Rule::Conclude);
     let plan = slice_plan("b", &[], &walk.bounds);
     let no = answers(&walk.snapshot, &walk.world, walk.rule());
@@ -826,14 +828,14 @@ fn a_slice_that_takes_up_a_part_of_a_no_does_not_answer_the_rest() {
             block.answers = said;
         })
     };
-    walk.refused(take_up(&walk, None, false), Code::NoUnanswered);
-    walk.refused(take_up(&walk, Some(" "), false), Code::NoUnanswered);
+    walk.refuse(take_up(&walk, None, false), Code::NoUnanswered);
+    walk.refuse(take_up(&walk, Some(" "), false), Code::NoUnanswered);
     walk.take(take_up(&walk, Some("b closes the hole"), false));
     let answer = |walk: &Walk| walk.snapshot.ledger.answered_rejections[0].answer.clone();
     assert_eq!(answer(&walk), "b closes the hole");
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     walk.take(take_up(&walk, None, true));
     assert_eq!(answer(&walk), "it is not so");
 }
@@ -848,13 +850,13 @@ fn what_the_last_audit_leaves_open_is_answered_before_the_end() {
     };
     let commit = |walk: &mut Walk| {
         walk.own_commit();
-        walk.take(walk.implemented());
-        walk.take(walk.reviewed(true));
+        walk.take(walk.report_implemented());
+        walk.take(walk.report_reviewed(true));
     };
     commit(&mut walk);
     walk.take(audited(&walk));
     // Slices stay open: it stands until the next audit, or an answer.
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_accepted("a"));
     let seq = |walk: &Walk| walk.snapshot.ledger.open_audit.as_ref().map(|it| it.seq.0);
     assert!(seq(&walk).is_some());
     walk.take(walk.reground(|block| {
@@ -865,7 +867,7 @@ fn what_the_last_audit_leaves_open_is_answered_before_the_end() {
     commit(&mut walk);
     walk.take(audited(&walk));
     let id = format!("audit-{}", walk.snapshot.ledger.seq.0);
-    walk.refused(walk.accepted("b"), Code::NoUnanswered);
+    walk.refuse(walk.report_accepted("b"), Code::NoUnanswered);
     let answer = |walk: &Walk, no: &str, reason: &str| {
         let proof = claims(walk.snapshot.plan.slice("b").unwrap(), "good");
         walk.reground(|block| {
@@ -877,9 +879,9 @@ fn what_the_last_audit_leaves_open_is_answered_before_the_end() {
             }];
         })
     };
-    walk.refused(answer(&walk, &id, "none"), Code::NoUnanswered);
+    walk.refuse(answer(&walk, &id, "none"), Code::NoUnanswered);
     let earlier = format!("audit-{earlier}");
-    walk.refused(answer(&walk, &earlier, "old"), Code::AnswerUnknown);
+    walk.refuse(answer(&walk, &earlier, "old"), Code::AnswerUnknown);
     walk.take(answer(&walk, &id, "the hole is a door"));
     assert_eq!(seq(&walk), None);
     let answers = &walk.snapshot.ledger.answered_rejections;
@@ -892,7 +894,7 @@ fn what_the_last_audit_leaves_open_is_answered_before_the_end() {
 fn undo_past_the_answer_to_a_no_leaves_it_owed() {
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     walk.take(walk.reground(|block| {
         block.conclude = Some(Conclude::GoOn {
             reason: Some("it was the wrong page".to_owned()),
@@ -908,7 +910,7 @@ fn undo_past_the_answer_to_a_no_leaves_it_owed() {
 fn undo_past_a_vote_begins_another_wave() {
     let mut walk = Walk::new(TWO);
     walk.reach_wave();
-    walk.take(walk.judged(true));
+    walk.take(walk.report_judged(true));
     walk.take(walk.undo(1));
     walk.take(walk.reground(|_| {}));
     assert_eq!((walk.rule(), walk.wave()), (Rule::Judge, Count(2)));
@@ -920,7 +922,7 @@ fn undo_past_a_selection() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     walk.take(walk.undo(2));
     assert_eq!(walk.status(), ActiveStatus::Idle);
     assert_eq!(walk.snapshot.undone.seqs, [2, 3]);
@@ -932,15 +934,15 @@ fn undo_past_a_reviews_no_keeps_it_for_the_same_commit() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(false));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(false));
     walk.take(walk.undo(2));
     assert_eq!(walk.status(), ActiveStatus::Selected);
     walk.take(walk.reground(|_| {}));
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     assert_eq!(walk.rule(), Rule::Audit, "the review stands");
-    walk.take(walk.audited());
-    walk.refused(walk.accepted("a"), Code::ReviewNegative);
+    walk.take(walk.report_audited());
+    walk.refuse(walk.report_accepted("a"), Code::ReviewNegative);
     walk.drive();
 }
 
@@ -951,7 +953,7 @@ fn undo_back_into_a_pause_waits_for_the_user() {
     walk.take(walk.pause());
     walk.take(walk.resume());
     walk.own_commit();
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     walk.take(walk.undo(2));
     assert_eq!(walk.due().policy, Policy::Paused);
     assert_eq!(walk.due().blocking_command.as_deref(), Some("cook resume"));
@@ -967,7 +969,7 @@ fn a_cancelled_workflow_can_be_taken_up_again() {
     });
     assert_eq!(walk.snapshot.state.contract_status, "cancelled");
     assert_eq!(walk.snapshot.plan.open_slices().count(), 0);
-    walk.refused(
+    walk.refuse(
         Event::Cancelled {
             why: "again".to_owned(),
         },
@@ -992,8 +994,8 @@ fn a_cancelled_workflow_can_be_taken_up_again() {
 fn done_is_left_only_by_a_new_commit_or_the_user() {
     let mut walk = Walk::new(ONE);
     walk.drive();
-    walk.refused(walk.resume(), Code::DoesNotApply);
-    walk.refused(walk.judged(true), Code::NotYourTurn);
+    walk.refuse(walk.resume(), Code::DoesNotApply);
+    walk.refuse(walk.report_judged(true), Code::NotYourTurn);
     walk.foreign_commit(Touch::Surface);
     assert_eq!(walk.rule(), Rule::Stopped);
     assert!(
@@ -1017,10 +1019,10 @@ fn what_is_said_of_runs_at_head_is_told_to_judges_and_reviewers() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(true);
     walk.mood.verifier = Gates::ByChance;
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_accepted("a"));
     assert_eq!(walk.rule(), Rule::Judge);
     assert_eq!(told(&walk), ["`test` was red and green"]);
-    let asked = prompt_of(&walk.snapshot, &walk.due(), Role::StopJudge);
+    let asked = make_prompt(&walk.snapshot, &walk.due(), Role::StopJudge);
     assert!(asked.contains("test` was red and green"), "{asked}");
     walk.foreign_commit(Touch::Elsewhere);
     walk.take(Event::Verified);
@@ -1039,10 +1041,10 @@ fn lost_proof_reopens_a_done_slice() {
     walk.reach_wave();
     walk.foreign_commit(Touch::Surface);
     walk.take(Event::Verified);
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     walk.mood.stored = cook_core::machine::Verdict::Missing;
     assert_eq!(walk.rule(), Rule::Recover);
-    let owed = cook_core::machine::owed(&walk.snapshot).into_iter();
+    let owed = cook_core::machine::list_owed(&walk.snapshot).into_iter();
     let given = owed.map(|no| AnswerTo {
         no: no.id,
         reason: "the slice is taken up again".to_owned(),
@@ -1058,7 +1060,7 @@ fn lost_proof_reopens_a_done_slice() {
 fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     walk.mood.stored = cook_core::machine::Verdict::Changed;
     let go_on = Some(Conclude::GoOn {
         reason: Some("the page moved".to_owned()),
@@ -1067,7 +1069,7 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
     let mut proof = super::events::claims(&slice, "good");
     let first = proof[0].anchor.clone();
     proof[1].anchor = first;
-    walk.refused(
+    walk.refuse(
         walk.reground(|block| {
             block.conclude.clone_from(&go_on);
             block.evidence.clone_from(&proof);
@@ -1075,7 +1077,7 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
         Code::EvidenceShared,
     );
     for shared in ["shared", "overlap"] {
-        walk.refused(
+        walk.refuse(
             walk.reground(|block| {
                 block.conclude.clone_from(&go_on);
                 block.evidence = super::events::claims(&slice, shared);
@@ -1089,13 +1091,13 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
     }));
     walk.mood.stored = cook_core::machine::Verdict::Verified;
     // One at a time does not help either.
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     let one = super::events::claim("a", "a2", "good");
     let one = cook_core::model::EvidenceClaim {
         anchor: "good:a:a1".to_owned(),
         ..one
     };
-    walk.refused(
+    walk.refuse(
         walk.reground(|block| {
             block.conclude = Some(Conclude::GoOn { reason: None });
             block.evidence = vec![one];
@@ -1117,7 +1119,7 @@ fn proof_of_a_done_slice_is_given_anew_where_it_was_rewritten_alone() {
         let mut walk = Walk::new(TWO);
         walk.reach_rule_7(true);
         let proof = super::events::claims(walk.snapshot.plan.slice("a").unwrap(), kind);
-        let mut event = walk.accepted("a");
+        let mut event = walk.report_accepted("a");
         if let Event::Regrounded { block, .. } = &mut event {
             block.evidence = proof;
         }
@@ -1152,7 +1154,7 @@ fn proof_of_a_done_slice_is_given_anew_where_it_was_rewritten_alone() {
         ] {
             let mut walk = begin(kind);
             walk.mood.stored = stored;
-            walk.refused(again(&walk, other), Code::EvidenceUnrelated);
+            walk.refuse(again(&walk, other), Code::EvidenceUnrelated);
         }
         let mut walk = begin("cmd");
         walk.mood.stored = stored;
@@ -1183,11 +1185,11 @@ fn a_criterion_is_dropped_with_proof_and_before_the_work_is_looked_at() {
         why: "it holds already".to_owned(),
         submission: submission(&walk.snapshot, Role::Implementer),
     });
-    walk.refused(drops(&walk, "unrelated"), Code::EvidenceUnrelated);
+    walk.refuse(drops(&walk, "unrelated"), Code::EvidenceUnrelated);
     walk.take(drops(&walk, "good"));
     let mut walk = Walk::new(TWO);
     walk.reach_rule_7(true);
-    walk.refused(drops(&walk, "good"), Code::UnreconciledCommit);
+    walk.refuse(drops(&walk, "good"), Code::UnreconciledCommit);
 }
 
 /// A session that committed and gave the slice back leaves work: the next one is not told that there is none.
@@ -1231,12 +1233,12 @@ fn a_commit_that_another_slice_claims_is_refused() {
         block.select = Some("b".to_owned());
     }));
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(true));
-    walk.take(walk.audited());
-    walk.take(walk.accepted("b"));
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(walk.report_audited());
+    walk.take(walk.report_accepted("b"));
     walk.take(walk.reground(|block| block.select = Some("a".to_owned())));
-    walk.refused(walk.implemented(), Code::CommitAlreadyReported);
+    walk.refuse(walk.report_implemented(), Code::CommitAlreadyReported);
     walk.drive();
 }
 
@@ -1247,16 +1249,16 @@ fn a_ticket_holds_the_worktree_it_was_given_for() {
         let mut walk = Walk::new(ONE);
         walk.plan_and_select();
         walk.own_commit();
-        walk.take(walk.implemented());
+        walk.take(walk.report_implemented());
         walk.mood.dirt = Dirt::User;
-        let mut event = walk.reviewed(true);
+        let mut event = walk.report_reviewed(true);
         if let Event::Reviewed { submission, .. } = &mut event {
             let head = walk.world.head(&walk.mood, Some("main"));
             submission.ticket = Some(cook_core::machine::ticket("tip", &head, Some(seen)));
         }
         match fits {
             true => drop(walk.take(event)),
-            false => walk.refused(event, Code::TreeChanged),
+            false => walk.refuse(event, Code::TreeChanged),
         }
     }
 }
@@ -1267,13 +1269,13 @@ fn a_reader_judges_the_commit_it_began_at() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    let mut event = walk.reviewed(true);
+    walk.take(walk.report_implemented());
+    let mut event = walk.report_reviewed(true);
     if let Event::Reviewed { submission, .. } = &mut event {
         submission.began_at = Some("another".to_owned());
     }
-    walk.refused(event, Code::TreeChanged);
-    walk.take(walk.reviewed(true));
+    walk.refuse(event, Code::TreeChanged);
+    walk.take(walk.report_reviewed(true));
 }
 
 /// Its history was written anew, and a commit on HEAD is what was looked at: nobody looks again.
@@ -1283,12 +1285,12 @@ fn a_committed_slice_follows_its_commit_to_the_same_tree() {
         let mut walk = Walk::new(ONE);
         walk.plan_and_select();
         walk.own_commit();
-        walk.take(walk.implemented());
+        walk.take(walk.report_implemented());
         if at != Rule::Review {
-            walk.take(walk.reviewed(true));
+            walk.take(walk.report_reviewed(true));
         }
         if at == Rule::Reconcile {
-            walk.take(walk.audited());
+            walk.take(walk.report_audited());
         }
         walk.world.reword();
         assert_eq!(walk.rule(), at);
@@ -1321,7 +1323,7 @@ fn a_report_by_hand_claims_its_commit_and_those_with_the_trailer() {
     for driven in [true, false] {
         let mut walk = Walk::new(ONE);
         walk.plan_and_select();
-        let mut event = walk.implemented();
+        let mut event = walk.report_implemented();
         walk.foreign_commit(Touch::Elsewhere);
         walk.own_commit();
         walk.foreign_commit(Touch::Elsewhere);
@@ -1336,7 +1338,7 @@ fn a_report_by_hand_claims_its_commit_and_those_with_the_trailer() {
             submission.began_at = None;
         }
         if driven {
-            event = walk.implemented();
+            event = walk.report_implemented();
         }
         walk.take(event);
         let claimed = &walk.snapshot.ledger.slices["a"].claimed;
@@ -1353,7 +1355,7 @@ fn what_came_before_a_session_began_is_written_down() {
     walk.foreign_commit(Touch::Elsewhere);
     let upto = id(walk.world.head.unwrap());
     walk.own_commit();
-    let mut event = walk.implemented();
+    let mut event = walk.report_implemented();
     if let Event::Implemented { submission, .. } = &mut event {
         submission.began_at = Some(upto.clone());
     }
@@ -1373,7 +1375,7 @@ fn judges_are_asked_after_the_gates_ran_at_this_head() {
     let due = walk.due();
     assert_eq!(due.rule, Rule::Judge);
     assert_eq!(due.blocking_command.as_deref(), Some(VERIFY_STOP));
-    walk.refused(walk.judged(true), Code::NotYourTurn);
+    walk.refuse(walk.report_judged(true), Code::NotYourTurn);
 }
 
 /// What builds on rewritten proof waits for an answer; a question, a blocker and a reopening do not.
@@ -1382,13 +1384,13 @@ fn rewritten_proof_holds_up_a_selection_and_nothing_else() {
     let begin = || {
         let mut walk = Walk::new(TWO);
         walk.reach_rule_7(true);
-        walk.take(walk.accepted("a"));
+        walk.take(walk.report_accepted("a"));
         walk.mood.stored = cook_core::machine::Verdict::Changed;
         walk
     };
     let mut walk = begin();
     let select = |block: &mut Reground| block.select = Some("b".to_owned());
-    walk.refused(walk.reground(select), Code::EvidenceChanged);
+    walk.refuse(walk.reground(select), Code::EvidenceChanged);
     walk.take(walk.reground(|block| block.policy = super::events::asks()));
     let mut walk = begin();
     walk.take(walk.reground(|block| block.policy = super::events::blocks_it()));
@@ -1407,7 +1409,7 @@ fn rewritten_proof_holds_up_a_selection_and_nothing_else() {
     let due = walk.due();
     assert!(due.action.contains("holds its work"), "{}", due.action);
     walk.mood.stored = cook_core::machine::Verdict::Verified;
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     walk.drive();
     // Anchored again.
     let mut walk = begin();
@@ -1422,7 +1424,7 @@ fn rewritten_proof_holds_up_a_selection_and_nothing_else() {
 fn work_that_is_gone_opens_its_slice_with_any_report() {
     let mut walk = Walk::new(TWO);
     walk.reach_rule_7(true);
-    walk.take(walk.accepted("a"));
+    walk.take(walk.report_accepted("a"));
     walk.mood.stored = cook_core::machine::Verdict::Missing;
     walk.take(walk.reground(|block| block.policy = super::events::asks()));
     let slice = walk.snapshot.plan.slice("a").unwrap();
@@ -1458,7 +1460,7 @@ fn untrusted_commands_are_asked_for_and_then_run() {
         walk.due().blocking_command.as_deref(),
         Some("cook trust 'bash .agent/verify_completion_stop.sh' && cook trust 'check a'")
     );
-    walk.refused(walk.resume(), Code::TrustMissing);
+    walk.refuse(walk.resume(), Code::TrustMissing);
     walk.mood.trusted = true;
     walk.drive();
 }
@@ -1470,7 +1472,7 @@ fn a_missing_contract_is_repaired_first() {
     walk.mood.contract = Contract::Missing;
     assert_eq!(walk.rule(), Rule::Bootstrap);
     assert_eq!(walk.due().blocking_command.as_deref(), Some("cook init"));
-    walk.refused(walk.implemented(), Code::NotYourTurn);
+    walk.refuse(walk.report_implemented(), Code::NotYourTurn);
     walk.drive();
 }
 
@@ -1552,7 +1554,7 @@ fn a_mission_may_come_with_a_later_init_or_an_answer() {
     assert_eq!(walk.due().policy, Policy::AwaitUserInput);
     let mut answered = Walk::on(ONE, World::of_length(1));
     answered.snapshot = walk.snapshot.clone();
-    answered.take(resumed(|resume| {
+    answered.take(make_resumed(|resume| {
         resume.answer = Some("all of it".to_owned())
     }));
     assert_eq!(answered.snapshot.state.mission_anchor, "all of it");
@@ -1610,7 +1612,7 @@ fn a_rewritten_history_is_noticed_and_under_strict_rules_looked_at() {
 }
 
 /// To rule 7 with evidence that an earlier re-ground stored.
-fn at_rule_7_with_stored(kind: &str) -> Walk {
+fn walk_to_rule_7_with_stored(kind: &str) -> Walk {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     for criterion in ["a1", "a2"] {
@@ -1620,13 +1622,13 @@ fn at_rule_7_with_stored(kind: &str) -> Walk {
         walk.take(walk.reground(|block| block.evidence = vec![given]));
     }
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(true));
-    walk.take(walk.audited());
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(walk.report_audited());
     walk
 }
 
-fn accepted_as_stored(walk: &Walk) -> Event {
+fn accept_as_stored(walk: &Walk) -> Event {
     walk.reground(|block| {
         block.reconcile = super::events::reconcile("a", cook_core::model::Decision::Accepted);
     })
@@ -1634,13 +1636,13 @@ fn accepted_as_stored(walk: &Walk) -> Event {
 
 #[test]
 fn stored_evidence_is_judged_again_when_the_slice_is_accepted() {
-    let mut walk = at_rule_7_with_stored("good");
+    let mut walk = walk_to_rule_7_with_stored("good");
     for (verdict, accepted) in [
         (cook_core::machine::Verdict::Changed, false),
         (cook_core::machine::Verdict::Verified, true),
     ] {
         walk.mood.stored = verdict;
-        let code = walk.attempt(&accepted_as_stored(&walk), Actor::Role);
+        let code = walk.attempt(&accept_as_stored(&walk), Actor::Role);
         let code = code.map(|_| ()).err();
         assert_eq!(code, (!accepted).then_some(Code::EvidenceUnverified));
     }
@@ -1650,8 +1652,8 @@ fn stored_evidence_is_judged_again_when_the_slice_is_accepted() {
         ("shared", Code::EvidenceShared),
         ("overlap", Code::EvidenceShared),
     ] {
-        let mut walk = at_rule_7_with_stored(kind);
-        walk.refused(accepted_as_stored(&walk), code);
+        let mut walk = walk_to_rule_7_with_stored(kind);
+        walk.refuse(accept_as_stored(&walk), code);
     }
 }
 
@@ -1659,25 +1661,25 @@ fn stored_evidence_is_judged_again_when_the_slice_is_accepted() {
 fn a_claim_that_is_no_proof_is_not_helped_by_an_older_one() {
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
-    walk.take(walk.judged(false));
+    walk.take(walk.report_judged(false));
     walk.take(walk.reground(|block| {
         block.conclude = Some(Conclude::GoOn { reason: None });
         block.reopen = vec![again("a")];
         block.select = Some("a".to_owned());
     }));
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.take(walk.reviewed(true));
-    walk.take(walk.audited());
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(walk.report_audited());
     let Event::Regrounded {
         mut block,
         submission,
-    } = accepted_as_stored(&walk)
+    } = accept_as_stored(&walk)
     else {
         unreachable!()
     };
     block.evidence = vec![super::events::claim("a", "a1", "unrelated")];
-    walk.refused(
+    walk.refuse(
         Event::Regrounded { block, submission },
         Code::EvidenceUnrelated,
     );
@@ -1689,13 +1691,13 @@ fn no_other_slice_is_selected_while_one_is_committed() {
     let mut walk = Walk::new(TWO);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
+    walk.take(walk.report_implemented());
     walk.foreign_commit(Touch::Surface);
     assert_eq!(walk.rule(), Rule::Recover);
     let mut plan = plan_of(&walk.snapshot);
     plan.candidate_slices
         .push(super::events::slice_plan("c", &[], &TWO));
-    walk.refused(
+    walk.refuse(
         walk.reground(|block| {
             block.plan = Some(plan);
             block.select = Some("c".to_owned());
@@ -1710,7 +1712,7 @@ fn no_other_slice_is_selected_while_one_is_committed() {
         let mut plan = plan_of(&walk.snapshot);
         plan.candidate_slices[0].status = Some(to);
         plan.candidate_slices[0].reason = Some("not this way".to_owned());
-        walk.refused(
+        walk.refuse(
             walk.reground(|block| block.plan = Some(plan)),
             Code::UnreconciledCommit,
         );
@@ -1741,12 +1743,12 @@ fn review_and_audit_count_for_one_commit_and_one_set_of_criteria() {
 fn a_commit_that_is_no_work_of_the_slice_is_refused_with_its_reason() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
-    walk.refused(walk.implemented(), Code::CommitNotAfterBasis);
+    walk.refuse(walk.report_implemented(), Code::CommitNotAfterBasis);
     walk.own_commit();
-    let before = walk.implemented();
+    let before = walk.report_implemented();
     assert!(walk.world.amend());
-    walk.refused(before, Code::CommitNotOnHead);
-    walk.take(walk.implemented());
+    walk.refuse(before, Code::CommitNotOnHead);
+    walk.take(walk.report_implemented());
     walk.drive();
 }
 
@@ -1755,8 +1757,8 @@ fn those_who_judge_ask_nothing() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented());
-    walk.refused(walk.asked(Role::Reviewer), Code::NotYourTurn);
+    walk.take(walk.report_implemented());
+    walk.refuse(walk.report_asked(Role::Reviewer), Code::NotYourTurn);
     walk.drive();
 }
 
@@ -1764,9 +1766,9 @@ fn those_who_judge_ask_nothing() {
 fn an_implementers_question_is_answered_and_the_work_goes_on() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
-    walk.take(walk.asked(Role::Implementer));
-    walk.refused(walk.resume(), Code::AnswerMissing);
-    walk.take(resumed(|resume| {
+    walk.take(walk.report_asked(Role::Implementer));
+    walk.refuse(walk.resume(), Code::AnswerMissing);
+    walk.take(make_resumed(|resume| {
         resume.answer = Some("the first".to_owned())
     }));
     assert_eq!(walk.rule(), Rule::Implement);
@@ -1790,15 +1792,15 @@ fn a_vote_is_told_from_another_by_session_then_ticket_then_text() {
         }
     };
     walk.take(vote(&walk, Some("s1"), Some("t1"), "same words"));
-    walk.refused(
+    walk.refuse(
         vote(&walk, Some("s1"), Some("t2"), "others"),
         Code::DuplicateReport,
     );
-    walk.refused(
+    walk.refuse(
         vote(&walk, None, Some("t1"), "others"),
         Code::DuplicateReport,
     );
-    walk.refused(vote(&walk, None, None, "same words"), Code::DuplicateReport);
+    walk.refuse(vote(&walk, None, None, "same words"), Code::DuplicateReport);
     walk.take(vote(&walk, Some("s2"), Some("t2"), "same words"));
     assert!(answers(&walk.snapshot, &walk.world, walk.rule()).is_empty());
     walk.drive();
@@ -1810,12 +1812,12 @@ fn a_commit_that_is_taken_back_before_it_is_reconciled_goes_back_to_work() {
         let mut walk = Walk::new(ONE);
         walk.plan_and_select();
         walk.own_commit();
-        walk.take(walk.implemented());
+        walk.take(walk.report_implemented());
         if reports > 0 {
-            walk.take(walk.reviewed(true));
+            walk.take(walk.report_reviewed(true));
         }
         if reports > 1 {
-            walk.take(walk.audited());
+            walk.take(walk.report_audited());
         }
         let implemented = walk.world.head.unwrap();
         walk.world.revert();
@@ -1825,7 +1827,7 @@ fn a_commit_that_is_taken_back_before_it_is_reconciled_goes_back_to_work() {
         assert!(due.reason.contains(told), "{}", due.reason);
         let step = match reports {
             // What the report says besides is taken too.
-            1 => walk.take(walk.reopened("a")),
+            1 => walk.take(walk.report_reopened("a")),
             _ => walk.take(walk.reground(|_| {})),
         };
         assert_eq!(step.next.rule, Rule::Implement, "{:?}", step.next);
@@ -1845,9 +1847,9 @@ fn a_commit_that_is_taken_back_before_it_is_reconciled_goes_back_to_work() {
         // The commit is there, and its work is not.
         assert_eq!(walk.world.head, Some(implemented + 1));
         walk.world.head = Some(implemented);
-        let again = walk.implemented();
+        let again = walk.report_implemented();
         walk.world.head = Some(implemented + 1);
-        walk.refused(again, Code::CommitTakenBack);
+        walk.refuse(again, Code::CommitTakenBack);
         walk.drive();
     }
 }
@@ -1858,7 +1860,7 @@ fn a_wave_ends_when_what_was_accepted_is_taken_back() {
         let mut walk = Walk::new(Bounds { judges: 3, ..ONE });
         walk.reach_wave();
         for _ in 0..votes {
-            walk.take(walk.judged(true));
+            walk.take(walk.report_judged(true));
         }
         walk.world.revert();
         let due = walk.due();
@@ -1868,7 +1870,7 @@ fn a_wave_ends_when_what_was_accepted_is_taken_back() {
             "{}",
             due.reason
         );
-        walk.refused(walk.judged(true), Code::NotYourTurn);
+        walk.refuse(walk.report_judged(true), Code::NotYourTurn);
         let step = walk.take(walk.reground(|_| {}));
         assert_eq!(step.next.rule, Rule::Select, "{:?}", step.next);
         assert!(walk.snapshot.ledger.wave.votes.is_empty());

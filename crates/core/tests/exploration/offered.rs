@@ -2,11 +2,11 @@
 
 use super::events::{NAMES, blocks_it, claim, claims, first_plan, reconcile, slice_plan};
 use super::explore::try_event;
-use super::prompts::prompt_of;
+use super::prompts::make_prompt;
 use super::walk::Walk;
 use super::world::{Budget, Dirt, Touch};
 use super::{Bounds, CORE};
-use cook_core::machine::{Choice, Rule, Selection, owed};
+use cook_core::machine::{Choice, Rule, Selection, list_owed};
 use cook_core::model::{
     Actor, AnswerTo, ChangedSlice, Conclude, Count, Decision, Event, PlaceAnswer, PlanBlock,
     Reground, Reopen, Resume, Role, Slice, SliceStatus,
@@ -30,7 +30,7 @@ fn go_on() -> Option<Conclude> {
 fn saying(walk: &Walk, choice: Choice) -> Option<Event> {
     let (snapshot, rule) = (&walk.snapshot, walk.rule());
     let slices = &snapshot.plan.candidate_slices;
-    let in_work = snapshot.slice_in_work();
+    let in_work = snapshot.find_slice_in_work();
     let find = |is: &dyn Fn(&&Slice) -> bool| slices.iter().find(is);
     let is_free = |slice: &&Slice| slice.status.is_open() && in_work != Some(&*slice.slice_id);
     let name = in_work.unwrap_or(NAMES[0]).to_owned();
@@ -83,7 +83,7 @@ fn saying(walk: &Walk, choice: Choice) -> Option<Event> {
             block.policy = blocks_it();
         }
         Choice::Answers => {
-            let owed = owed(snapshot).into_iter().map(|no| no.id);
+            let owed = list_owed(snapshot).into_iter().map(|no| no.id);
             let owed: Vec<String> = owed.collect();
             let ids = match owed.is_empty() {
                 true => vec!["no-999".to_owned()],
@@ -164,7 +164,7 @@ fn states() -> Vec<(&'static str, Walk)> {
     });
     add("one is done", &|walk| {
         walk.reach_rule_7(true);
-        walk.take(walk.accepted("a"));
+        walk.take(walk.report_accepted("a"));
     });
     add("the user answered", &|walk| {
         walk.plan_and_select();
@@ -179,7 +179,7 @@ fn states() -> Vec<(&'static str, Walk)> {
         add(name, &|walk| {
             walk.reach_wave();
             while walk.rule() == Rule::Judge {
-                walk.take(walk.judged(vote));
+                walk.take(walk.report_judged(vote));
             }
         });
     }
@@ -254,7 +254,7 @@ fn what_waits_for_a_committed_slice_is_offered_with_its_acceptance() {
     let told = "can be selected too, where this report accepts `a`: b";
     for (name, walk) in states() {
         let due = walk.due();
-        let text = prompt_of(&walk.snapshot, &due, Role::Regrounder);
+        let text = make_prompt(&walk.snapshot, &due, Role::Regrounder);
         assert_eq!(text.contains(told), name == "a yes", "{name}: {text}");
         let is_listed = text.contains("can be selected, first in order of work first: b");
         assert_eq!(is_listed, name == "one is done", "{name}: {text}");

@@ -102,15 +102,15 @@ impl Prompts {
             .filter(|offer| offer.actor == Actor::Role && offer.event.role() == Some(role))
             .collect();
         let whole = serde_json::to_value(snapshot).unwrap();
-        let prompt = prompt_of(snapshot, &now, role);
+        let prompt = make_prompt(snapshot, &now, role);
         let outcomes: Vec<String> = offers
             .iter()
-            .map(|offer| outcome_of(snapshot, world, budget, offer))
+            .map(|offer| find_outcome(snapshot, world, budget, offer))
             .collect();
         let mut places = Vec::new();
         list(&whole, &mut Vec::new(), &mut places);
         for place in places {
-            let name = named(&place);
+            let name = name_place(&place);
             let is_withheld = role == Role::StopJudge && is_one_of(&name, WITHHELD_FROM_JUDGES);
             if is_withheld || COOKS_OWN.iter().any(|own| is_one_of(&name, own)) {
                 continue;
@@ -134,7 +134,7 @@ impl Prompts {
                 if (then.rule, then.role) != (now.rule, now.role) {
                     continue;
                 }
-                let is_shown = prompt_of(&changed, &then, role) != prompt;
+                let is_shown = make_prompt(&changed, &then, role) != prompt;
                 let key = (now.rule, name.clone());
                 if is_shown {
                     let times = self.shown.entry(key.clone()).or_default();
@@ -143,10 +143,9 @@ impl Prompts {
                         continue;
                     }
                 }
-                let differs = offers
-                    .iter()
-                    .zip(&outcomes)
-                    .find(|(offer, before)| outcome_of(&changed, world, budget, offer) != **before);
+                let differs = offers.iter().zip(&outcomes).find(|(offer, before)| {
+                    find_outcome(&changed, world, budget, offer) != **before
+                });
                 let Some((offer, before)) = differs else {
                     continue;
                 };
@@ -157,7 +156,7 @@ impl Prompts {
                             "the prompt of the {role} (rule {}) says nothing of `{name}`, by which `{}` is decided: {before}, and then {}\n{}",
                             now.rule,
                             offer.label,
-                            outcome_of(&changed, world, budget, offer),
+                            find_outcome(&changed, world, budget, offer),
                             path()
                         )
                     };
@@ -211,7 +210,7 @@ fn shape(snapshot: &Snapshot, due: &Dispatch) -> String {
     )
 }
 
-pub fn prompt_of(snapshot: &Snapshot, due: &Dispatch, role: Role) -> String {
+pub fn make_prompt(snapshot: &Snapshot, due: &Dispatch, role: Role) -> String {
     render(&PromptInput {
         role,
         snapshot,
@@ -226,7 +225,7 @@ pub fn prompt_of(snapshot: &Snapshot, due: &Dispatch, role: Role) -> String {
 }
 
 /// What becomes of a report: refused with which code, or who is next with which findings.
-fn outcome_of(snapshot: &Snapshot, world: &World, budget: &Budget, offer: &Offer) -> String {
+fn find_outcome(snapshot: &Snapshot, world: &World, budget: &Budget, offer: &Offer) -> String {
     let (_, _, result) = try_event(
         snapshot,
         world,
@@ -277,7 +276,7 @@ fn list(value: &Value, at: &mut Vec<Step>, places: &mut Vec<Vec<Step>>) {
 }
 
 /// Items of lists and names of slices are `*`.
-fn named(place: &[Step]) -> String {
+fn name_place(place: &[Step]) -> String {
     let mut name = String::new();
     let mut in_slices = false;
     for step in place {

@@ -5,7 +5,7 @@ use super::events::{Bounds, reports, repository, user_commands};
 use super::explore::bootstrap;
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Mood, World};
-use cook_core::machine::{Facts, apply, is_for_tree, quoted, ticket};
+use cook_core::machine::{Facts, apply, is_for_tree, quote_word, ticket};
 use cook_core::model::{Actor, Event, Snapshot};
 use proptest::prelude::*;
 
@@ -142,7 +142,7 @@ fn a_ticket_fits_one_tip_and_one_head() {
 #[test]
 fn a_quoted_word_stays_one_word() {
     for word in ["a b", "it's", "$(x)", "", "'"] {
-        let split = shell_words::split(&quoted(word)).unwrap();
+        let split = shell_words::split(&quote_word(word)).unwrap();
         assert_eq!(split, [word]);
     }
 }

@@ -2,16 +2,16 @@
 //! commit graph alone, in every state and for every report.
 
 use super::invariants::{Check, Seen, require};
-use super::world::{World, commit_of};
+use super::world::{World, find_commit};
 use cook_core::machine::{Dispatch, Rule};
 use cook_core::model::{ActiveStatus, Policy, Rest, SliceStatus, Snapshot};
 
 /// The committed slice, if a later commit took back what it wrote and none of its own came since.
-fn taken_back(snapshot: &Snapshot, world: &World) -> Option<String> {
+fn find_taken_back(snapshot: &Snapshot, world: &World) -> Option<String> {
     let id = snapshot.active.slice_id.clone();
     let id = id.filter(|_| snapshot.active.status == ActiveStatus::Committed)?;
     let head = snapshot.ledger.slices.get(&id)?.head.as_deref();
-    let head = commit_of(head?)?;
+    let head = find_commit(head?)?;
     let chain = world.chain(world.head);
     let later = chain.iter().skip_while(|at| **at != head).skip(1);
     let has_more = later
@@ -21,11 +21,11 @@ fn taken_back(snapshot: &Snapshot, world: &World) -> Option<String> {
 }
 
 /// Done slices whose work a later commit took back.
-fn done_and_gone<'a>(snapshot: &'a Snapshot, world: &World) -> Vec<&'a str> {
+fn list_done_and_gone<'a>(snapshot: &'a Snapshot, world: &World) -> Vec<&'a str> {
     let is_gone = |id: &str| {
         let ledger = snapshot.ledger.slices.get(id);
         let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
-        let head = accepted.and_then(|accepted| commit_of(&accepted.head));
+        let head = accepted.and_then(|accepted| find_commit(&accepted.head));
         head.is_some_and(|head| world.is_reverted(head))
     };
     let slices = snapshot.plan.candidate_slices.iter();
@@ -36,13 +36,13 @@ fn done_and_gone<'a>(snapshot: &'a Snapshot, world: &World) -> Vec<&'a str> {
 
 /// The regrounder is asked, by the rule that says why; or the work is stopped.
 pub fn nobody_judges_what_is_gone(snapshot: &Snapshot, world: &World, due: &Dispatch) -> Check {
-    let gone = taken_back(snapshot, world);
+    let gone = find_taken_back(snapshot, world);
     let is_told = matches!(due.rule, Rule::Stopped | Rule::Bootstrap)
         || due.rule == Rule::Recover && gone.iter().all(|id| due.reason.contains(id.as_str()));
     require(gone.is_none() || is_told, || {
         format!("{gone:?} is gone from HEAD, and {due:?}")
     })?;
-    let gone = done_and_gone(snapshot, world);
+    let gone = list_done_and_gone(snapshot, world);
     let judges = matches!(due.rule, Rule::Judge | Rule::Conclude);
     require(gone.is_empty() || !judges, || {
         format!("{gone:?} are done and gone from HEAD, and {due:?}")
@@ -51,7 +51,7 @@ pub fn nobody_judges_what_is_gone(snapshot: &Snapshot, world: &World, due: &Disp
 
 /// After any re-ground the slice is in work again, or out of it, and its commit counts no more; what
 /// was reported and is gone does not count either.
-pub fn gone_work_goes_back(seen: &Seen) -> Check {
+pub fn check_gone_goes_back(seen: &Seen) -> Check {
     let reported = seen.facts.commit.as_ref();
     let is_gone = reported.and_then(|commit| commit.lacking.as_ref());
     require(

@@ -114,7 +114,7 @@ impl Walk {
     }
 
     /// An event that must be refused, with this code.
-    pub fn refused(&mut self, event: Event, code: Code) {
+    pub fn refuse(&mut self, event: Event, code: Code) {
         let actor = if event.is_user_only() {
             Actor::User
         } else {
@@ -140,7 +140,7 @@ impl Walk {
         }
     }
 
-    pub fn implemented(&self) -> Event {
+    pub fn report_implemented(&self) -> Event {
         Event::Implemented {
             slice_id: self.snapshot.active.slice_id.clone().unwrap_or_default(),
             commit: self.world.head.map(id).unwrap_or_default(),
@@ -149,28 +149,28 @@ impl Walk {
         }
     }
 
-    pub fn reviewed(&self, positive: bool) -> Event {
+    pub fn report_reviewed(&self, positive: bool) -> Event {
         Event::Reviewed {
             verdicts: verdicts(positive),
             submission: submission(&self.snapshot, Role::Reviewer),
         }
     }
 
-    pub fn audited(&self) -> Event {
+    pub fn report_audited(&self) -> Event {
         Event::Audited {
             verdicts: verdicts(true),
             submission: submission(&self.snapshot, Role::Auditor),
         }
     }
 
-    pub fn judged(&self, can_stop: bool) -> Event {
+    pub fn report_judged(&self, can_stop: bool) -> Event {
         Event::Judged {
             verdicts: verdicts(can_stop),
             submission: submission(&self.snapshot, Role::StopJudge),
         }
     }
 
-    pub fn accepted(&self, slice: &str) -> Event {
+    pub fn report_accepted(&self, slice: &str) -> Event {
         let proof = claims(self.snapshot.plan.slice(slice).unwrap(), "good");
         self.reground(|block| {
             block.reconcile = reconcile(slice, Decision::Accepted);
@@ -178,7 +178,7 @@ impl Walk {
         })
     }
 
-    pub fn reopened(&self, slice: &str) -> Event {
+    pub fn report_reopened(&self, slice: &str) -> Event {
         self.reground(|block| block.reconcile = reconcile(slice, Decision::Reopened))
     }
 
@@ -228,9 +228,9 @@ impl Walk {
     pub fn reach_rule_7(&mut self, review: bool) {
         self.plan_and_select();
         self.own_commit();
-        self.take(self.implemented());
-        self.take(self.reviewed(review));
-        self.take(self.audited());
+        self.take(self.report_implemented());
+        self.take(self.report_reviewed(review));
+        self.take(self.report_audited());
         assert_eq!(self.rule(), Rule::Reconcile);
     }
 
@@ -266,20 +266,20 @@ impl Walk {
                 if !self.due().action.starts_with("report") {
                     self.own_commit();
                 }
-                self.take(self.implemented());
+                self.take(self.report_implemented());
             }
             Rule::Review => {
-                self.take(self.reviewed(true));
+                self.take(self.report_reviewed(true));
             }
             Rule::Audit => {
-                self.take(self.audited());
+                self.take(self.report_audited());
             }
             Rule::Reconcile => self.settle(),
             Rule::Judge => {
                 if self.world.head.is_none() {
                     self.foreign_commit(Touch::Elsewhere);
                 }
-                self.take(self.judged(true));
+                self.take(self.report_judged(true));
             }
             Rule::Conclude => self.conclude(),
         }
@@ -332,9 +332,9 @@ impl Walk {
         let name = self.snapshot.active.slice_id.clone().unwrap();
         let review = self.snapshot.ledger.slices[&name].review.as_ref();
         let event = if review.is_some_and(|review| review.acceptable) {
-            self.accepted(&name)
+            self.report_accepted(&name)
         } else {
-            self.reopened(&name)
+            self.report_reopened(&name)
         };
         self.take(event);
     }
@@ -359,7 +359,7 @@ impl Walk {
     }
 
     /// An implementer's or regrounder's question.
-    pub fn asked(&self, role: Role) -> Event {
+    pub fn report_asked(&self, role: Role) -> Event {
         Event::Asked {
             role,
             question: "which one?".to_owned(),

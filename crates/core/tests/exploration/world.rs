@@ -151,7 +151,7 @@ pub fn id(commit: usize) -> String {
 }
 
 /// The commit of an id, when it is one of ours.
-pub fn commit_of(text: &str) -> Option<usize> {
+pub fn find_commit(text: &str) -> Option<usize> {
     let index = usize::from_str_radix(text.get(..2)?, 16).ok()?;
     (text.len() == 40 && id(index) == text).then_some(index)
 }
@@ -239,7 +239,7 @@ impl World {
 
     /// The commit on HEAD that has the tree of a slice's head, which HEAD does not hold any more.
     pub fn rebound(&self, question: &ReboundQuestion) -> Option<Rebound> {
-        let from = commit_of(&question.head)?;
+        let from = find_commit(&question.head)?;
         let basis = self.find(&question.basis)?;
         let chain = self.chain(self.head);
         if chain.contains(&from) || !chain.contains(&basis) {
@@ -309,7 +309,7 @@ impl World {
     }
 
     fn find(&self, text: &str) -> Option<usize> {
-        let index = commit_of(text)?;
+        let index = find_commit(text)?;
         self.commits
             .get(index)
             .is_some_and(|commit| !commit.gone)
@@ -391,7 +391,7 @@ impl World {
         }
     }
 
-    fn reported(&self, question: &CommitQuestion) -> CommitFacts {
+    fn find_reported(&self, question: &CommitQuestion) -> CommitFacts {
         let found = self.find(&question.commit);
         let basis = self.find(&question.basis);
         let Some(index) = found else {
@@ -615,7 +615,10 @@ impl World {
                 .rebound
                 .as_ref()
                 .and_then(|question| self.rebound(question)),
-            commit: set.commit.as_ref().map(|question| self.reported(question)),
+            commit: set
+                .commit
+                .as_ref()
+                .map(|question| self.find_reported(question)),
             gates: set.gates.as_ref().map(|_| self.gates(mood)),
             anchors: set
                 .anchors

@@ -5,7 +5,7 @@ use super::super::{ChangeKind, Repo, RepoError};
 use super::difference::Difference;
 use super::stand::{Baseline, NOW_INDEX, Stand, WORK_INDEX};
 use super::steering::{Dirs, Ignored, Steering, differing, is_nested};
-use super::take::{aside, dirs, nested, stand, there};
+use super::take::{aside, dirs, list_nested, stand, there};
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ impl Baseline {
         let dirs = self::dirs(repo, BTreeSet::new(), ignored);
         // Through what stands in the place of a directory nothing is read or written.
         let now = dirs.read_stand_ins(&copies)?;
-        let mut found = self.put_files_back_to(&dirs, &was.those_of(&now), &now, &copies)?;
+        let mut found = self.put_files_back_to(&dirs, &was.keep_those_of(&now), &now, &copies)?;
         let of_nested = |name: &String| is_nested(name);
         let only = |steering: &Steering, nested: bool| {
             let those = steering
@@ -122,7 +122,7 @@ impl Baseline {
         let listed = repo
             .program
             .answer(Call::new(&["ls-files", "--stage", "-z"]))?;
-        let mut nested = nested(repo, &self.dir, WORK_INDEX, &listed)?;
+        let mut nested = list_nested(repo, &self.dir, WORK_INDEX, &listed)?;
         // One that is gone steers nothing.
         nested.retain(|path| repo.root.join(path).join(".git").symlink_metadata().is_ok());
         if nested.is_empty() {
@@ -162,7 +162,7 @@ impl Baseline {
                 dirs.put_back(&name, was.0.get(&name), &kept)?;
             }
             found.push(Difference::Steering {
-                found: now.copy_of(&name, copies),
+                found: now.find_copy(&name, copies),
                 name,
                 later,
             });

@@ -40,7 +40,7 @@ impl Dirs<'_> {
             .map(|name| own(name))
             .collect();
         for dir in DIRECTORIES {
-            self.files_below(&own(dir), MAX_FILES, &mut names)?;
+            self.list_files_below(&own(dir), MAX_FILES, &mut names)?;
         }
         self.read_named(names, keep)
     }
@@ -60,7 +60,7 @@ impl Baseline {
         let now = dirs(repo, BTreeSet::new(), &self.stand.ignored).read_operation(Some(copies))?;
         let found = differing(&self.stand.operation.0, &now.0).map(|name| Difference::Operation {
             name: name.trim_start_matches("worktree:").to_owned(),
-            found: now.copy_of(name, copies),
+            found: now.find_copy(name, copies),
         });
         Ok(found.collect())
     }
@@ -93,9 +93,9 @@ impl Baseline {
     }
 
     /// What such a file held, where that was kept.
-    pub fn operation_before(&self, name: &str) -> Option<PathBuf> {
+    pub fn find_operation_before(&self, name: &str) -> Option<PathBuf> {
         let kept = self.dir.join("steering");
-        let at = self.stand.operation.copy_of(&own(name), &kept)?;
+        let at = self.stand.operation.find_copy(&own(name), &kept)?;
         at.is_file().then_some(at)
     }
 }

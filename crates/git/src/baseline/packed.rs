@@ -2,7 +2,7 @@
 //! out of order hides refs from a look-up, HEAD's among them, and a line that is none ends every git.
 
 use super::super::RepoError;
-use super::super::special::common_dir_of;
+use super::super::special::find_common_dir;
 use super::difference::Difference;
 use super::stand::Baseline;
 use cook_core::digest::sha256;
@@ -17,7 +17,7 @@ impl Baseline {
     /// Writes the list anew where git cannot look things up in it; what was found is copied first.
     /// Refs that it then names and that were not there are put back like any other.
     pub(super) fn mend_packed_refs(&self, copies: &Path) -> Result<Option<Difference>, RepoError> {
-        let path = common_dir_of(&self.stand.git_dir).join("packed-refs");
+        let path = find_common_dir(&self.stand.git_dir).join("packed-refs");
         let read = disk::read_if_plain(&path, MAX_LIST, Links::Refuse);
         let Some(found) = read.map_err(|error| RepoError::io("read", &path, error))? else {
             return Ok(None);

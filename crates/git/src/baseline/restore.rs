@@ -96,7 +96,7 @@ impl Baseline {
     ///
     /// # Errors
     /// When git or the file system refuses.
-    pub fn uncommitted_before(
+    pub fn restore_uncommitted(
         &self,
         repo: &Repo,
         paths: &[&[u8]],
@@ -136,11 +136,11 @@ impl Baseline {
     }
 
     /// What a steering file held, where that was kept.
-    pub fn steering_before(&self, name: &str) -> Option<PathBuf> {
+    pub fn find_steering_before(&self, name: &str) -> Option<PathBuf> {
         let at = self
             .stand
             .steering
-            .copy_of(name, &self.dir.join("steering"))?;
+            .find_copy(name, &self.dir.join("steering"))?;
         at.is_file().then_some(at)
     }
 

@@ -121,7 +121,7 @@ impl Dirs<'_> {
             names.push(LINK.to_owned());
         }
         names.extend(self.stand_ins().map(str::to_owned));
-        self.files_below("hooks", MAX_HOOKS, &mut names)?;
+        self.list_files_below("hooks", MAX_HOOKS, &mut names)?;
         self.modules("modules", DEPTH, &mut names)?;
         for path in &self.nested {
             let git = format!("root:{path}/.git");
@@ -142,7 +142,7 @@ impl Dirs<'_> {
             for (name, is_dir) in self.entries(dir)? {
                 match is_dir {
                     _ if but.contains(&name[dir.len() + 1..]) => {}
-                    true => self.files_below(&name, MAX_IGNORED, &mut names)?,
+                    true => self.list_files_below(&name, MAX_IGNORED, &mut names)?,
                     false => names.push(name),
                 }
             }
@@ -169,7 +169,7 @@ impl Dirs<'_> {
     }
 
     /// Files of a directory and of those in it.
-    pub(super) fn files_below(
+    pub(super) fn list_files_below(
         &self,
         dir: &str,
         at_most: usize,
@@ -212,7 +212,7 @@ impl Dirs<'_> {
 
     fn repository(&self, dir: &str, names: &mut Vec<String>) -> Result<(), RepoError> {
         names.extend(NESTED.iter().map(|name| format!("{dir}/{name}")));
-        self.files_below(&format!("{dir}/hooks"), MAX_HOOKS, names)
+        self.list_files_below(&format!("{dir}/hooks"), MAX_HOOKS, names)
     }
 
     /// What lies in a directory, and whether that is one; nothing where it is none. Names that
@@ -377,7 +377,7 @@ impl Steering {
     }
 
     /// Of these files what another reading names too.
-    pub(super) fn those_of(&self, named: &Self) -> Self {
+    pub(super) fn keep_those_of(&self, named: &Self) -> Self {
         let those = self
             .0
             .iter()
@@ -390,7 +390,7 @@ impl Steering {
     }
 
     /// Where [`Dirs::read`] left the bytes of a file.
-    pub(super) fn copy_of(&self, name: &str, copies: &Path) -> Option<PathBuf> {
+    pub(super) fn find_copy(&self, name: &str, copies: &Path) -> Option<PathBuf> {
         let held = self.0.get(name).filter(|held| held.kept)?;
         Some(copies.join(&held.sha256))
     }

@@ -10,7 +10,7 @@ use super::steering::{Dirs, Ignored};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_os::disk::{Durable, NewFile};
-use cook_os::process::{LENT_VARIABLE, lent};
+use cook_os::process::{LENT_VARIABLE, join_lent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -79,7 +79,7 @@ impl Baseline {
     ///
     /// # Errors
     /// When the worktrees cannot be listed.
-    pub fn moves_by_others(&self, repo: &Repo, name: &str) -> Result<bool, Failure> {
+    pub fn has_moves_by_others(&self, repo: &Repo, name: &str) -> Result<bool, Failure> {
         if name.starts_with("refs/remotes/") || self.stand.elsewhere.contains(name) {
             return Ok(true);
         }
@@ -102,7 +102,7 @@ pub(super) fn stand(
     let listed = git.answer(Call::new(&["ls-files", "--stage", "-v", "-z"]))?;
     let linked = worktrees(repo)?;
     let (tree, unborn) = tree(repo, dir, from, index)?;
-    let nested = nested(repo, dir, index, &listed)?;
+    let nested = list_nested(repo, dir, index, &listed)?;
     let dirs = dirs(repo, nested, &ignored);
     let (steering, operation) = (dirs.read(keep)?, dirs.read_operation(keep)?);
     Ok(Stand {
@@ -141,7 +141,7 @@ pub(super) fn dirs<'a>(repo: &'a Repo, nested: BTreeSet<String>, ignored: &'a Ig
 
 /// Submodules, and repositories of their own in the worktree: those that the user's index names,
 /// and those that one of the baseline's does.
-pub(super) fn nested(
+pub(super) fn list_nested(
     repo: &Repo,
     dir: &Path,
     index: &str,
@@ -163,7 +163,7 @@ pub(super) fn aside<'a>(repo: &Repo, dir: &Path, index: &str, arguments: &[&str]
     Call::new(&all)
         .env("GIT_INDEX_FILE", dir.join(index))
         .env("GIT_OBJECT_DIRECTORY", dir.join(OBJECTS))
-        .env(LENT_VARIABLE, lent(&[repo.common_dir.join("objects")]))
+        .env(LENT_VARIABLE, join_lent(&[repo.common_dir.join("objects")]))
 }
 
 /// The tree of everything that is tracked or not ignored. An older index lends its stat data,

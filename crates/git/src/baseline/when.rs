@@ -139,7 +139,7 @@ impl Later<'_> {
             Difference::Stash => change_time(&repo.common_dir.join("logs/refs/stash")),
             Difference::Index => change_time(&repo.git_dir.join("index")),
             Difference::File { path, added, .. } => repo.at(path).and_then(|at| match added {
-                true => self.arrived(&at),
+                true => self.find_arrival(&at),
                 false => change_time(&at),
             }),
             Difference::Steering { later, .. } => return *later,
@@ -154,7 +154,7 @@ impl Later<'_> {
     }
 
     /// A file that is moved keeps its own time, as do those in a directory that is.
-    fn arrived(&self, file: &Path) -> Option<SystemTime> {
+    fn find_arrival(&self, file: &Path) -> Option<SystemTime> {
         let new = file
             .ancestors()
             .skip(1)
@@ -167,12 +167,12 @@ impl Later<'_> {
 fn ref_change_time(repo: &Repo, name: &str, to: &str) -> Option<SystemTime> {
     let dir = &repo.common_dir;
     change_time(&dir.join(name))
-        .or_else(|| time_in_record(&dir.join("logs").join(name), to))
+        .or_else(|| find_time_in_record(&dir.join("logs").join(name), to))
         .or_else(|| change_time(&dir.join("packed-refs")))
 }
 
 /// When a ref went where it is, by the last line of its record.
-fn time_in_record(log: &Path, to: &str) -> Option<SystemTime> {
+fn find_time_in_record(log: &Path, to: &str) -> Option<SystemTime> {
     let mut log = disk::open_regular(log, Links::Refuse).ok()??;
     let text = disk::read_tail(&mut log, LAST_LINE).ok()?;
     let text = String::from_utf8_lossy(&text);

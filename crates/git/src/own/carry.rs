@@ -26,7 +26,7 @@ impl Repo {
                 match piece.hunk.and_then(|number| file.hunks.get(number)) {
                     Some(hunk) => self.carry_hunk(&mut own, file, hunk, (path, lines))?,
                     None if own.files.iter().any(|known| known.path == path) => {}
-                    None => own.files.push(self.carried(&own, file, path)?),
+                    None => own.files.push(self.carry_file(&own, file, path)?),
                 }
             }
         }
@@ -54,7 +54,7 @@ impl Repo {
                 return Ok(());
             }
         }
-        let text = self.text_at(&own.head, &path)?.unwrap_or_default();
+        let text = self.read_text_at(&own.head, &path)?.unwrap_or_default();
         let sha256 = digest_lines(text.lines().get(lines.clone()).unwrap_or_default());
         let mut carried = OwnHunk::new(&lines, sha256, &hunk.was(), hunk.was_sha256.clone());
         match index {
@@ -68,7 +68,7 @@ impl Repo {
                 known.hunks.sort_by_key(|hunk| hunk.first.0);
             }
             None => {
-                let mut new = self.carried(own, file, path)?;
+                let mut new = self.carry_file(own, file, path)?;
                 if new.was != file.was {
                     let nothing = digest_lines::<&[u8]>(&[]);
                     carried = OwnHunk::new(&lines, carried.sha256, &(0..0), nothing);
@@ -82,7 +82,7 @@ impl Repo {
 
     /// The file as it is at the head, without its hunks. Where the one that the work was in is there
     /// too, some of its text was moved, and not the file.
-    fn carried(&self, own: &Own, file: &OwnFile, path: String) -> Result<OwnFile, Failure> {
+    fn carry_file(&self, own: &Own, file: &OwnFile, path: String) -> Result<OwnFile, Failure> {
         if path != file.path && self.tree_entry(&own.head, &file.path)?.is_some() {
             let was = match self.resolve(&own.basis)? {
                 Some(basis) => self.tree_entry(&basis, &path)?,

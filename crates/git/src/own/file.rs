@@ -1,7 +1,7 @@
 //! A file's text as it is followed.
 
 use crate::history::{Entry, MAX_FILE};
-use crate::lines::lines_of;
+use crate::lines::split_lines;
 use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
 use cook_core::model::TreeEntry;
@@ -25,7 +25,7 @@ impl Text {
     }
 
     /// The same lines without white space: what a formatter leaves as it is.
-    pub(super) fn squeezed(&self) -> Vec<u8> {
+    pub(super) fn squeeze_all(&self) -> Vec<u8> {
         let mut squeezed = Vec::with_capacity(self.0.len());
         for line in self.lines() {
             squeezed.extend(line.iter().filter(|byte| !byte.is_ascii_whitespace()));
@@ -35,7 +35,7 @@ impl Text {
     }
 
     pub(super) fn lines(&self) -> Vec<&[u8]> {
-        lines_of(&self.0)
+        split_lines(&self.0)
     }
 }
 
@@ -49,7 +49,7 @@ impl Repo {
     }
 
     /// A file's text: empty where nothing stands there, none where it is no text.
-    pub(super) fn text_at(&self, commit: &str, path: &str) -> Result<Option<Text>, Failure> {
+    pub(super) fn read_text_at(&self, commit: &str, path: &str) -> Result<Option<Text>, Failure> {
         Ok(match self.entry(commit, path)? {
             Entry::Nothing => Some(Text::default()),
             Entry::File { bytes, .. } => Text::of(bytes),
@@ -58,7 +58,7 @@ impl Repo {
     }
 
     /// The same where lines are looked for: what is of bytes that are no text has none.
-    pub(super) fn lines_at(&self, commit: &str, path: &str) -> Result<Option<Text>, Failure> {
+    pub(super) fn read_lines_at(&self, commit: &str, path: &str) -> Result<Option<Text>, Failure> {
         Ok(match self.entry(commit, path)? {
             Entry::Nothing => Some(Text::default()),
             Entry::File { bytes, .. } if bytes.len() > MAX_TEXT => None,
@@ -68,7 +68,7 @@ impl Repo {
     }
 
     /// A blob's text; none when it is not here, or no text.
-    pub(super) fn text_of(&self, entry: Option<&TreeEntry>) -> Result<Option<Text>, Failure> {
+    pub(super) fn read_text(&self, entry: Option<&TreeEntry>) -> Result<Option<Text>, Failure> {
         match entry {
             None => Ok(Some(Text::default())),
             Some(entry) => Ok(self.blob(&entry.id)?.and_then(Text::of)),
@@ -79,7 +79,12 @@ impl Repo {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub fn renamed(&self, from: &str, to: &str, path: &str) -> Result<Option<String>, Failure> {
+    pub fn find_renamed(
+        &self,
+        from: &str,
+        to: &str,
+        path: &str,
+    ) -> Result<Option<String>, Failure> {
         let renames = self.renames(from, to)?.into_iter();
         let mut named = renames.filter(|(_, old)| old == path);
         Ok(named.next().map(|(new, _)| new))
@@ -92,7 +97,7 @@ impl Repo {
 }
 
 /// Everything but white space.
-pub(super) fn squeezed<'a>(lines: &'a [&[u8]]) -> impl Iterator<Item = &'a u8> {
+pub(super) fn squeeze_lines<'a>(lines: &'a [&[u8]]) -> impl Iterator<Item = &'a u8> {
     let bytes = lines.iter().flat_map(|line| line.iter());
     bytes.filter(|byte| !byte.is_ascii_whitespace())
 }

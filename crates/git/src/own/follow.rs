@@ -129,7 +129,7 @@ impl<'a> Following<'a> {
             return Ok(vec![whole(file, TextOutcome::Stands, Some(&file.path))]);
         }
         let renamed = match (&here, &file.entry) {
-            (None, Some(_)) => self.renamed(&file.path)?,
+            (None, Some(_)) => self.find_renamed(&file.path)?,
             _ => None,
         };
         let path = renamed.as_deref().unwrap_or(&file.path);
@@ -138,8 +138,8 @@ impl<'a> Following<'a> {
             let outcome = entry_outcome(file, now.as_ref(), renamed.is_some());
             return Ok(vec![whole(file, outcome, now.map(|_| path))]);
         }
-        let then = self.repo.text_of(file.entry.as_ref())?;
-        let was_there = self.repo.text_of(file.was.as_ref())?;
+        let then = self.repo.read_text(file.entry.as_ref())?;
+        let was_there = self.repo.read_text(file.was.as_ref())?;
         let tells = |hunk: &OwnHunk| {
             let (text, lines) = match hunk.lines.0 {
                 0 => (&was_there, hunk.was()),
@@ -159,7 +159,7 @@ impl<'a> Following<'a> {
             }));
             return Ok(pieces);
         }
-        let now = self.repo.text_at(self.at, path)?;
+        let now = self.repo.read_text_at(self.at, path)?;
         let before = self.before(file)?;
         let compared = match (&then, &now) {
             (Some(then), Some(now)) => Some(Comparison::new(then, now, &before)?),
@@ -170,7 +170,7 @@ impl<'a> Following<'a> {
                 (None, _) => (TextOutcome::Gone, None),
                 (Some(_), Some(compared)) => {
                     let Followed { outcome, now } =
-                        compared.outcome_of(hunk.span(), &hunk.was())?;
+                        compared.find_outcome(hunk.span(), &hunk.was())?;
                     (outcome, Some(now))
                 }
                 (Some(now), None) => by_digest(hunk, now),
@@ -188,7 +188,7 @@ impl<'a> Following<'a> {
             let mut parts = Vec::new();
             if let (Some(then), true) = (&then, !piece.outcome.survives() && piece.tells) {
                 let now = now.as_ref().zip(compared.as_ref());
-                parts = self.moved_parts(path, then, now, hunk.span())?;
+                parts = self.find_moved_parts(path, then, now, hunk.span())?;
                 if let [(run, outcome, now)] = &parts[..]
                     && *run == hunk.span()
                 {
@@ -199,7 +199,9 @@ impl<'a> Following<'a> {
                     let lines = then.lines();
                     is_telling(lines.get(run).unwrap_or_default())
                 };
-                let stays = compared.iter().flat_map(|it| it.untouched(&hunk.span()));
+                let stays = compared
+                    .iter()
+                    .flat_map(|it| it.list_untouched(&hunk.span()));
                 let stays = stays.filter(|(run, _)| tells(run.clone()));
                 let outcome = match renamed.is_some() {
                     true => TextOutcome::Moved,
@@ -237,12 +239,16 @@ impl<'a> Following<'a> {
     /// # Errors
     /// When the repository cannot be read.
     pub fn before(&self, file: &OwnFile) -> Result<Vec<Text>, Failure> {
-        let mut before: Vec<Text> = self.repo.text_of(file.was.as_ref())?.into_iter().collect();
+        let mut before: Vec<Text> = self
+            .repo
+            .read_text(file.was.as_ref())?
+            .into_iter()
+            .collect();
         // What stood there before the accepted text is an attempt that was not good enough.
         let attempts = self.own.commits.iter().rev().skip(1).take(MAX_ATTEMPTS);
         for commit in attempts.chain(&self.fork) {
             if self.repo.resolve(commit)?.is_some() {
-                before.extend(self.repo.text_at(commit, &file.path)?);
+                before.extend(self.repo.read_text_at(commit, &file.path)?);
             }
         }
         Ok(before)
@@ -252,7 +258,7 @@ impl<'a> Following<'a> {
     ///
     /// # Errors
     /// When the repository cannot be read.
-    pub fn renamed(&self, path: &str) -> Result<Option<String>, Failure> {
+    pub fn find_renamed(&self, path: &str) -> Result<Option<String>, Failure> {
         if self.renames.get().is_none() {
             let renames = match &self.head {
                 Some(head) => self.repo.renames(head, self.at)?,
@@ -267,7 +273,7 @@ impl<'a> Following<'a> {
 
     /// Runs of these lines that stand elsewhere in their file, or in one other that changed, and did
     /// not before.
-    fn moved_parts(
+    fn find_moved_parts(
         &self,
         path: &str,
         then: &Text,
@@ -285,7 +291,7 @@ impl<'a> Following<'a> {
             here.add(&now, |at| is_new[at]);
             let mut at = lines.start;
             due.clear();
-            for (run, _) in compared.untouched(&lines) {
+            for (run, _) in compared.list_untouched(&lines) {
                 due.push(at..run.start);
                 at = run.end;
             }
@@ -338,11 +344,11 @@ impl<'a> Following<'a> {
             let mut is_new = true;
             for commit in [head, &self.own.basis] {
                 if self.repo.resolve(commit)?.is_some() {
-                    let was = self.repo.text_at(commit, other)?.unwrap_or_default();
+                    let was = self.repo.read_text_at(commit, other)?.unwrap_or_default();
                     is_new &= find_lines(&was.lines(), &block[run.of.clone()]).is_empty();
                 }
             }
-            if is_new && !self.stood_before(path, other, &block[run.of.clone()])? {
+            if is_new && !self.has_stood_before(path, other, &block[run.of.clone()])? {
                 let of = lines.start + run.of.start..lines.start + run.of.end;
                 parts.push((of, TextOutcome::Moved, (other.clone(), run.at)));
             }
@@ -352,9 +358,9 @@ impl<'a> Following<'a> {
 
     /// Where the lines left their file, the other one held them already: they are somebody's who wrote
     /// the same, and did not move there.
-    fn stood_before(&self, path: &str, other: &str, lines: &[&[u8]]) -> Result<bool, Failure> {
+    fn has_stood_before(&self, path: &str, other: &str, lines: &[&[u8]]) -> Result<bool, Failure> {
         let holds = |commit: &str, path: &str| -> Result<bool, Failure> {
-            let text = self.repo.text_at(commit, path)?.unwrap_or_default();
+            let text = self.repo.read_text_at(commit, path)?.unwrap_or_default();
             Ok(!find_lines(&text.lines(), lines).is_empty())
         };
         if self.way.get().is_none() {
@@ -386,7 +392,7 @@ impl<'a> Following<'a> {
         for change in there.take(MAX_SEARCHED) {
             let text = self
                 .repo
-                .text_at(self.at, &change.path)?
+                .read_text_at(self.at, &change.path)?
                 .unwrap_or_default();
             bytes += text.bytes().len();
             if bytes > MAX_SEARCHED_BYTES {

@@ -55,7 +55,7 @@ impl Repo {
 
     /// Paths that own commits changed; of a merge those that differ from every parent. Where own text
     /// went is looked for where it is asked for.
-    pub(super) fn touched(
+    pub(super) fn find_touched(
         &self,
         steps: &[Step],
         moves: &[Moves],
@@ -80,13 +80,13 @@ impl Repo {
             if !step.own {
                 continue;
             }
-            touched.own.append(&mut self.written_by(step)?);
+            touched.own.append(&mut self.list_written_by(step)?);
         }
         Ok(touched)
     }
 
     /// Paths that the step changed, but for those that stand as others left them.
-    fn written_by(&self, step: &Step) -> Result<BTreeSet<String>, Failure> {
+    fn list_written_by(&self, step: &Step) -> Result<BTreeSet<String>, Failure> {
         let differ = |parent: &str| self.paths_between(parent, &step.commit);
         let mut paths = differ(&step.parent)?;
         let mut doubtful = BTreeSet::new();
@@ -198,7 +198,7 @@ impl Repo {
         }
         *left -= 1;
         let text = |commit: &str, path: &str| -> Result<Text, Failure> {
-            Ok(self.text_at(commit, path)?.unwrap_or_default())
+            Ok(self.read_text_at(commit, path)?.unwrap_or_default())
         };
         let texts = [text(&step.parent, was)?, text(&step.commit, is)?];
         let lines = [texts[0].lines(), texts[1].lines()];
@@ -214,7 +214,7 @@ impl Repo {
 }
 
 /// A file's name after the step.
-pub(super) fn name_after<'a>(path: &'a str, moves: &'a Moves) -> &'a str {
+pub(super) fn find_name_after<'a>(path: &'a str, moves: &'a Moves) -> &'a str {
     let mut named = moves.iter().filter(|(_, old)| *old == path);
     named.next().map_or(path, |(new, _)| new)
 }

@@ -10,7 +10,7 @@ use cook_core::model::Arrival;
 impl Repo {
     /// Earlier bases, and what came while nobody worked on the slice and is not on the way to its
     /// head any more, as far as it is here.
-    pub(super) fn left(&self, question: &OwnQuestion) -> Result<Vec<Other>, Failure> {
+    pub(super) fn find_left(&self, question: &OwnQuestion) -> Result<Vec<Other>, Failure> {
         let mut left = Vec::new();
         for earlier in &question.earlier_bases {
             let commit = self.resolve(earlier)?;
@@ -28,14 +28,18 @@ impl Repo {
             let head = &question.head;
             let is_left = !self.is_ancestor(&upto, head)? && !self.is_ancestor(head, &upto)?;
             if is_left && self.is_ancestor(&after, &upto)? {
-                left.extend(self.others_of(question, &Arrival { after, upto })?);
+                left.extend(self.list_others(question, &Arrival { after, upto })?);
             }
         }
         Ok(left)
     }
 
     /// Commits of the arrival that are not the slice's own, each run of them as one.
-    fn others_of(&self, question: &OwnQuestion, arrival: &Arrival) -> Result<Vec<Other>, Failure> {
+    fn list_others(
+        &self,
+        question: &OwnQuestion,
+        arrival: &Arrival,
+    ) -> Result<Vec<Other>, Failure> {
         let (after, upto) = (&arrival.after, &arrival.upto);
         let listed = self.ask(|history| history.list(Some(after), upto, MAX_COMMITS))?;
         let mut own = question.claimed.clone();

@@ -1,9 +1,9 @@
 //! Who wrote which line of a file on the way from a slice's basis.
 
 use super::file::Text;
-use super::handed::{Handed, name_after};
+use super::handed::{Handed, find_name_after};
 use super::moved::Index;
-use super::way::{Moves, Step, names_of};
+use super::way::{Moves, Step, list_names};
 use crate::lines::{Hunk, digest_lines, find_reshaped, hunks, is_telling};
 use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
@@ -71,12 +71,12 @@ impl<'a> Trace<'a> {
     ) -> Result<Option<Vec<OwnHunk>>, Failure> {
         let source = file.from.as_deref().unwrap_or(&file.path);
         // What is deleted as no text has no line that tells of it.
-        if file.entry.is_none() && self.repo.text_at(self.basis, source)?.is_none() {
+        if file.entry.is_none() && self.repo.read_text_at(self.basis, source)?.is_none() {
             return Ok(None);
         }
         let (Some(old), Some(new)) = (
-            self.repo.lines_at(self.basis, source)?,
-            self.repo.text_at(head, &file.path)?,
+            self.repo.read_lines_at(self.basis, source)?,
+            self.repo.read_text_at(head, &file.path)?,
         ) else {
             return Ok(None);
         };
@@ -125,7 +125,7 @@ impl<'a> Trace<'a> {
         let mut is_taken = false;
         for (number, (step, names)) in self.steps.iter().zip(names.windows(2)).enumerate() {
             // The next text is held against the last one.
-            let Some(after) = self.text_on_the_way(&step.commit, names, others)? else {
+            let Some(after) = self.read_text_on_the_way(&step.commit, names, others)? else {
                 is_taken |= !step.own;
                 continue;
             };
@@ -136,10 +136,10 @@ impl<'a> Trace<'a> {
             let mut brought = Vec::new();
             for other in &step.others {
                 let was = match &other.after {
-                    Some(commit) => self.text_on_the_way(commit, names, others)?,
+                    Some(commit) => self.read_text_on_the_way(commit, names, others)?,
                     None => None,
                 };
-                if let Some(text) = self.text_on_the_way(&other.commit, names, others)? {
+                if let Some(text) = self.read_text_on_the_way(&other.commit, names, others)? {
                     brought.push((text, was));
                 }
             }
@@ -147,7 +147,7 @@ impl<'a> Trace<'a> {
             let received = match (step.own, names.last()) {
                 (false, Some(name)) => {
                     let texts = (&before, &after);
-                    self.received(number, name, &lineage.lines, texts, &changed)?
+                    self.find_received(number, name, &lineage.lines, texts, &changed)?
                 }
                 _ => BTreeSet::new(),
             };
@@ -159,7 +159,7 @@ impl<'a> Trace<'a> {
     }
 
     /// The file's text at a commit, by whichever of its names it has there.
-    fn text_on_the_way(
+    fn read_text_on_the_way(
         &self,
         commit: &str,
         names: &[String],
@@ -168,7 +168,7 @@ impl<'a> Trace<'a> {
         let names = names.iter().rev().map(String::as_str);
         for name in names.chain(others.iter().copied()) {
             if self.repo.tree_entry(commit, name)?.is_some() {
-                return self.repo.text_at(commit, name);
+                return self.repo.read_text_at(commit, name);
             }
         }
         Ok(Some(Text::default()))
@@ -176,7 +176,7 @@ impl<'a> Trace<'a> {
 
     /// Lines of the file after somebody else's step that are own text which the step took from
     /// another place.
-    fn received(
+    fn find_received(
         &self,
         number: usize,
         name: &str,
@@ -185,7 +185,7 @@ impl<'a> Trace<'a> {
         changed: &[Hunk],
     ) -> Result<BTreeSet<usize>, Failure> {
         let mut found = BTreeSet::new();
-        let given = taken_out(lines, changed);
+        let given = find_taken_out(lines, changed);
         let others = self.handed.get(number).and_then(|handed| handed.get(name));
         if given.is_empty() && others.is_none() {
             return Ok(found);
@@ -211,10 +211,19 @@ impl<'a> Trace<'a> {
             let name = self
                 .moves
                 .get(number)
-                .map_or(&**other, |moves| name_after(other, moves));
-            let was = self.repo.text_at(&step.parent, other)?.unwrap_or_default();
-            let is = self.repo.text_at(&step.commit, name)?.unwrap_or_default();
-            take(&taken_out(&lines, &hunks(was.bytes(), is.bytes())?), &was);
+                .map_or(&**other, |moves| find_name_after(other, moves));
+            let was = self
+                .repo
+                .read_text_at(&step.parent, other)?
+                .unwrap_or_default();
+            let is = self
+                .repo
+                .read_text_at(&step.commit, name)?
+                .unwrap_or_default();
+            take(
+                &find_taken_out(&lines, &hunks(was.bytes(), is.bytes())?),
+                &was,
+            );
         }
         Ok(found)
     }
@@ -230,9 +239,9 @@ impl<'a> Trace<'a> {
         }
         // Counted before those that it is found by.
         self.givers.borrow_mut().insert(key.clone(), None);
-        let names = names_of(name, self.moves.get(..number).unwrap_or_default());
+        let names = list_names(name, self.moves.get(..number).unwrap_or_default());
         let first = names.first().map_or(name, String::as_str);
-        let lines = match self.repo.text_at(self.basis, first)? {
+        let lines = match self.repo.read_text_at(self.basis, first)? {
             Some(old) => Some(Rc::new(self.lineage(&old, &names, &[])?.lines)),
             None => None,
         };
@@ -242,7 +251,7 @@ impl<'a> Trace<'a> {
 }
 
 /// Runs of own lines that are not in the file any more.
-fn taken_out(lines: &[Origin], changed: &[Hunk]) -> Vec<Range<usize>> {
+fn find_taken_out(lines: &[Origin], changed: &[Hunk]) -> Vec<Range<usize>> {
     let is_own = |at: usize| lines.get(at) == Some(&Origin::Own);
     let old = changed.iter().map(|hunk| hunk.old.clone());
     old.flat_map(|old| runs(old, is_own)).collect()

@@ -130,7 +130,7 @@ impl Index {
 mod tests {
     use super::*;
 
-    fn found(block: &str, texts: &[(&str, usize)]) -> Vec<(Range<usize>, usize, Range<usize>)> {
+    fn find_all(block: &str, texts: &[(&str, usize)]) -> Vec<(Range<usize>, usize, Range<usize>)> {
         let mut index = Index::default();
         for (text, first) in texts {
             let lines: Vec<&[u8]> = text.split(' ').map(str::as_bytes).collect();
@@ -145,15 +145,15 @@ mod tests {
     fn runs_are_found_where_they_stand_alone() {
         let block = "first-line } second-line third-line";
         assert_eq!(
-            found(
+            find_all(
                 block,
                 &[("x second-line third-line", 0), ("} first-line }", 0)]
             ),
             [(0..2, 1, 1..3), (2..4, 0, 1..3)]
         );
         // In two places, among lines that are not wanted, or of braces alone.
-        assert!(found(block, &[("first-line", 0), ("first-line", 0)]).is_empty());
-        assert!(found(block, &[("first-line x", 1)]).is_empty());
-        assert!(found(block, &[("}", 0)]).is_empty());
+        assert!(find_all(block, &[("first-line", 0), ("first-line", 0)]).is_empty());
+        assert!(find_all(block, &[("first-line x", 1)]).is_empty());
+        assert!(find_all(block, &[("}", 0)]).is_empty());
     }
 }

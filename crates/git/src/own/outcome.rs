@@ -1,6 +1,6 @@
 //! What became of some lines between two texts.
 
-use super::file::{Text, overlap, squeezed};
+use super::file::{Text, overlap, squeeze_lines};
 use crate::RepoError;
 use crate::lines::{Hunk, find_lines, hunks, is_telling};
 use cook_core::model::TextOutcome;
@@ -39,11 +39,11 @@ impl<'a> Comparison<'a> {
     /// # Errors
     /// When the texts cannot be compared.
     pub fn new(then: &'a Text, now: &'a Text, before: &'a [Text]) -> Result<Self, RepoError> {
-        let squeezed = now.squeezed();
+        let squeezed = now.squeeze_all();
         Ok(Self {
             then: then.lines(),
             now: now.lines(),
-            changes: hunks(&then.squeezed(), &squeezed)?,
+            changes: hunks(&then.squeeze_all(), &squeezed)?,
             squeezed,
             before: before.iter().map(|text| (text, OnceCell::new())).collect(),
         })
@@ -54,13 +54,13 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     /// When the texts cannot be compared.
-    pub fn outcome_of(
+    pub fn find_outcome(
         &self,
         lines: Range<usize>,
         was: &Range<usize>,
     ) -> Result<Followed, RepoError> {
         if lines.is_empty() {
-            return self.outcome_of_removal(lines.start, was);
+            return self.find_outcome_of_removal(lines.start, was);
         }
         let changes = &self.changes;
         let touching: Vec<&Hunk> = changes
@@ -124,7 +124,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Those of these lines that no change touched, each run with where it stands now.
-    pub(super) fn untouched(&self, lines: &Range<usize>) -> Vec<(Range<usize>, Range<usize>)> {
+    pub(super) fn list_untouched(&self, lines: &Range<usize>) -> Vec<(Range<usize>, Range<usize>)> {
         let touching = self.changes.iter().map(|hunk| &hunk.old);
         let touching = touching.filter(|old| overlap(old, lines));
         let (mut at, mut runs) = (lines.start, Vec::new());
@@ -153,7 +153,11 @@ impl<'a> Comparison<'a> {
     }
 
     /// What was taken away is back, or it is not.
-    fn outcome_of_removal(&self, at: usize, was: &Range<usize>) -> Result<Followed, RepoError> {
+    fn find_outcome_of_removal(
+        &self,
+        at: usize,
+        was: &Range<usize>,
+    ) -> Result<Followed, RepoError> {
         if self.before.is_empty() {
             return Ok(Followed::new(TextOutcome::Stands, at..at));
         }
@@ -169,7 +173,7 @@ impl<'a> Comparison<'a> {
     fn since(&self, number: usize) -> Result<&[Hunk], RepoError> {
         let (before, known) = &self.before[number];
         if known.get().is_none() {
-            let _ = known.set(hunks(&before.squeezed(), &self.squeezed)?);
+            let _ = known.set(hunks(&before.squeeze_all(), &self.squeezed)?);
         }
         Ok(known.get().map(Vec::as_slice).unwrap_or_default())
     }
@@ -205,11 +209,11 @@ fn image(changes: &[Hunk], lines: &Range<usize>) -> Range<usize> {
 /// The lines of the region that hold the block's text, white space aside; none when there is no
 /// such place, or more than one.
 fn find_squeezed(text: &[&[u8]], region: &Range<usize>, block: &[&[u8]]) -> Option<Range<usize>> {
-    let wanted: Vec<u8> = squeezed(block).copied().collect();
+    let wanted: Vec<u8> = squeeze_lines(block).copied().collect();
     let (mut bytes, mut of_line) = (Vec::new(), Vec::new());
     for at in region.clone() {
         let line = text.get(at..=at).unwrap_or_default();
-        for byte in squeezed(line) {
+        for byte in squeeze_lines(line) {
             bytes.push(*byte);
             of_line.push(at);
         }
@@ -241,7 +245,7 @@ mod tests {
         let (then, before) = (text(then), [text(before)]);
         let now = text(now);
         let compared = Comparison::new(&then, &now, &before).unwrap();
-        let followed = compared.outcome_of(lines, &(1..2)).unwrap();
+        let followed = compared.find_outcome(lines, &(1..2)).unwrap();
         (followed.outcome, followed.now)
     }
 

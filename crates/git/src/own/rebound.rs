@@ -34,7 +34,7 @@ impl Repo {
         }
         let tree = match (&known, &question.tree) {
             (_, Some(tree)) => tree.clone(),
-            (Some(known), None) => self.tree_of(known)?,
+            (Some(known), None) => self.find_tree(known)?,
             (None, None) => return Ok(None),
         };
         let Some(basis) = self.resolve(&question.basis)? else {
@@ -45,7 +45,7 @@ impl Repo {
             None => None,
         };
         for commit in self.ask(|history| history.list(None, tip, MAX_SEEN))? {
-            if self.tree_of(&commit.id)? != tree {
+            if self.find_tree(&commit.id)? != tree {
                 continue;
             }
             let Some(from) = self.counterpart(&basis, &commit.id)? else {
@@ -72,13 +72,13 @@ impl Repo {
         if self.is_ancestor(basis, commit)? {
             return Ok(Some(basis.to_owned()));
         }
-        let tree = self.tree_of(basis)?;
+        let tree = self.find_tree(basis)?;
         let mut at = commit.to_owned();
         for _ in 0..MAX_SEEN {
             let Some(parent) = self.ask(|history| history.parent(&at))? else {
                 break;
             };
-            if self.tree_of(&parent)? == tree {
+            if self.find_tree(&parent)? == tree {
                 return Ok(Some(parent));
             }
             at = parent;
@@ -98,11 +98,11 @@ impl Repo {
         let is_all_own = was.is_some_and(|was| was.iter().all(|step| step.own));
         let mut owners = BTreeMap::new();
         for step in was.unwrap_or_default() {
-            owners.insert(self.change_of(step)?, step.own);
+            owners.insert(self.find_change(step)?, step.own);
         }
         let mut claimed = Vec::new();
         for step in self.steps(basis, head, &question.claimed)? {
-            let own = match owners.get(&self.change_of(&step)?) {
+            let own = match owners.get(&self.find_change(&step)?) {
                 _ if is_all_own => true,
                 Some(own) => *own,
                 None if self.bears_trailer(&step.commit, &question.slice_id)? => true,
@@ -116,8 +116,8 @@ impl Repo {
     }
 
     /// From which tree to which a commit leads.
-    fn change_of(&self, step: &Step) -> Result<(String, String), Failure> {
-        Ok((self.tree_of(&step.parent)?, self.tree_of(&step.commit)?))
+    fn find_change(&self, step: &Step) -> Result<(String, String), Failure> {
+        Ok((self.find_tree(&step.parent)?, self.find_tree(&step.commit)?))
     }
 
     fn bears_trailer(&self, commit: &str, slice: &str) -> Result<bool, Failure> {

@@ -30,7 +30,7 @@ impl Repo {
         path: &str,
         line: &str,
     ) -> Result<bool, Failure> {
-        let Some(was) = self.text_at(&question.basis, path)? else {
+        let Some(was) = self.read_text_at(&question.basis, path)? else {
             return Ok(false);
         };
         let lines = was.lines();
@@ -39,7 +39,7 @@ impl Repo {
             return Ok(false);
         };
         let wanted = Wanted { lines: &lines, at };
-        let left = self.left(question)?;
+        let left = self.find_left(question)?;
         let mut places = BTreeSet::from([path.to_owned()]);
         let (mut seen, mut read) = (places.clone(), 0);
         for mut step in self.steps(&question.basis, &question.head, &question.claimed)? {
@@ -94,7 +94,7 @@ impl Repo {
     }
 
     fn holds(&self, commit: &str, path: &str, wanted: &Wanted<'_>) -> Result<bool, Failure> {
-        let text = self.text_at(commit, path)?.unwrap_or_default();
+        let text = self.read_text_at(commit, path)?.unwrap_or_default();
         Ok(stands_reshaped(&text.lines(), wanted.lines, wanted.at))
     }
 }

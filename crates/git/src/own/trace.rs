@@ -1,7 +1,7 @@
 //! Who wrote which line between a slice's basis and its head.
 
 use super::lineage::Trace;
-use super::way::{Moves, Step, names_of};
+use super::way::{Moves, Step, list_names};
 use crate::Repo;
 use crate::history::ChangeKind;
 use cook_core::diagnostic::Failure;
@@ -29,14 +29,14 @@ impl Repo {
         let (basis, head) = (question.basis.as_str(), question.head.as_str());
         let mut steps = self.steps(basis, head, &question.claimed)?;
         // Whoever commits it anew brings in what others wrote, as a merge does.
-        let left = self.left(question)?;
+        let left = self.find_left(question)?;
         for step in steps.iter_mut().filter(|step| step.own) {
             step.others.extend(left.iter().cloned());
         }
         let changes = self.changes(Some(basis), head)?;
         let has = |kind| changes.iter().any(|change| change.kind == kind);
         let moves = self.moves(&steps, has(ChangeKind::Added))?;
-        let touched = self.touched(&steps, &moves, true)?;
+        let touched = self.find_touched(&steps, &moves, true)?;
         let trace = Trace::new(self, basis, (&steps, &moves), &touched.handed);
         let mut renamed: BTreeMap<String, String> =
             match has(ChangeKind::Added) && has(ChangeKind::Deleted) {
@@ -47,7 +47,7 @@ impl Repo {
         let gone: BTreeSet<&str> = gone.map(|change| change.path.as_str()).collect();
         // Git sees some renames one by one alone.
         for change in changes.iter().filter(|one| one.kind == ChangeKind::Added) {
-            let names = names_of(&change.path, &moves);
+            let names = list_names(&change.path, &moves);
             let first = names.first().filter(|first| gone.contains(first.as_str()));
             if let (Some(first), None) = (first, renamed.get(&change.path)) {
                 renamed.insert(change.path.clone(), first.clone());
@@ -85,7 +85,7 @@ impl Repo {
                 from: from.cloned(),
                 hunks: Vec::new(),
             };
-            let names = names_of(&change.path, &moves);
+            let names = list_names(&change.path, &moves);
             let is_mover = |(step, (names, moves)): (&Step, (&[String], &Moves))| {
                 step.own && names.last().is_some_and(|name| moves.contains_key(name))
             };
@@ -127,7 +127,7 @@ impl Repo {
     }
 
     /// Paths that commits of `basis..head` among these changed.
-    pub(crate) fn touched_by(
+    pub(crate) fn list_touched_by(
         &self,
         basis: &str,
         head: &str,
@@ -135,7 +135,7 @@ impl Repo {
     ) -> Result<BTreeSet<String>, Failure> {
         let steps = self.steps(basis, head, claimed)?;
         let moves = self.moves(&steps, true)?;
-        Ok(self.touched(&steps, &moves, false)?.own)
+        Ok(self.find_touched(&steps, &moves, false)?.own)
     }
 }
 

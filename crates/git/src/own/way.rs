@@ -29,7 +29,7 @@ pub(super) struct Step {
 pub(super) type Moves = BTreeMap<String, String>;
 
 /// What a file was called before the first step, and after each.
-pub(super) fn names_of(path: &str, moves: &[Moves]) -> Vec<String> {
+pub(super) fn list_names(path: &str, moves: &[Moves]) -> Vec<String> {
     let mut names = vec![path.to_owned()];
     for moves in moves.iter().rev() {
         let name = names.last().map_or(path, String::as_str);
@@ -51,7 +51,7 @@ impl Repo {
         let mut commit = head.to_owned();
         while commit != basis && steps.len() < MAX_STEPS {
             let parents = self.ask(|history| history.parents(&commit))?;
-            let Some(parent) = self.way_to(basis, &parents, claimed)? else {
+            let Some(parent) = self.find_way(basis, &parents, claimed)? else {
                 break;
             };
             steps.push(Step {
@@ -74,7 +74,7 @@ impl Repo {
 
     /// The parent on the way: the first that the basis is in, sooner one that holds commits of the
     /// slice.
-    fn way_to(
+    fn find_way(
         &self,
         basis: &str,
         parents: &[String],

@@ -2,7 +2,7 @@
 //!
 //! A [`Clock`] is handed in wherever a moment is written, so that nothing else
 //! asks the system. Moments written by one workflow never run backwards, even
-//! when the machine's clock does: see [`Clock::not_before`].
+//! when the machine's clock does: see [`Clock::read_not_before`].
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -37,7 +37,7 @@ impl Clock {
             return Ok(Self::System);
         }
         match std::env::var(NOW_VARIABLE) {
-            Ok(text) => Self::fixed(&text),
+            Ok(text) => Self::with_moment(&text),
             Err(std::env::VarError::NotPresent) => Ok(Self::System),
             Err(std::env::VarError::NotUnicode(text)) => {
                 Err(ClockError(text.to_string_lossy().into_owned()))
@@ -49,7 +49,7 @@ impl Clock {
     ///
     /// # Errors
     /// When the text is not an RFC 3339 moment.
-    pub fn fixed(text: &str) -> Result<Self, ClockError> {
+    pub fn with_moment(text: &str) -> Result<Self, ClockError> {
         parse(text)
             .map(Self::Fixed)
             .ok_or_else(|| ClockError(text.to_owned()))
@@ -73,7 +73,7 @@ impl Clock {
     }
 
     /// Seconds since 1970 of an RFC 3339 moment.
-    pub fn seconds_of(moment: &str) -> Option<i64> {
+    pub fn parse_seconds(moment: &str) -> Option<i64> {
         parse(moment).map(OffsetDateTime::unix_timestamp)
     }
 
@@ -86,7 +86,7 @@ impl Clock {
 
     /// Now, or `previous` when that is later: what follows something never carries
     /// an earlier moment. A `previous` that is not an RFC 3339 moment is passed over.
-    pub fn not_before(&self, previous: &str) -> String {
+    pub fn read_not_before(&self, previous: &str) -> String {
         let now = self.now();
         match (parse(&now), parse(previous)) {
             (Some(at), Some(before)) if before > at => format(before),
@@ -113,20 +113,23 @@ mod tests {
 
     #[test]
     fn moments_are_utc_in_whole_seconds() {
-        let clock = Clock::fixed("2026-03-01T10:00:00.75+02:00").unwrap();
+        let clock = Clock::with_moment("2026-03-01T10:00:00.75+02:00").unwrap();
         assert_eq!(clock.now(), "2026-03-01T08:00:00Z");
-        assert!(Clock::fixed("yesterday").is_err());
+        assert!(Clock::with_moment("yesterday").is_err());
         assert_eq!(Clock::System.now().len(), "2026-03-01T08:00:00Z".len());
     }
 
     #[test]
     fn a_clock_that_goes_back_does_not_matter() {
-        let clock = Clock::fixed("2026-03-01T08:00:00Z").unwrap();
+        let clock = Clock::with_moment("2026-03-01T08:00:00Z").unwrap();
         assert_eq!(
-            clock.not_before("2026-03-01T09:30:00Z"),
+            clock.read_not_before("2026-03-01T09:30:00Z"),
             "2026-03-01T09:30:00Z"
         );
-        assert_eq!(clock.not_before("2026-03-01T09:30:00+02:00"), clock.now());
-        assert_eq!(clock.not_before("no moment"), clock.now());
+        assert_eq!(
+            clock.read_not_before("2026-03-01T09:30:00+02:00"),
+            clock.now()
+        );
+        assert_eq!(clock.read_not_before("no moment"), clock.now());
     }
 }

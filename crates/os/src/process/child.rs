@@ -80,7 +80,7 @@ pub enum ControlFlow {
 /// Whoever listens to a child.
 pub trait Listener {
     /// The child runs under this process id.
-    fn started(&mut self, _pid: u32) {}
+    fn note_start(&mut self, _pid: u32) {}
 
     /// A line came.
     fn line(&mut self, line: Line) -> ControlFlow;

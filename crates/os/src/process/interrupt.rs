@@ -57,7 +57,7 @@ static SIGNALS: AtomicUsize = AtomicUsize::new(0);
 
 /// True after SIGINT, SIGTERM or SIGHUP came while a long child was running; under [`Patience`] after
 /// the second one.
-pub fn interrupted() -> bool {
+pub fn is_interrupted() -> bool {
     if PATIENT.load(Ordering::Relaxed) {
         return SIGNALS.load(Ordering::Relaxed) > 1;
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 pub const LENT_VARIABLE: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
 /// The value of that variable. git reads quotes as C does.
-pub fn lent<P: AsRef<Path>>(dirs: &[P]) -> OsString {
+pub fn join_lent<P: AsRef<Path>>(dirs: &[P]) -> OsString {
     let mut list = OsString::new();
     for dir in dirs {
         let dir = dir.as_ref();

@@ -2,7 +2,7 @@
 //! ended, all of them, also after a normal exit. They are known by descent: nothing in their
 //! environment tells that cook runs them.
 
-use super::interrupt::{Attention, interrupted};
+use super::interrupt::{Attention, is_interrupted};
 use super::output::{Keeper, Kept};
 use super::start::start_child;
 use super::tree::Tree;
@@ -155,7 +155,7 @@ fn wait(child: &mut dyn ChildWrapper, end: Instant) -> End {
         if has_exited(child) {
             return End::Exited;
         }
-        if interrupted() {
+        if is_interrupted() {
             return End::Interrupted;
         }
         let now = Instant::now();

@@ -2,7 +2,7 @@
 //! that agent programs leave in their children, and cook's own.
 
 #[cfg(target_os = "linux")]
-use super::tree::parent_of;
+use super::tree::find_parent;
 use cook_core::model::KnownAgent;
 #[cfg(target_os = "linux")]
 use std::ffi::OsStr;
@@ -88,7 +88,7 @@ pub fn agent_around() -> Option<&'static str> {
 #[cfg(target_os = "linux")]
 fn ancestor_marker() -> Option<String> {
     let own = std::env::current_exe().ok();
-    let mut pid = parent_of(std::process::id())?;
+    let mut pid = find_parent(std::process::id())?;
     for _ in 0..256 {
         if pid <= 1 {
             return None;
@@ -115,7 +115,7 @@ fn ancestor_marker() -> Option<String> {
                 }
             }
         }
-        pid = parent_of(pid)?;
+        pid = find_parent(pid)?;
     }
     None
 }

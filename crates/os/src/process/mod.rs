@@ -23,8 +23,8 @@ mod supervised;
 mod tree;
 
 pub use child::{Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised};
-pub use interrupt::{Alarm, Attention, Patience, interrupted};
-pub use lent::{LENT_VARIABLE, lent};
+pub use interrupt::{Alarm, Attention, Patience, is_interrupted};
+pub use lent::{LENT_VARIABLE, join_lent};
 pub use long::{Ended, Live, Long, Source, run};
 pub use lookup::{is_program, on_path};
 pub use markers::{
@@ -132,7 +132,7 @@ const GIT_VARIABLES_KEPT: [&str; 20] = [
 ];
 
 /// This process's environment, as far as a child may inherit it.
-pub fn inherited_variables() -> impl Iterator<Item = (OsString, OsString)> {
+pub fn list_inherited() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| {
         let kept = GIT_VARIABLES_KEPT.iter().any(|kept| name == kept);
         kept || !name
@@ -143,8 +143,8 @@ pub fn inherited_variables() -> impl Iterator<Item = (OsString, OsString)> {
 }
 
 /// What an agent inherits: the same without the traces of an agent around this process.
-fn inherited_by_agents() -> impl Iterator<Item = (OsString, OsString)> {
-    inherited_variables().filter(|(name, _)| {
+fn list_inherited_by_agents() -> impl Iterator<Item = (OsString, OsString)> {
+    list_inherited().filter(|(name, _)| {
         name.to_str()
             .is_none_or(|name| !is_agent_marker(name) && !markers::is_own_marker(name))
     })

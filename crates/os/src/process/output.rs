@@ -22,15 +22,15 @@ pub struct Kept {
 
 impl Kept {
     /// Bytes between `head` and `tail` that were let go.
-    pub fn left_out(&self) -> u64 {
+    pub fn count_left_out(&self) -> u64 {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
     /// Beginning and end as one text of bytes; a line of its own says what is left out.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.head.clone();
-        if self.left_out() > 0 {
-            let gap = format!("\n[cook: {} bytes left out]\n", self.left_out());
+        if self.count_left_out() > 0 {
+            let gap = format!("\n[cook: {} bytes left out]\n", self.count_left_out());
             bytes.extend_from_slice(gap.as_bytes());
         }
         bytes.extend_from_slice(&self.tail);
@@ -115,7 +115,7 @@ mod tests {
         keeper.take(b"two\n");
         let kept = keeper.to_kept();
         assert_eq!(kept.bytes(), b"one\ntwo\n");
-        assert_eq!(kept.left_out(), 0);
+        assert_eq!(kept.count_left_out(), 0);
         assert_eq!(kept.sha256, hex(&Sha256::digest(b"one\ntwo\n")));
         assert_eq!(kept.last_lines(6), "two\n");
     }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(kept.head.len() + kept.tail.len(), KEPT_PER_STREAM);
         assert!(kept.bytes().starts_with(b"line 0\n"));
         assert!(kept.bytes().ends_with(b"line 899999\n"));
-        assert!(kept.left_out() > 0);
+        assert!(kept.count_left_out() > 0);
         assert_eq!(kept.sha256, hex(&whole.finalize()));
     }
 

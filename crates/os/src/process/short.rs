@@ -4,7 +4,7 @@
 //! wake-up that is lost costs a moment and never hangs.
 
 use super::start::start_child;
-use super::{ProcessError, check_directory, inherited_variables, on_path};
+use super::{ProcessError, check_directory, list_inherited, on_path};
 use crate::thread;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -111,7 +111,7 @@ pub fn capture_until(
         let name = program.to_string_lossy().into_owned();
         return Err(ProcessError::Interrupted(name));
     }
-    running.captured(command, program, ended, deadline)
+    running.take_output(command, program, ended, deadline)
 }
 
 /// The same; once it has taken that long, somebody looks whether it will ever end: `true` is a
@@ -135,7 +135,7 @@ pub fn capture_watched(
         due && is_stuck()
     };
     let ended = running.wait(deadline, command.limit, &mut gives_up);
-    running.captured(command, program, ended, deadline)
+    running.take_output(command, program, ended, deadline)
 }
 
 fn begin(
@@ -192,7 +192,7 @@ impl Running {
     }
 
     /// What it said, once it has been waited for; the rest of it until the deadline.
-    fn captured(
+    fn take_output(
         mut self,
         command: &Short,
         program: &OsStr,
@@ -275,7 +275,7 @@ fn start(
     program: &OsStr,
     arguments: &[OsString],
 ) -> io::Result<Running> {
-    let mut environment: BTreeMap<OsString, OsString> = inherited_variables().collect();
+    let mut environment: BTreeMap<OsString, OsString> = list_inherited().collect();
     for (name, value) in &command.env {
         environment.insert(OsString::from(name), value.clone());
     }

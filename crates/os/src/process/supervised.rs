@@ -6,14 +6,14 @@
 //! it started outlives the call, also after a normal exit.
 
 use super::child::{ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised};
-use super::interrupt::{Attention, interrupted};
+use super::interrupt::{Attention, is_interrupted};
 use super::long::{Source, has_exited, program_path};
 use super::lookup::{is_program, on_path};
 use super::markers::INVOCATION_VARIABLE;
 use super::pipes::{Piece, Stream, WAITING, feed, pump};
 use super::start::start_child;
 use super::tree::Tree;
-use super::{ProcessError, check_directory, inherited_by_agents};
+use super::{ProcessError, check_directory, list_inherited_by_agents};
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -51,7 +51,7 @@ pub fn supervise(
         Tree::adopting(Some((INVOCATION_VARIABLE, command.invocation)), || {
             spawn(command, program)
         })?;
-    listener.started(child.id());
+    listener.note_start(child.id());
     let (input, pieces) = match connect(&mut *child, command.stdin) {
         Ok(connected) => connected,
         Err(cause) => {
@@ -87,7 +87,7 @@ pub fn supervise(
     Ok(Outcome {
         ending,
         code: status.code(),
-        signal: signal_of(status),
+        signal: find_signal(status),
         duration,
         stdout: stdout.keeper.to_kept(),
         stderr: stderr.keeper.to_kept(),
@@ -96,12 +96,12 @@ pub fn supervise(
 }
 
 #[cfg(unix)]
-fn signal_of(status: std::process::ExitStatus) -> Option<i32> {
+fn find_signal(status: std::process::ExitStatus) -> Option<i32> {
     std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
 #[cfg(not(unix))]
-fn signal_of(_: std::process::ExitStatus) -> Option<i32> {
+fn find_signal(_: std::process::ExitStatus) -> Option<i32> {
     None
 }
 
@@ -135,7 +135,7 @@ fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, P
         .stderr(Stdio::piped());
     child
         .env_clear()
-        .envs(inherited_by_agents())
+        .envs(list_inherited_by_agents())
         .env_remove("OLDPWD")
         .env("PWD", command.dir)
         .envs(command.env.iter().map(|(name, value)| (name, value)))
@@ -233,7 +233,7 @@ impl Run<'_, '_> {
         if let Some(done) = self.done {
             return (now - done >= LEAVE).then_some(Ending::Finished);
         }
-        if interrupted() {
+        if is_interrupted() {
             return Some(Ending::Interrupted);
         }
         let clocks = self.command.clocks;

@@ -71,7 +71,7 @@ impl Tree {
     #[cfg(unix)]
     pub(super) fn ask_inside(&self, signal: nix::sys::signal::Signal) {
         #[cfg(target_os = "linux")]
-        if let Some(program) = linux::child_of(self.leader).and_then(linux::child_of) {
+        if let Some(program) = linux::find_child(self.leader).and_then(linux::find_child) {
             return linux::send(program, signal);
         }
         self.ask(signal);
@@ -182,7 +182,7 @@ fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
 
 /// The process that started one.
 #[cfg(target_os = "linux")]
-pub(super) fn parent_of(pid: u32) -> Option<u32> {
+pub(super) fn find_parent(pid: u32) -> Option<u32> {
     linux::read(pid).map(|process| process.parent)
 }
 
@@ -265,7 +265,7 @@ mod linux {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let own_session = session_of(&processes, own);
+        let own_session = find_session(&processes, own);
         // Cook's other children stay in its session. Of an orphan out of several trees at
         // once it cannot be told whose it was: the last of them ends it.
         let alone = adopts && leaders.len() <= 1;
@@ -322,7 +322,7 @@ mod linux {
                 break;
             }
         }
-        let own_session = session_of(processes, own);
+        let own_session = find_session(processes, own);
         for process in processes
             .iter()
             .filter(|process| found.contains(&process.pid))
@@ -336,7 +336,7 @@ mod linux {
     }
 
     /// 0 for a process that is not listed.
-    fn session_of(processes: &[Process], pid: u32) -> u32 {
+    fn find_session(processes: &[Process], pid: u32) -> u32 {
         let found = processes.iter().find(|process| process.pid == pid);
         found.map_or(0, |process| process.session)
     }
@@ -353,7 +353,7 @@ mod linux {
     }
 
     /// The oldest living child.
-    pub(super) fn child_of(pid: u32) -> Option<u32> {
+    pub(super) fn find_child(pid: u32) -> Option<u32> {
         let processes = list();
         let children = processes
             .iter()

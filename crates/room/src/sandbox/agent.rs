@@ -105,7 +105,7 @@ pub fn is_kept(path: &Path) -> bool {
 
 impl Agent<'_> {
     /// Directories that must be there before a session begins.
-    fn made(&self) -> Vec<PathBuf> {
+    fn list_made(&self) -> Vec<PathBuf> {
         match self.authority {
             Authority::Implementer => {
                 let by_files = !self.common_dir.join("reftable").is_dir();
@@ -135,7 +135,7 @@ impl Bubblewrap {
     /// # Errors
     /// When a directory that must be protected cannot be made or looked at.
     pub fn agent(&self, agent: &Agent) -> io::Result<Vec<OsString>> {
-        for dir in agent.made() {
+        for dir in agent.list_made() {
             if look(&dir)?.is_none() {
                 std::fs::create_dir_all(&dir)?;
             }
@@ -234,7 +234,7 @@ impl Arguments {
                 self.bind(&dir);
             }
         }
-        for dir in agent.made() {
+        for dir in agent.list_made() {
             self.protect(&dir);
         }
         self.protect_repository(common, DEPTH)?;
@@ -302,7 +302,7 @@ impl Arguments {
         self.protect(agent.root);
         self.protect(agent.common_dir);
         // A link would open what it leads to.
-        for dir in agent.made().iter().filter(|dir| is_directory(dir)) {
+        for dir in agent.list_made().iter().filter(|dir| is_directory(dir)) {
             self.bind(dir);
         }
         if let Some(checkout) = checkout {
@@ -320,10 +320,13 @@ impl Arguments {
             .filter_map(|path| path.canonicalize().ok())
             .filter(|path| sockets::is_socket(path))
             .collect();
-        let back: Vec<PathBuf> = self.shown().filter(|place| is_private(place)).collect();
+        let back: Vec<PathBuf> = self
+            .list_mounted()
+            .filter(|place| is_private(place))
+            .collect();
         let is_seen =
             |path: &PathBuf| !is_private(path) || back.iter().any(|place| path.starts_with(place));
-        let hidden = sockets::listed().into_iter();
+        let hidden = sockets::list_sockets().into_iter();
         for path in hidden.filter(|path| is_seen(path) && !given.contains(path)) {
             self.add(["--ro-bind".into(), "/dev/null".into(), path.into()]);
         }
@@ -335,7 +338,7 @@ impl Arguments {
     }
 
     /// Where something was mounted so far.
-    fn shown(&self) -> impl Iterator<Item = PathBuf> {
+    fn list_mounted(&self) -> impl Iterator<Item = PathBuf> {
         let mounted = self.0.windows(3).filter(|words| {
             [OsStr::new("--bind"), OsStr::new("--ro-bind")].contains(&words[0].as_os_str())
         });

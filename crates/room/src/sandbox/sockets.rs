@@ -21,7 +21,7 @@ pub(super) const VARIABLES: [&str; 7] = [
 
 /// Where programs listen now, as the kernel lists them. Those without a path are not of a
 /// directory, and nothing but a network of its own hides them.
-pub(super) fn listed() -> BTreeSet<PathBuf> {
+pub(super) fn list_sockets() -> BTreeSet<PathBuf> {
     let list = disk::read(Path::new("/proc/net/unix"), MAX_LIST, Links::Refuse);
     let list = list.ok().flatten().unwrap_or_default();
     paths(&String::from_utf8_lossy(&list))

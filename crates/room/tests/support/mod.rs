@@ -105,7 +105,7 @@ impl Project {
     }
 
     /// What git itself makes of a commit.
-    pub fn clone_of(&self, commit: &str) -> Tree {
+    pub fn make_clone(&self, commit: &str) -> Tree {
         let dir = TempDir::new().unwrap();
         let place = dir.path().join("clone");
         let url = format!("file://{}", self.repo().display());

@@ -51,7 +51,7 @@ impl From<ReceiptError> for Failure {
     fn from(error: ReceiptError) -> Self {
         match &error {
             ReceiptError::Io { cause, .. } => {
-                Failure::state(Code::NotWritable, error.to_string()).caused_by(cause)
+                Failure::state(Code::NotWritable, error.to_string()).with_cause(cause)
             }
             ReceiptError::Trust { path, .. } => {
                 Failure::state(Code::TrustUnreadable, error.to_string()).replace_hints([format!(

@@ -18,7 +18,7 @@ impl Gates<'_> {
         rerun: impl Fn(&mut RunPlace) -> Result<Outcome, Failure>,
     ) -> Result<(Outcome, Option<String>), Failure> {
         let green = match &outcome {
-            (Some(receipt), None) if receipt.passed() => receipt,
+            (Some(receipt), None) if receipt.has_passed() => receipt,
             _ => return Ok((outcome, None)),
         };
         let Some(red) = self.receipts.find_red(green)? else {
@@ -32,7 +32,7 @@ impl Gates<'_> {
                 None => rerun(&mut place)?,
                 problem => (None, problem),
             };
-            let is_green = matches!(&last, (Some(receipt), None) if receipt.passed());
+            let is_green = matches!(&last, (Some(receipt), None) if receipt.has_passed());
             if !is_green {
                 let said = format!("number {number}, with empty caches, was red again");
                 return Ok((last, Some(tell(&red, &said))));

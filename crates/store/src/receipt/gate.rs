@@ -166,7 +166,7 @@ impl Gates<'_> {
             return Ok(Some(format!("the commit is not reproducible here: {what}")));
         }
         let runs = self.set_up(place, commit)?;
-        Ok(runs.iter().find(|run| !run.passed()).map(|red| {
+        Ok(runs.iter().find(|run| !run.has_passed()).map(|red| {
             let command = &red.gate.run;
             let why = match (&red.problem, &red.receipt) {
                 (None, Some(receipt)) => {
@@ -211,7 +211,7 @@ impl Gates<'_> {
             gate.timeout_ms = SETUP_TIMEOUT.as_millis() as u64;
             gate.network = self.settings.network;
             let run = self.run_one(place, &gate)?;
-            let is_red = !run.passed();
+            let is_red = !run.has_passed();
             runs.push(run);
             if is_red {
                 return Ok(runs);
@@ -282,7 +282,7 @@ impl Gates<'_> {
             Ok(ended) => ended,
             Err(why) => return Ok((None, Some(why))),
         };
-        let mut changed = place.changed();
+        let mut changed = place.find_changed();
         if let (Some(_), true, Some(commit)) = (&changed, place.is_unseen(), place.commit.clone()) {
             // Perhaps it was before: each file is looked at now, and the command runs on that.
             place.hold(&commit)?;
@@ -291,7 +291,7 @@ impl Gates<'_> {
                 Ok(ended) => ended,
                 Err(why) => return Ok((None, Some(why))),
             };
-            changed = place.changed();
+            changed = place.find_changed();
         }
         let receipt = seal(Receipt {
             command: order.command.to_owned(),
@@ -310,7 +310,7 @@ impl Gates<'_> {
             sandbox: place.sandbox(),
             program: found,
             preparation_sha256: self.preparation(),
-            dropped_env: place.dropped().to_vec(),
+            dropped_env: place.list_dropped().to_vec(),
             started_at: Timestamp::Text(started_at),
             id: String::new(),
         });

@@ -7,10 +7,7 @@ use std::ffi::OsStr;
 use std::sync::OnceLock;
 
 /// bubblewrap, where it is wanted and works; the one that the user trusted.
-pub(super) fn sandbox_in_force(
-    mode: SandboxMode,
-    path: &OsStr,
-) -> Result<Option<Bubblewrap>, Failure> {
+pub(super) fn find_sandbox(mode: SandboxMode, path: &OsStr) -> Result<Option<Bubblewrap>, Failure> {
     static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
     if mode == SandboxMode::Off {
         return Ok(None);

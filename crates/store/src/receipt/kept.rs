@@ -107,7 +107,7 @@ impl Receipts {
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
         files::write(&self.receipt_path(&receipt.id), &json)?;
         // Without a home there is no key; the next process runs the gate again then.
-        if let Ok(key) = Key::made() {
+        if let Ok(key) = Key::make() {
             files::write(
                 &self.tag_path(&receipt.id),
                 tag(&key, &receipt.id).as_bytes(),
@@ -120,7 +120,7 @@ impl Receipts {
                 files::write(&self.index_path(&key), receipt.id.as_bytes())?;
             }
             self.keep_program(receipt)?;
-            if let (false, Some(tree)) = (receipt.passed(), &receipt.tree_oid) {
+            if let (false, Some(tree)) = (receipt.has_passed(), &receipt.tree_oid) {
                 let path = self.index_path(&red_key(&receipt.argv, tree));
                 files::write(&path, receipt.id.as_bytes())?;
             }
@@ -205,7 +205,7 @@ impl Receipts {
             red.argv == green.argv
                 && red.tree_oid == green.tree_oid
                 && red.preparation_sha256 == green.preparation_sha256
-                && !red.passed()
+                && !red.has_passed()
         });
         Ok(match found {
             Some(red) if self.is_believed(&red)? => Some(red),
@@ -267,7 +267,7 @@ impl Receipts {
     ///
     /// # Errors
     /// When a file cannot be opened.
-    pub fn known_program(&self, name: &str) -> Result<Option<Program>, Failure> {
+    pub fn find_program(&self, name: &str) -> Result<Option<Program>, Failure> {
         let known = self.find_by_key(&program_key(name))?;
         Ok(known.and_then(|receipt| receipt.program))
     }
@@ -278,7 +278,8 @@ impl Receipts {
         let Some(name) = receipt.argv.first() else {
             return Ok(());
         };
-        if !receipt.passed() || receipt.program.is_none() || self.known_program(name)?.is_some() {
+        if !receipt.has_passed() || receipt.program.is_none() || self.find_program(name)?.is_some()
+        {
             return Ok(());
         }
         Ok(files::write(

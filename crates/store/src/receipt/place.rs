@@ -1,7 +1,7 @@
 //! Where commands run: a clean room that holds one commit, or the worktree as it stands.
 
 use super::ReceiptError;
-use super::in_force::sandbox_in_force;
+use super::in_force::find_sandbox;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
 use cook_core::model::{
@@ -9,7 +9,7 @@ use cook_core::model::{
 };
 use cook_git::Repo;
 use cook_os::disk::{self, Durable, Links, NewFile};
-use cook_os::process::{inherited_variables, on_path};
+use cook_os::process::{list_inherited, on_path};
 use cook_room::{Bubblewrap, Environment, Filled, Gate, Room, RoomError, Source, Surroundings};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl<'a> RunPlace<'a> {
             room: None,
             sandbox: None,
             environment: Environment {
-                variables: inherited_variables()
+                variables: list_inherited()
                     .filter(|(name, _)| !cook_room::is_of_runner(name))
                     .collect(),
                 dropped: Vec::new(),
@@ -127,7 +127,7 @@ impl<'a> RunPlace<'a> {
         let name = repo.root().file_name().unwrap_or_default();
         let name = name.to_string_lossy();
         let trusted = tools.get("PATH").map(String::as_str).unwrap_or_default();
-        let sandbox = sandbox_in_force(sandbox, trusted.as_ref())?;
+        let sandbox = find_sandbox(sandbox, trusted.as_ref())?;
         let room = Room::open(&rooms, repo.root(), &name, caches, sandbox.is_some())?;
         cook_room::keep_within(&rooms, settings.max.bytes());
         let untrusted = [repo.root(), repo.common_dir(), repo.git_dir()].map(Path::to_owned);
@@ -256,7 +256,7 @@ impl<'a> RunPlace<'a> {
 
     /// A file of the commit that somebody changed since the place was made to hold it, or before,
     /// where it `is_unseen`.
-    pub fn changed(&self) -> Option<String> {
+    pub fn find_changed(&self) -> Option<String> {
         let room = self.room.as_ref()?;
         room.leave(self.filled.as_ref()?)
     }
@@ -297,7 +297,7 @@ impl<'a> RunPlace<'a> {
     }
 
     /// Variables that are not passed on.
-    pub fn dropped(&self) -> &[String] {
+    pub fn list_dropped(&self) -> &[String] {
         &self.environment.dropped
     }
 
@@ -374,8 +374,8 @@ impl<'a> RunPlace<'a> {
             top: room.path(),
             home: &room.home(),
             objects: &objects,
-            hidden: &self.hidden(),
-            shown: &self.shown(),
+            hidden: &self.list_hidden(),
+            shown: &self.list_shown(),
             network,
         });
         all.append(&mut words);
@@ -387,7 +387,7 @@ impl<'a> RunPlace<'a> {
     }
 
     /// What a sandboxed command does not see: the repository, and what agents write.
-    fn hidden(&self) -> Vec<PathBuf> {
+    fn list_hidden(&self) -> Vec<PathBuf> {
         let mut hidden = vec![
             self.repo.root().to_owned(),
             self.repo.common_dir().to_owned(),
@@ -411,7 +411,7 @@ impl<'a> RunPlace<'a> {
     }
 
     /// Whole paths that its environment names, but for those that are its own.
-    fn shown(&self) -> Vec<PathBuf> {
+    fn list_shown(&self) -> Vec<PathBuf> {
         const OWN: [&str; 5] = ["HOME", "PWD", "TEMP", "TMP", "TMPDIR"];
         let all = self.environment.variables.iter();
         all.filter(|(name, _)| !OWN.iter().any(|own| name == own))

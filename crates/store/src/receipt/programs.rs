@@ -20,7 +20,7 @@ const JOINTS: [&str; 4] = ["&&", "||", ";", "|"];
 
 /// The programs that a command starts by their names, and those of a shell's line of plain commands.
 /// A relative path is a file of the repository or of its setup, and not named here.
-pub(super) fn named(command: &str) -> Vec<String> {
+pub(super) fn list_programs(command: &str) -> Vec<String> {
     let argv = words(command).unwrap_or_default();
     let mut found: Vec<String> = argv.first().cloned().into_iter().collect();
     if let [shell, option, script, ..] = &argv[..]
@@ -92,7 +92,7 @@ pub(super) fn compare(
     if taken.get(name) == Some(&now.sha256) {
         return Ok(None);
     }
-    let known = receipts.known_program(name)?;
+    let known = receipts.find_program(name)?;
     Ok(known
         .filter(|known| known.sha256 != now.sha256)
         .map(|known| {
@@ -105,7 +105,7 @@ pub(super) fn compare(
 
 #[cfg(test)]
 mod tests {
-    use super::named;
+    use super::list_programs;
 
     #[test]
     fn programs_are_told_from_plain_words() {
@@ -122,7 +122,7 @@ mod tests {
             ("bash run.sh", &["bash"]),
             ("'open", &[]),
         ] {
-            assert_eq!(named(command), programs, "{command}");
+            assert_eq!(list_programs(command), programs, "{command}");
         }
     }
 }

@@ -62,7 +62,7 @@ struct List {
 }
 
 impl List {
-    fn tagged(&self, key: &Key) -> String {
+    fn compute_tag(&self, key: &Key) -> String {
         let untagged = Self {
             tag: String::new(),
             ..self.clone()
@@ -97,7 +97,7 @@ impl Trust {
             words(entry).map_err(|error| unreadable(error.to_string()))?;
         }
         let is_users = list == List::default()
-            || Key::of_user()?.is_some_and(|key| list.tag == list.tagged(&key));
+            || Key::of_user()?.is_some_and(|key| list.tag == list.compute_tag(&key));
         if !is_users {
             list = List::default();
         }
@@ -211,7 +211,7 @@ impl Trust {
     /// The programs that a command names and that are not where programs are taken from.
     pub fn absent_programs(&self, command: &str) -> Vec<String> {
         let path = self.search_path();
-        let mut absent = programs::named(command);
+        let mut absent = programs::list_programs(command);
         absent.retain(|name| match name.starts_with('/') {
             true => !is_program(Path::new(name)),
             false => on_path(name, &path).is_none(),
@@ -231,7 +231,7 @@ impl Trust {
 
     /// Commands and prefixes on the list, sorted; the stop verifier among the commands
     /// where it is trusted as it stands.
-    pub fn listed(&self) -> (Vec<&str>, Vec<&str>) {
+    pub fn list_trusted(&self) -> (Vec<&str>, Vec<&str>) {
         let mut commands: Vec<&str> = self.list.commands.iter().map(String::as_str).collect();
         if self.is_trusted(STOP_VERIFIER) {
             commands.push(STOP_VERIFIER);
@@ -245,7 +245,7 @@ impl Trust {
         if self.list.tools.is_empty() {
             self.list.tools = cook_room::tools(std::env::vars_os());
         }
-        self.list.tag = self.list.tagged(&Key::made()?);
+        self.list.tag = self.list.compute_tag(&Key::make()?);
         let mut json = serde_json::to_vec_pretty(&self.list).unwrap_or_default();
         json.push(b'\n');
         files::write(&self.path, &json)?;

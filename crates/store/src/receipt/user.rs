@@ -26,7 +26,7 @@ impl Key {
     }
 
     /// The user's key, made where there is none.
-    pub fn made() -> Result<Self, ReceiptError> {
+    pub fn make() -> Result<Self, ReceiptError> {
         let place = place().ok_or_else(|| {
             let cause = io::Error::new(io::ErrorKind::NotFound, "no home directory: set HOME");
             ReceiptError::io("find", Path::new("the user's settings"), cause)

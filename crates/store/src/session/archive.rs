@@ -97,7 +97,7 @@ impl Archive {
     /// # Errors
     /// `object_corrupt` when the refs do not name the value, or a ref is taken by another.
     pub fn keep(&self, store: &GitStore, at: &str) -> Result<TakenIn, SessionError> {
-        let mut objects = objects_of(&self.content);
+        let mut objects = list_objects(&self.content);
         if let Some(why) = self.objection(&objects) {
             return Err(wrong(why));
         }
@@ -201,13 +201,13 @@ fn unclean(entry: &Entry) -> Option<&'static str> {
     if entry.supplier.is_empty() || texts.any(is_unclean) {
         return Some("it holds characters that nobody sees, no supplier, or too much");
     }
-    Clock::seconds_of(&entry.at)
+    Clock::parse_seconds(&entry.at)
         .is_none()
         .then_some("it has no moment")
 }
 
 /// The values as they are kept, each once.
-fn objects_of(content: &Content) -> Vec<Object> {
+fn list_objects(content: &Content) -> Vec<Object> {
     let windows = content.windows();
     let exchanges = windows.iter().flat_map(Episode::exchanges);
     let mut objects: Vec<Object> = exchanges.map(Object::of_exchange).collect();

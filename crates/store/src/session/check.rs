@@ -7,7 +7,7 @@ use super::error::SessionError;
 use super::event::{Held, Index, Stored};
 use super::git::GitStore;
 use super::hash::ContentHash;
-use super::inflight::names_in;
+use super::inflight::list_names;
 use super::record::{REF, read_value};
 use super::reference::{Ref, RefKind};
 use super::repair::Inspected;
@@ -53,7 +53,7 @@ pub fn verify(store: &GitStore) -> Result<Checked, SessionError> {
     damaged.extend(strays(store));
     let notes = store.bad_notes()?.into_iter();
     damaged.extend(notes.map(|(file, why)| (file, why.to_owned())));
-    damaged.extend(links.broken());
+    damaged.extend(links.list_broken());
     Ok(Checked {
         objects: links.index.objects.len(),
         refs: links.index.entries.len(),
@@ -89,7 +89,7 @@ fn read_all(log: &Log) -> Result<(Links, Vec<(String, String)>), SessionError> {
 /// What else lies where the record's ref is.
 fn strays(store: &GitStore) -> Vec<(String, String)> {
     let (dir, record) = REF.rsplit_once('/').unwrap_or((REF, ""));
-    match names_in(&store.place().log_dir().join(dir)) {
+    match list_names(&store.place().log_dir().join(dir)) {
         Err(error) => vec![(dir.to_owned(), error.to_string())],
         Ok(names) => {
             let strays = names
@@ -160,7 +160,7 @@ impl Links {
     }
 
     /// Whatever does not lead to what is here.
-    fn broken(&self) -> Vec<(String, String)> {
+    fn list_broken(&self) -> Vec<(String, String)> {
         let mut wrong = Vec::new();
         for (hash, link) in &self.links {
             wrong.extend(self.gap(link).map(|why| (hash.to_string(), why)));

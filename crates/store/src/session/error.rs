@@ -254,13 +254,13 @@ impl SessionError {
             Reason::TreeDrift(_) => "leave `--require-tree` out to go on with the tree as it is",
             Reason::BadLabel(_) => Code::Usage.hint(),
             Reason::Store(_) => "run `cook doctor`",
-            _ => return self.way_on(),
+            _ => return self.describe_way_on(),
         };
         fixed.to_owned()
     }
 
     /// The next step that depends on what is still good.
-    fn way_on(&self) -> String {
+    fn describe_way_on(&self) -> String {
         let again = again(&self.prior);
         match &*self.reason {
             Reason::EpisodeCompacted(_, series) => on(series),
@@ -295,7 +295,7 @@ impl From<SessionError> for Failure {
             ));
         }
         match &*error.reason {
-            Reason::Store(cause) => failure.caused_by(cause),
+            Reason::Store(cause) => failure.with_cause(cause),
             _ => failure,
         }
     }

@@ -237,7 +237,7 @@ impl SessionStore for GitStore {
         self.index(|index| index.entries.get(&name).cloned())
     }
 
-    fn beginning_with(&self, prefix: &str) -> Result<Vec<Ref>, SessionError> {
+    fn list_beginning_with(&self, prefix: &str) -> Result<Vec<Ref>, SessionError> {
         let fits = |name: &&Ref| name.to_string().starts_with(prefix);
         self.index(|index| index.entries.keys().filter(fits).copied().collect())
     }
@@ -249,11 +249,11 @@ impl SessionStore for GitStore {
         })
     }
 
-    fn sealed(&self, episode: Ref) -> Result<Option<Ref>, SessionError> {
+    fn find_successor(&self, episode: Ref) -> Result<Option<Ref>, SessionError> {
         self.index(|index| index.sealed.get(&episode).copied())
     }
 
-    fn labelled(&self, label: &str) -> Result<Option<Ref>, SessionError> {
+    fn find_labelled(&self, label: &str) -> Result<Option<Ref>, SessionError> {
         self.index(|index| index.labels.get(label).copied())
     }
 

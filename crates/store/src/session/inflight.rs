@@ -94,7 +94,7 @@ pub(super) fn read(path: &Path) -> Result<CallRecord, String> {
 }
 
 /// Names in a directory; none when it is not there.
-pub(super) fn names_in(dir: &Path) -> Result<Vec<String>, SessionError> {
+pub(super) fn list_names(dir: &Path) -> Result<Vec<String>, SessionError> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -109,6 +109,6 @@ pub(super) fn names_in(dir: &Path) -> Result<Vec<String>, SessionError> {
     Ok(names)
 }
 
-pub(super) fn name_of(file: &str) -> Option<Ref> {
+pub(super) fn find_name(file: &str) -> Option<Ref> {
     file.strip_suffix(".json")?.parse().ok()
 }

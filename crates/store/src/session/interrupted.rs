@@ -4,7 +4,7 @@
 use super::calls::CallRecord;
 use super::error::SessionError;
 use super::git::GitStore;
-use super::inflight::{dir, guard, name_of, names_in, read};
+use super::inflight::{dir, find_name, guard, list_names, read};
 use super::reference::Ref;
 use super::store::SessionStore;
 use cook_os::disk::{is_unfinished, open_no_follow};
@@ -39,10 +39,12 @@ impl GitStore {
     ///
     /// # Errors
     /// When a directory cannot be read.
-    pub fn interrupted(&self) -> Result<Vec<Interrupted>, SessionError> {
+    pub fn list_interrupted(&self) -> Result<Vec<Interrupted>, SessionError> {
         let mut found = Vec::new();
-        for file in names_in(&dir(self.root()))? {
-            let Some(name) = name_of(&file) else { continue };
+        for file in list_names(&dir(self.root()))? {
+            let Some(name) = find_name(&file) else {
+                continue;
+            };
             let path = dir(self.root()).join(&file);
             let mut options = OpenOptions::new();
             options.read(true).write(true);
@@ -70,7 +72,7 @@ impl GitStore {
     pub fn settle(&self, call: Interrupted, at: &str) -> Result<(), SessionError> {
         let path = dir(self.root()).join(format!("{}.json", call.name));
         if !matches!(self.entry(call.name), Ok(Some(_))) {
-            match self.record(&interrupted_line(call.name, call.noted, at)) {
+            match self.record(&record_interrupted(call.name, call.noted, at)) {
                 // The note stays until the record is put right, which needs this command.
                 Err(error) if error.is_damage() => return Ok(()),
                 recorded => recorded?,
@@ -85,9 +87,9 @@ impl GitStore {
     /// cannot be read.
     pub(super) fn bad_notes(&self) -> Result<Vec<(String, &'static str)>, SessionError> {
         let mut bad = Vec::new();
-        for file in names_in(&dir(self.root()))? {
+        for file in list_names(&dir(self.root()))? {
             let path = dir(self.root()).join(&file);
-            let why = match name_of(&file) {
+            let why = match find_name(&file) {
                 None if is_unfinished(&file) => continue,
                 None => "it is not part of the store; remove it",
                 // One that goes while it is looked at was that of a call that has ended.
@@ -102,7 +104,7 @@ impl GitStore {
     }
 }
 
-fn interrupted_line(name: Ref, noted: Result<CallRecord, String>, at: &str) -> CallRecord {
+fn record_interrupted(name: Ref, noted: Result<CallRecord, String>, at: &str) -> CallRecord {
     let (noted, message) = match noted {
         Ok(noted) => (noted, "cook was ended before the answer"),
         Err(left) => (

@@ -50,7 +50,7 @@ pub use store::{SessionStore, load_episode, load_exchange, load_series};
 pub use stored::{Entry, Native, Object};
 pub use supplier::{
     Action, Answer, Capability, Continuation, Supplier, SupplierError, SupplierErrorKind,
-    Transport, Turn, Window, combined, estimate,
+    Transport, Turn, Window, combine, estimate,
 };
 pub use upkeep::{Cleared, clear, preview_clear};
 pub use value::{Episode, Exchange, Kind, Series};

@@ -31,7 +31,7 @@ pub(super) fn read_value(log: &Log, held: &Held) -> Result<Object, SessionError>
 }
 
 /// The event of a commit.
-pub(super) fn event_at(log: &Log, id: Oid) -> Result<(Event, Commit), SessionError> {
+pub(super) fn read_event(log: &Log, id: Oid) -> Result<(Event, Commit), SessionError> {
     let commit = log.commit(id)?;
     let (_, body) = commit.message.split_once("\n\n").unwrap_or_default();
     let event = serde_json::from_str(body)
@@ -49,12 +49,12 @@ pub(super) fn events(
     let (mut earlier, mut newest_first) = (Vec::new(), Vec::new());
     let mut at = Some(tip);
     while let Some(id) = at.filter(|id| Some(*id) != known) {
-        let (event, commit) = event_at(log, id)?;
+        let (event, commit) = read_event(log, id)?;
         newest_first.push(event);
         at = commit.parents.first().copied();
         if at.is_none() {
             for segment in segments(log, &log.tree(commit.tree)?)? {
-                earlier.extend(events_in(log, segment)?);
+                earlier.extend(read_events(log, segment)?);
             }
         }
     }
@@ -71,7 +71,7 @@ pub(super) fn segments(log: &Log, tree: &[TreeEntry]) -> Result<Vec<Oid>, Sessio
     Ok(log.tree(folder.id)?.iter().map(|entry| entry.id).collect())
 }
 
-pub(super) fn events_in(log: &Log, blob: Oid) -> Result<Vec<Event>, SessionError> {
+pub(super) fn read_events(log: &Log, blob: Oid) -> Result<Vec<Event>, SessionError> {
     let events = serde_json::Deserializer::from_slice(&log.blob(blob)?)
         .into_iter()
         .collect::<Result<_, _>>();

@@ -65,7 +65,7 @@ impl Ref {
     }
 
     /// Milliseconds since the epoch at which it was given.
-    pub fn given_at_ms(self) -> u64 {
+    pub fn time_given_ms(self) -> u64 {
         self.id.timestamp_ms()
     }
 }

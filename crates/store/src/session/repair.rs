@@ -3,7 +3,7 @@
 
 use super::error::SessionError;
 use super::event::Event;
-use super::record::{REF, event_at, events_in, segments};
+use super::record::{REF, read_event, read_events, segments};
 use super::reference::{Ref, RefKind};
 use super::writer::Writer;
 use crate::store::log::{FOLDER, Log};
@@ -36,7 +36,7 @@ impl Inspected {
         let mut base = None;
         let mut is_whole = false;
         while let Some(id) = at {
-            let Some((event, commit)) = found.look(id, event_at(log, id)) else {
+            let Some((event, commit)) = found.look(id, read_event(log, id)) else {
                 break;
             };
             at = commit.parents.first().copied();
@@ -71,7 +71,7 @@ impl Inspected {
                 self.look(folder.id, log.tree(folder.id));
             }
             for blob in segments(log, &entries).unwrap_or_default() {
-                for event in self.look(blob, events_in(log, blob)).unwrap_or_default() {
+                for event in self.look(blob, read_events(log, blob)).unwrap_or_default() {
                     self.events.entry(event.seq).or_insert(event);
                 }
             }
@@ -82,7 +82,7 @@ impl Inspected {
     /// Where the way from one event to the one before is lost, looks for events everywhere.
     fn search(&mut self, log: &Log, base: Option<u64>) -> Result<(), SessionError> {
         let all = log.all()?.into_iter();
-        let mut commits: Vec<_> = all.filter_map(|id| event_at(log, id).ok()).collect();
+        let mut commits: Vec<_> = all.filter_map(|id| read_event(log, id).ok()).collect();
         let base = base.or(commits.iter().map(|(event, _)| event.base).max());
         commits.retain(|(event, _)| Some(event.base) == base);
         // One that stands alone may be that of a writer that was ended before it counted.

@@ -49,7 +49,7 @@ fn find(
     }
     let name = match text.parse::<Ref>() {
         Ok(name) => Some(name),
-        Err(_) => store.labelled(text)?,
+        Err(_) => store.find_labelled(text)?,
     };
     if let Some(name) = name {
         return match store.entry(name)? {
@@ -58,7 +58,7 @@ fn find(
         };
     }
     let found = match prefix(text) {
-        Some(prefix) => store.beginning_with(&prefix)?,
+        Some(prefix) => store.list_beginning_with(&prefix)?,
         None => Vec::new(),
     };
     match found.as_slice() {
@@ -81,7 +81,7 @@ fn by_hash(
     let all = store.naming(hash)?;
     let mut open = None;
     for name in &all {
-        if store.sealed(*name)?.is_none() {
+        if store.find_successor(*name)?.is_none() {
             open = Some(*name);
         }
     }

@@ -37,7 +37,7 @@ pub trait SessionStore {
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn beginning_with(&self, prefix: &str) -> Result<Vec<Ref>, SessionError>;
+    fn list_beginning_with(&self, prefix: &str) -> Result<Vec<Ref>, SessionError>;
 
     /// Refs that name this object, oldest first.
     ///
@@ -49,13 +49,13 @@ pub trait SessionStore {
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn sealed(&self, episode: Ref) -> Result<Option<Ref>, SessionError>;
+    fn find_successor(&self, episode: Ref) -> Result<Option<Ref>, SessionError>;
 
     /// The ref that bears a name of the user's.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn labelled(&self, label: &str) -> Result<Option<Ref>, SessionError>;
+    fn find_labelled(&self, label: &str) -> Result<Option<Ref>, SessionError>;
 
     /// Notes that a call is about to be made, before anything is started for it; the note
     /// goes with the value that is returned, and stays when this process is killed.
@@ -106,7 +106,7 @@ fn check_label(label: &str) -> Result<(), SessionError> {
     Err(Reason::BadLabel(why).into())
 }
 
-fn misplaced(hash: &ContentHash, found: RefKind, wanted: RefKind) -> SessionError {
+fn report_misplaced(hash: &ContentHash, found: RefKind, wanted: RefKind) -> SessionError {
     let why = format!("it is an {found}, where an {wanted} was stored");
     SessionError::corrupt(hash, why)
 }
@@ -126,7 +126,7 @@ pub fn load_exchange(
             input,
             output,
         } => Ok(Exchange::new(kind, input, output, exid)),
-        other => Err(misplaced(hash, other.kind(), RefKind::Exchange)),
+        other => Err(report_misplaced(hash, other.kind(), RefKind::Exchange)),
     }
 }
 
@@ -167,7 +167,7 @@ fn parts(
     while let Some(hash) = at {
         let object = store.get(&hash)?;
         let ([parent, Some(part)], true) = (object.stands_on(), object.kind() == kind) else {
-            return Err(misplaced(&hash, object.kind(), kind));
+            return Err(report_misplaced(&hash, object.kind(), kind));
         };
         let length = object.length();
         let counts = expected.is_none_or(|expected| expected == length);

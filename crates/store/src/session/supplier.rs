@@ -31,11 +31,11 @@ pub fn estimate(bytes: u64) -> u64 {
 const MAX_DEPTH: usize = 8;
 
 /// Two reports of tokens number by number; what is no number is the first's.
-pub fn combined(one: &Value, two: &Value, with: fn(f64, f64) -> f64) -> Value {
-    combined_at(one, two, 0, with)
+pub fn combine(one: &Value, two: &Value, with: fn(f64, f64) -> f64) -> Value {
+    combine_at(one, two, 0, with)
 }
 
-fn combined_at(one: &Value, two: &Value, depth: usize, with: fn(f64, f64) -> f64) -> Value {
+fn combine_at(one: &Value, two: &Value, depth: usize, with: fn(f64, f64) -> f64) -> Value {
     match (one, two) {
         (Value::Number(a), Value::Number(b)) => number(with(
             a.as_f64().unwrap_or_default(),
@@ -50,7 +50,7 @@ fn combined_at(one: &Value, two: &Value, depth: usize, with: fn(f64, f64) -> f64
                     (None, Value::Number(_)) => &zero,
                     (None, _) => two,
                 };
-                sum.insert(key.clone(), combined_at(one, two, depth + 1, with));
+                sum.insert(key.clone(), combine_at(one, two, depth + 1, with));
             }
             Value::Object(sum)
         }

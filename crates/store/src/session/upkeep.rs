@@ -8,7 +8,7 @@ use super::error::SessionError;
 use super::event::{Event, Held, Index};
 use super::git::GitStore;
 use super::hash::ContentHash;
-use super::inflight::names_in;
+use super::inflight::list_names;
 use super::reference::{On, Ref};
 use super::store::SessionStore;
 use super::stored::Object;
@@ -61,7 +61,7 @@ pub fn clear(
     for name in &cleared.expired {
         drop_attempt(store, *name)?;
     }
-    cleared.kept = store.beginning_with("")?.len();
+    cleared.kept = store.list_beginning_with("")?.len();
     let old = old_attempts(store, since_ms, cited)?;
     cleared.attempts = old.len();
     for name in old {
@@ -87,7 +87,7 @@ pub fn preview_clear(
         let events = Writer::lock(store.place())?.events()?;
         let_go(events, stays, at, &mut cleared);
     }
-    cleared.kept = store.beginning_with("")?.len() - cleared.expired.len();
+    cleared.kept = store.list_beginning_with("")?.len() - cleared.expired.len();
     cleared.attempts = old_attempts(store, since_ms, cited)?.len();
     Ok(cleared)
 }
@@ -96,7 +96,7 @@ pub fn preview_clear(
 fn last_used(lines: &[CallRecord]) -> BTreeMap<Ref, i64> {
     let mut used = BTreeMap::new();
     for line in lines {
-        let Some(at) = Clock::seconds_of(&line.at) else {
+        let Some(at) = Clock::parse_seconds(&line.at) else {
             continue;
         };
         let on = line.on.map(|(On::Episode(name) | On::Series(name))| name);
@@ -117,7 +117,7 @@ fn is_used(used: &BTreeMap<Ref, i64>, name: &Ref, since_ms: u64) -> bool {
         .copied()
         .and_then(|at| u64::try_from(at).ok());
     let last = last.map_or(0, |at| at.saturating_mul(1_000).saturating_add(999));
-    name.given_at_ms().max(last) >= since_ms
+    name.time_given_ms().max(last) >= since_ms
 }
 
 /// What stays of the events, and the one that says what went; none where all of it stays.
@@ -238,11 +238,11 @@ fn old_attempts(
     cited: &BTreeSet<Ref>,
 ) -> Result<Vec<Ref>, SessionError> {
     let mut old = Vec::new();
-    for attempt in names_in(&store.root().join("attempts"))? {
+    for attempt in list_names(&store.root().join("attempts"))? {
         let Ok(name) = attempt.parse::<Ref>() else {
             continue;
         };
-        let is_old = name.given_at_ms() < since_ms && !cited.contains(&name);
+        let is_old = name.time_given_ms() < since_ms && !cited.contains(&name);
         let is_there = store.root().join("attempts").join(&attempt).is_dir();
         if is_old && is_there && matches!(store.entry(name), Ok(None)) {
             old.push(name);

@@ -5,7 +5,7 @@
 
 use super::error::SessionError;
 use super::event::Event;
-use super::record::{EXCHANGES, REF, SEGMENTS, event_at, events};
+use super::record::{EXCHANGES, REF, SEGMENTS, events, read_event};
 use crate::store::Place;
 use crate::store::chain::LockedLog;
 use crate::store::log::{FILE, FOLDER, Log, TreeEntry};
@@ -78,7 +78,7 @@ impl Writer {
         behind: Option<Oid>,
         events: Vec<Event>,
     ) -> Result<(), SessionError> {
-        let before = behind.map(|id| event_at(self.log(), id)).transpose()?;
+        let before = behind.map(|id| read_event(self.log(), id)).transpose()?;
         let (mut seq, base) = before.map_or((0, 1), |(event, _)| (event.seq, event.base));
         let mut top = behind;
         for mut event in events {
@@ -173,7 +173,7 @@ impl Writer {
             self.extend(None, Some(lost), Vec::new())?;
             return Ok(true);
         };
-        let begun = |id| event_at(self.log(), id).map(|(event, _)| event.base);
+        let begun = |id| read_event(self.log(), id).map(|(event, _)| event.base);
         let (since, has_lost) = events(self.log(), now, Some(lost))?;
         if has_lost || begun(now)? > begun(lost)? {
             return Ok(false);

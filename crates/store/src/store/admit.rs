@@ -57,7 +57,7 @@ impl Admitted {
     }
 
     /// The transition it follows, which the log holds already.
-    pub fn known(&self) -> Option<String> {
+    pub fn find_known(&self) -> Option<String> {
         self.known.map(|id| id.to_string())
     }
 }
@@ -192,14 +192,14 @@ impl Walk<'_> {
         check_lines(&bytes).map_err(|what| wrong(&what))?;
         let commit = self
             .log
-            .commit_of(id, &bytes)
+            .decode_commit(id, &bytes)
             .map_err(|_| wrong("is malformed"))?;
         let parent = match commit.parents[..] {
             [] => None,
             [parent] => Some(parent),
             _ => return Err(wrong("has more than one parent")),
         };
-        let meta = objects::meta_of(id, &commit).ok_or_else(|| wrong("is not a transition"))?;
+        let meta = objects::read_meta(id, &commit).ok_or_else(|| wrong("is not a transition"))?;
         self.tree(commit.tree, &format!("transition {}", meta.seq))?;
         if is_tip {
             // What another cook wrote is not malformed.
@@ -277,7 +277,7 @@ impl Walk<'_> {
         let wrong = |what: &str| StoreError::foreign(format!("the tree of {at} {what}"));
         let entries = self
             .log
-            .tree_of(id, &bytes)
+            .decode_tree(id, &bytes)
             .map_err(|_| wrong("is malformed"))?;
         if entries.len() > MAX_ENTRIES {
             return Err(wrong("has too many entries"));

@@ -50,7 +50,7 @@ impl Aside {
         }
         Ok(Self {
             name,
-            mode: mode_of(&found),
+            mode: read_mode(&found),
             bytes: disk::read(&path, MAX_KEPT, Links::Refuse)
                 .map_err(failed)?
                 .unwrap_or_default(),
@@ -64,7 +64,7 @@ impl Aside {
 }
 
 #[cfg(unix)]
-fn mode_of(found: &std::fs::Metadata) -> u32 {
+fn read_mode(found: &std::fs::Metadata) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     match found.permissions().mode() & 0o111 {
         0 => log::FILE,
@@ -73,6 +73,6 @@ fn mode_of(found: &std::fs::Metadata) -> u32 {
 }
 
 #[cfg(not(unix))]
-fn mode_of(_found: &std::fs::Metadata) -> u32 {
+fn read_mode(_found: &std::fs::Metadata) -> u32 {
     log::FILE
 }

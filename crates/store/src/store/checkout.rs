@@ -8,7 +8,7 @@ use super::objects;
 use super::place;
 use super::stamp::{Shown, Stamp, Stat};
 use super::tree::{self, Document, History};
-use super::view::{Glance, View, scratch, shown_files};
+use super::view::{Glance, View, list_documents, scratch};
 use cook_core::diagnostic::Code;
 use cook_os::disk::{self, Durable, Mode, NewFile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,11 +67,11 @@ impl View<'_> {
     /// Decides for each file what to do, and reads what must be set aside.
     fn plan(&self, dir: &Path, leave: &BTreeSet<String>) -> Result<Plan, StoreError> {
         let mut plan = Plan::default();
-        for name in shown_files() {
+        for name in list_documents() {
             let step = if leave.contains(name) {
                 Step::Keep
             } else if !self.is_shown(name) {
-                self.hidden_step(dir, name, &mut plan.aside)?
+                self.hide_file(dir, name, &mut plan.aside)?
             } else if let Some(history) = History::ALL.into_iter().find(|one| one.file() == name) {
                 self.history_step(dir, history, &mut plan.aside)?
             } else {
@@ -91,7 +91,7 @@ impl View<'_> {
         let tip = self.stand.blob(name).map(|id| id.to_string());
         match self.glance(dir, name)? {
             Glance::Missing => return Ok(Step::Write),
-            Glance::Known if self.stamp_of(name) == tip.as_deref() => return Ok(Step::Keep),
+            Glance::Known if self.find_stamp(name) == tip.as_deref() => return Ok(Step::Keep),
             Glance::Known => return Ok(Step::Write),
             Glance::NotAFile | Glance::Unknown(_) => {}
         }
@@ -118,7 +118,7 @@ impl View<'_> {
         let tip = self.histories.of(history);
         match self.glance(dir, name)? {
             Glance::Missing => return Ok(Step::Write),
-            Glance::Known if self.stamp_of(name) == Some(tip.sha256.as_str()) => {
+            Glance::Known if self.find_stamp(name) == Some(tip.sha256.as_str()) => {
                 return Ok(Step::Keep);
             }
             Glance::Known => {
@@ -147,7 +147,7 @@ impl View<'_> {
     }
 
     /// A file that the tip does not show: what stands there goes, and is kept.
-    fn hidden_step(
+    fn hide_file(
         &self,
         dir: &Path,
         name: &str,
@@ -160,7 +160,7 @@ impl View<'_> {
         Ok(Step::Remove)
     }
 
-    fn stamp_of(&self, name: &str) -> Option<&str> {
+    fn find_stamp(&self, name: &str) -> Option<&str> {
         self.stamp
             .as_ref()
             .and_then(|found| found.stamp.files.get(name))

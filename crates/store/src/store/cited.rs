@@ -39,7 +39,7 @@ impl Store {
                 if folder.is_empty() {
                     return Ok(None);
                 }
-                Ok(Some((stand.event()?, cited(log, &folder)?)))
+                Ok(Some((stand.event()?, read_cited(log, &folder)?)))
             })?;
             if let Some((file, cited)) = found {
                 let before = || match at.checked_sub(1).map(|before| chain[before]) {
@@ -59,7 +59,7 @@ impl Store {
 }
 
 /// The citations of a folder, or why one is none; what none of them names is none either.
-fn cited(
+fn read_cited(
     log: &Log,
     folder: &[TreeEntry],
 ) -> Result<Vec<Result<CitedExchange, String>>, StoreError> {

@@ -7,7 +7,7 @@ use super::objects::{self, Meta, Stand};
 use super::place::{self, Place};
 use super::stamp;
 use super::tree::Document;
-use cook_core::machine::quoted;
+use cook_core::machine::quote_word;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use git2::Oid;
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ impl std::fmt::Display for Unclaimed {
 /// Gives this worktree, which has no workflow, one that belongs to none.
 pub(super) fn claim(place: &Place, id: &str) -> Result<(), StoreError> {
     let log = place::open_known_log(place)?;
-    let known = unclaimed(place, &log)?;
+    let known = list_unclaimed(place, &log)?;
     if !known.iter().any(|one| one.id == id) {
         return Err(StoreError::unknown(id));
     }
@@ -58,9 +58,9 @@ pub(super) fn renounce(place: &Place) -> Result<(), StoreError> {
 }
 
 /// What is wrong where this worktree has no workflow and had one.
-pub(super) fn lost(place: &Place, log: &Log, id: Option<&str>) -> Result<(), StoreError> {
+pub(super) fn report_lost(place: &Place, log: &Log, id: Option<&str>) -> Result<(), StoreError> {
     let failed = |what: String, next: Vec<String>| Err(StoreError::Unclaimed { what, next });
-    let shown = shown_commit(place, log)?;
+    let shown = find_shown_commit(place, log)?;
     if let (Some(id), Some(shown)) = (id, shown) {
         let Ok(tip) = objects::tip(log, shown) else {
             return Ok(());
@@ -71,7 +71,7 @@ pub(super) fn lost(place: &Place, log: &Log, id: Option<&str>) -> Result<(), Sto
         );
         let back = format!(
             "git --git-dir={} update-ref refs/heads/{id} {shown}",
-            quoted(&place.log_dir().display().to_string())
+            quote_word(&place.log_dir().display().to_string())
         );
         return failed(
             what,
@@ -81,7 +81,7 @@ pub(super) fn lost(place: &Place, log: &Log, id: Option<&str>) -> Result<(), Sto
     if id.is_some() {
         return Ok(());
     }
-    let left = unclaimed(place, log)?;
+    let left = list_unclaimed(place, log)?;
     if shown.is_none() && !left.iter().any(|one| one.is_shown) {
         return Ok(());
     }
@@ -105,9 +105,9 @@ pub(super) fn lost(place: &Place, log: &Log, id: Option<&str>) -> Result<(), Sto
 const NEW: &str = "or begin another log beside it: `cook init --log new`";
 
 /// Workflows that belong to no worktree, those that `.agent/` shows first.
-pub(super) fn unclaimed(place: &Place, log: &Log) -> Result<Vec<Unclaimed>, StoreError> {
-    let claimed = claimed(place)?;
-    let shown = shown_commit(place, log)?;
+pub(super) fn list_unclaimed(place: &Place, log: &Log) -> Result<Vec<Unclaimed>, StoreError> {
+    let claimed = list_claimed(place)?;
+    let shown = find_shown_commit(place, log)?;
     let state = disk::read(
         &place.agent_dir().join(Document::State.file()),
         MAX_DOCUMENT,
@@ -126,7 +126,7 @@ pub(super) fn unclaimed(place: &Place, log: &Log) -> Result<Vec<Unclaimed>, Stor
         shown.is_some_and(before) || state.is_some_and(is_state)
     };
     let mut left: Vec<Unclaimed> = log
-        .refs_under("refs/heads/")?
+        .list_refs_under("refs/heads/")?
         .into_iter()
         .filter(|(id, _)| place::is_id(id) && !claimed.contains(id))
         .map(|(id, tip)| Unclaimed {
@@ -140,7 +140,7 @@ pub(super) fn unclaimed(place: &Place, log: &Log) -> Result<Vec<Unclaimed>, Stor
 }
 
 /// Ids that worktrees have.
-fn claimed(place: &Place) -> Result<BTreeSet<String>, StoreError> {
+fn list_claimed(place: &Place) -> Result<BTreeSet<String>, StoreError> {
     let mut dirs = vec![place.common_dir.clone(), place.git_dir.clone()];
     if let Ok(linked) = std::fs::read_dir(place.common_dir.join("worktrees")) {
         dirs.extend(linked.flatten().map(|entry| entry.path()));
@@ -158,7 +158,7 @@ fn claimed(place: &Place) -> Result<BTreeSet<String>, StoreError> {
 }
 
 /// The transition that `.agent/` shows, where the log holds it.
-fn shown_commit(place: &Place, log: &Log) -> Result<Option<Oid>, StoreError> {
+fn find_shown_commit(place: &Place, log: &Log) -> Result<Option<Oid>, StoreError> {
     let stamp = stamp::read_stamp(place)?;
     let named = stamp.and_then(|found| log.oid(&found.stamp.commit));
     Ok(named.filter(|id| log.commit(*id).is_ok()))

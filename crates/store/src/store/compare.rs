@@ -48,7 +48,7 @@ pub(super) fn compare(
         let equal = common_prefix(&ours, &theirs);
         done += equal as u64;
         if equal < theirs.len() {
-            return line_at(&path, done)
+            return find_line(&path, done)
                 .map(Comparison::Differs)
                 .map_err(failed);
         }
@@ -60,7 +60,7 @@ pub(super) fn compare(
     if file.read(&mut rest).map_err(failed)? == 0 {
         return Ok(Comparison::Equal);
     }
-    line_at(&path, done)
+    find_line(&path, done)
         .map(Comparison::Differs)
         .map_err(failed)
 }
@@ -75,7 +75,7 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// The line (from 1) in which a byte of a file stands.
-fn line_at(path: &Path, offset: u64) -> io::Result<u64> {
+fn find_line(path: &Path, offset: u64) -> io::Result<u64> {
     let file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
     let mut reader = BufReader::with_capacity(1 << 16, file.take(offset));
     let mut line = 1;

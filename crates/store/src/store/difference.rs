@@ -86,7 +86,7 @@ pub(super) fn plain(name: &str, kind: DifferenceKind) -> Difference {
 }
 
 /// Names of the top-level fields that differ; in a plan, ids of the slices that do.
-pub(super) fn changed_fields(ours: &Value, theirs: &Value) -> Vec<String> {
+pub(super) fn list_changed_fields(ours: &Value, theirs: &Value) -> Vec<String> {
     let (Value::Object(ours), Value::Object(theirs)) = (ours, theirs) else {
         return Vec::new();
     };
@@ -99,7 +99,7 @@ pub(super) fn changed_fields(ours: &Value, theirs: &Value) -> Vec<String> {
         }
         match (name.as_str(), our, their) {
             ("candidate_slices", Some(Value::Array(our)), Some(Value::Array(their))) => {
-                changed.extend(changed_slices(our, their));
+                changed.extend(list_changed_slices(our, their));
             }
             _ => changed.push(name.clone()),
         }
@@ -107,7 +107,7 @@ pub(super) fn changed_fields(ours: &Value, theirs: &Value) -> Vec<String> {
     changed
 }
 
-fn changed_slices(ours: &[Value], theirs: &[Value]) -> Vec<String> {
+fn list_changed_slices(ours: &[Value], theirs: &[Value]) -> Vec<String> {
     fn by_id(slices: &[Value]) -> Option<BTreeMap<&str, &Value>> {
         let map: BTreeMap<&str, &Value> = slices
             .iter()
@@ -140,9 +140,9 @@ mod tests {
     fn fields_that_differ_are_named() {
         let ours = json!({"a": 1, "b": 2, "candidate_slices": [{"slice_id": "x", "n": 1}, {"slice_id": "y"}]});
         let theirs = json!({"a": 1, "b": 3, "c": 0, "candidate_slices": [{"slice_id": "x", "n": 2}, {"slice_id": "y"}]});
-        assert_eq!(changed_fields(&ours, &theirs), ["b", "c", "x"]);
-        assert!(changed_fields(&ours, &ours).is_empty());
-        assert!(changed_fields(&ours, &json!([])).is_empty());
+        assert_eq!(list_changed_fields(&ours, &theirs), ["b", "c", "x"]);
+        assert!(list_changed_fields(&ours, &ours).is_empty());
+        assert!(list_changed_fields(&ours, &json!([])).is_empty());
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         let ours = json!({"candidate_slices": [{"slice_id": "x"}, {"slice_id": "y"}]});
         let swapped = json!({"candidate_slices": [{"slice_id": "y"}, {"slice_id": "x"}]});
         let twice = json!({"candidate_slices": [{"slice_id": "x"}, {"slice_id": "x"}]});
-        assert_eq!(changed_fields(&ours, &swapped), ["candidate_slices"]);
-        assert_eq!(changed_fields(&ours, &twice), ["candidate_slices"]);
+        assert_eq!(list_changed_fields(&ours, &swapped), ["candidate_slices"]);
+        assert_eq!(list_changed_fields(&ours, &twice), ["candidate_slices"]);
     }
 }

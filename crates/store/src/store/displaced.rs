@@ -66,7 +66,7 @@ pub struct KeptCopy {
 
 /// The name under which one component of a path is kept: as it is, with what could not be
 /// shown or written everywhere as `%XX`.
-fn kept_name(component: &[u8]) -> String {
+fn make_kept_name(component: &[u8]) -> String {
     let escape = |byte: u8| format!("%{byte:02X}");
     let mut name = String::new();
     for chunk in component.utf8_chunks() {
@@ -144,9 +144,9 @@ impl Store {
         let log = self.open_with_users_objects()?;
         let mut copies = Vec::new();
         for kind in [KeptKind::Displaced, KeptKind::Rescue] {
-            for (id, target) in log.refs_under(kind.prefix())? {
+            for (id, target) in log.list_refs_under(kind.prefix())? {
                 // One that is damaged keeps no other from being listed.
-                let copy = listed(&log, id.clone(), kind, target);
+                let copy = describe_copy(&log, id.clone(), kind, target);
                 copies.push(copy.unwrap_or_else(|error| KeptCopy {
                     id,
                     kind,
@@ -164,7 +164,7 @@ impl Store {
     /// The bytes of one file of a kept copy.
     pub fn rescue_show(&self, id: &str, path: &str) -> Result<Vec<u8>, StoreError> {
         let log = self.open_with_users_objects()?;
-        let tree = kept_tree(&log, id)?;
+        let tree = find_kept_tree(&log, id)?;
         let mut found = None;
         walk(&log, tree, "", 0, &mut |at, blob, _| {
             if at == path {
@@ -188,7 +188,7 @@ impl Store {
         overwrite: bool,
     ) -> Result<Vec<PathBuf>, StoreError> {
         let log = self.open_with_users_objects()?;
-        let tree = kept_tree(&log, id)?;
+        let tree = find_kept_tree(&log, id)?;
         let mut wanted: Vec<(String, Oid, u32)> = Vec::new();
         walk(&log, tree, "", 0, &mut |path, blob, mode| {
             if paths.is_empty() || paths.contains(&path) {
@@ -225,7 +225,12 @@ impl Store {
 }
 
 /// One copy with what it holds.
-fn listed(log: &Log, id: String, kind: KeptKind, target: Oid) -> Result<KeptCopy, StoreError> {
+fn describe_copy(
+    log: &Log,
+    id: String,
+    kind: KeptKind,
+    target: Oid,
+) -> Result<KeptCopy, StoreError> {
     let commit = log.commit(target)?;
     let mut files = Vec::new();
     walk(log, commit.tree, "", 0, &mut |path, id, _| {
@@ -244,7 +249,7 @@ fn listed(log: &Log, id: String, kind: KeptKind, target: Oid) -> Result<KeptCopy
     })
 }
 
-fn kept_tree(log: &Log, id: &str) -> Result<Oid, StoreError> {
+fn find_kept_tree(log: &Log, id: &str) -> Result<Oid, StoreError> {
     let plain = id
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
@@ -406,7 +411,10 @@ pub fn rescue_keep(
     let log = place::open_known_log(place)?;
     let mut found = Vec::new();
     for (path, at) in files {
-        let names: Vec<String> = path.split(|byte| *byte == b'/').map(kept_name).collect();
+        let names: Vec<String> = path
+            .split(|byte| *byte == b'/')
+            .map(make_kept_name)
+            .collect();
         let there = place::look(at)?;
         if there.is_some_and(|there| there.is_file() || there.is_symlink()) {
             found.push((names, Aside::read_as(at.clone(), String::new())?));
@@ -436,8 +444,8 @@ mod tests {
             (b".git", "%2E%67%69%74"),
             (b"100%", "100%"),
         ] {
-            assert_eq!(kept_name(name), kept);
-            assert!(is_plain_name(&kept_name(name)));
+            assert_eq!(make_kept_name(name), kept);
+            assert!(is_plain_name(&make_kept_name(name)));
         }
     }
 

@@ -46,7 +46,8 @@ pub(super) fn transition(
     );
     let histories = before.map_or_else(|| Ok(Histories::default()), Stand::histories)?;
     let mut appended = BTreeMap::new();
-    let added = History::each(|history| history.added(&transition.event, &transition.records))?;
+    let added =
+        History::each(|history| history.list_added(&transition.event, &transition.records))?;
     let digests = histories.extend(&added, &trail.lines, trail.last.as_deref())?;
     let names = History::ALL.map(History::file).into_iter().chain([TRAIL]);
     for (name, lines) in names.zip(added.iter().chain([&trail.lines])) {

@@ -173,7 +173,7 @@ impl StoreError {
         }
     }
 
-    pub(super) fn malformed(what: impl Into<String>) -> Self {
+    pub(super) fn from_malformed(what: impl Into<String>) -> Self {
         Self::Malformed { what: what.into() }
     }
 
@@ -256,7 +256,7 @@ impl From<StoreError> for Failure {
             ];
         }
         if let Some(source) = std::error::Error::source(&error) {
-            failure = failure.caused_by(source);
+            failure = failure.with_cause(source);
         }
         failure
     }

@@ -86,7 +86,7 @@ impl Recovered<'_> {
         let name = format!("{SET_ASIDE}{}", place::fresh_id());
         let log = &writer.log;
         log.create_ref(&name, here).writing("a ref of the log")?;
-        for file in super::view::shown_files() {
+        for file in super::view::list_documents() {
             remove(&place.agent_dir().join(file))?;
         }
         remove(&place.stamp_file())?;
@@ -102,7 +102,7 @@ impl Store {
     /// # Errors
     /// A log that cannot be read.
     pub fn set_aside(&self) -> Result<Vec<(String, String)>, StoreError> {
-        let found = self.read(|log| log.refs_under(SET_ASIDE))?;
+        let found = self.read(|log| log.list_refs_under(SET_ASIDE))?;
         let mut kept: Vec<(String, String)> = found
             .into_iter()
             .map(|(id, commit)| (format!("{SET_ASIDE}{id}"), commit.to_string()))
@@ -204,7 +204,7 @@ impl Marks {
         let Some(log) = place::open_log(place)? else {
             return Ok(Vec::new());
         };
-        let found = log.refs_under(&format!("refs/{prefix}"))?;
+        let found = log.list_refs_under(&format!("refs/{prefix}"))?;
         Ok(found.into_iter().map(|(name, _)| name).collect())
     }
 

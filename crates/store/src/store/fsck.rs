@@ -52,7 +52,7 @@ impl Store {
             match walk_chain(&log, tip, &mut report) {
                 // What is missing is named already.
                 Err(error) if is_whole => report.findings.push(
-                    Finding::new(code_of(&error), error.in_one_line())
+                    Finding::new(find_code(&error), error.in_one_line())
                         .at(format!("refs/heads/{id}")),
                 ),
                 _ => {}
@@ -67,7 +67,7 @@ impl Store {
 
     /// Where the view is not what the log holds.
     fn view_findings(&self) -> Vec<Finding> {
-        match self.differences_by_content() {
+        match self.find_differences_by_content() {
             Ok(differences) => differences.iter().map(|one| one.finding()).collect(),
             Err(error @ StoreError::Rewound { .. }) => {
                 vec![Finding::new(error.code(), error.in_one_line())]
@@ -81,7 +81,7 @@ impl Store {
 }
 
 fn branches(place: &Place, log: &Log) -> Result<Vec<(String, Oid)>, StoreError> {
-    let found = log.refs_under("refs/heads/")?;
+    let found = log.list_refs_under("refs/heads/")?;
     match found.iter().find(|(id, _)| !place::is_id(id)) {
         Some(_) => Err(StoreError::path(
             Code::LogUnsafe,
@@ -93,7 +93,7 @@ fn branches(place: &Place, log: &Log) -> Result<Vec<(String, Oid)>, StoreError> 
 }
 
 /// A log of another format is not damaged.
-fn code_of(error: &StoreError) -> Code {
+fn find_code(error: &StoreError) -> Code {
     match error {
         StoreError::TooOld { .. } | StoreError::TooNew { .. } => error.code(),
         _ => Code::LogDamaged,

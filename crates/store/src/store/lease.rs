@@ -35,12 +35,12 @@ const PROBE: Duration = Duration::from_millis(60);
 impl Store {
     /// Takes the lease of this worktree's workflow, or says who has it.
     pub fn lease(&self, owner: &str) -> Result<Lease, StoreError> {
-        let path = lease_of(&self.place, &self.id);
+        let path = find_lease(&self.place, &self.id);
         place::make_directory(&self.place.cook_dir().join("leases"), Code::LogUnsafe)?;
         loop {
             let mut file = lock::take(&path, PROBE).map_err(|error| match error {
                 StoreError::LockHeld => {
-                    let LeaseHolder { pid, owner } = holder_in(&path);
+                    let LeaseHolder { pid, owner } = read_holder(&path);
                     StoreError::LeaseHeld {
                         owner: format!("{owner} (pid {pid})"),
                     }
@@ -58,17 +58,17 @@ impl Store {
 
     /// Whether a lease is still the one of this workflow: its file may have been deleted.
     pub fn holds(&self, lease: &Lease) -> bool {
-        is_current(&lease.file, &lease_of(&self.place, &self.id))
+        is_current(&lease.file, &find_lease(&self.place, &self.id))
     }
 
     /// Who holds the lease now. A text that a dead holder left says nothing.
     pub fn lease_holder(&self) -> Result<Option<LeaseHolder>, StoreError> {
-        Self::driver_of(&self.place, &self.id)
+        Self::find_driver(&self.place, &self.id)
     }
 
     /// The same of a workflow whose log cannot be opened.
-    pub fn driver_of(place: &Place, id: &str) -> Result<Option<LeaseHolder>, StoreError> {
-        let path = lease_of(place, id);
+    pub fn find_driver(place: &Place, id: &str) -> Result<Option<LeaseHolder>, StoreError> {
+        let path = find_lease(place, id);
         if disk::look(&path).reading("the lease")?.is_none() {
             return Ok(None);
         }
@@ -77,17 +77,17 @@ impl Store {
             disk::open_no_follow(OpenOptions::new().read(true), &path).reading("the lease")?;
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(holder_in(&path))),
+            Err(TryLockError::WouldBlock) => Ok(Some(read_holder(&path))),
             Err(TryLockError::Error(error)) => Err(StoreError::unreadable("the lease", error)),
         }
     }
 }
 
-fn lease_of(place: &Place, id: &str) -> PathBuf {
+fn find_lease(place: &Place, id: &str) -> PathBuf {
     place.cook_dir().join("leases").join(id)
 }
 
-fn holder_in(path: &Path) -> LeaseHolder {
+fn read_holder(path: &Path) -> LeaseHolder {
     disk::read(path, 1 << 16, Links::Refuse)
         .ok()
         .flatten()

@@ -128,7 +128,7 @@ impl Log {
     }
 
     /// Refs under a prefix that ends in `/`: the rest of the name, and the target.
-    pub(super) fn refs_under(&self, prefix: &str) -> Result<Vec<(String, Oid)>, StoreError> {
+    pub(super) fn list_refs_under(&self, prefix: &str) -> Result<Vec<(String, Oid)>, StoreError> {
         let mut due = vec![self.repo.path().join(prefix)];
         while let Some(dir) = due.pop() {
             for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
@@ -176,7 +176,7 @@ impl Log {
     }
 
     /// The commit that an abbreviated name means, if exactly one does.
-    pub(super) fn commit_by_prefix(&self, prefix: &str) -> Option<Oid> {
+    pub(super) fn find_commit_by_prefix(&self, prefix: &str) -> Option<Oid> {
         let short = Oid::from_str_ext(prefix, self.format()).ok()?;
         let id = self.odb().ok()?.exists_prefix(short, prefix.len()).ok()?;
         self.commit(id).ok().map(|_| id)
@@ -353,11 +353,11 @@ impl Log {
     }
 
     pub(crate) fn commit(&self, id: Oid) -> Result<Commit, StoreError> {
-        self.commit_of(id, &self.read_as(id, ObjectType::Commit)?)
+        self.decode_commit(id, &self.read_as(id, ObjectType::Commit)?)
     }
 
     /// A commit from its content.
-    pub(crate) fn commit_of(&self, id: Oid, bytes: &[u8]) -> Result<Commit, StoreError> {
+    pub(crate) fn decode_commit(&self, id: Oid, bytes: &[u8]) -> Result<Commit, StoreError> {
         self.parse_commit(&String::from_utf8_lossy(bytes))
             .ok_or_else(|| StoreError::unreadable(format!("log commit {id}"), "it is malformed"))
     }
@@ -384,11 +384,11 @@ impl Log {
     }
 
     pub(crate) fn tree(&self, id: Oid) -> Result<Vec<TreeEntry>, StoreError> {
-        self.tree_of(id, &self.read_as(id, ObjectType::Tree)?)
+        self.decode_tree(id, &self.read_as(id, ObjectType::Tree)?)
     }
 
     /// A tree's entries from its content.
-    pub(crate) fn tree_of(&self, id: Oid, bytes: &[u8]) -> Result<Vec<TreeEntry>, StoreError> {
+    pub(crate) fn decode_tree(&self, id: Oid, bytes: &[u8]) -> Result<Vec<TreeEntry>, StoreError> {
         let width = id.as_bytes().len();
         parse_tree(bytes, width).ok_or_else(|| {
             StoreError::unreadable(format!("tree {id} of the log"), "it is malformed")

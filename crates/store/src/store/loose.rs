@@ -70,7 +70,7 @@ pub(super) fn stream<R: Read>(file: R) -> Inflated<R> {
     io::BufReader::with_capacity(4096, flate2::read::ZlibDecoder::new(file))
 }
 
-fn malformed(what: &str) -> io::Error {
+fn make_malformed(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
@@ -82,19 +82,19 @@ pub(super) fn read_header(stream: &mut impl BufRead) -> io::Result<(ObjectType, 
         .and_then(|head| std::str::from_utf8(head).ok())
         .and_then(|head| head.split_once(' '))
         .and_then(|(kind, size)| Some((ObjectType::from_str(kind)?, size.parse().ok()?)))
-        .ok_or_else(|| malformed("its header is malformed"))
+        .ok_or_else(|| make_malformed("its header is malformed"))
 }
 
 fn inflate(file: impl Read) -> io::Result<(ObjectType, Vec<u8>)> {
     let mut stream = stream(file);
     let (kind, size) = read_header(&mut stream)?;
     if size > MAX_OBJECT {
-        return Err(malformed("it is larger than cook reads"));
+        return Err(make_malformed("it is larger than cook reads"));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(1 << 20)).unwrap_or(0));
     stream.take(size + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 != size {
-        return Err(malformed("it is not as long as it says"));
+        return Err(make_malformed("it is not as long as it says"));
     }
     Ok((kind, bytes))
 }

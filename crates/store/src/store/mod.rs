@@ -104,7 +104,7 @@ impl Store {
         if found.is_none()
             && let Some(log) = place::open_log(&place)?
         {
-            claim::lost(&place, &log, id.as_deref())?;
+            claim::report_lost(&place, &log, id.as_deref())?;
         }
         Ok(found)
     }
@@ -113,9 +113,9 @@ impl Store {
     ///
     /// # Errors
     /// A log that cannot be opened.
-    pub fn unclaimed(place: &Place) -> Result<Vec<Unclaimed>, StoreError> {
+    pub fn list_unclaimed(place: &Place) -> Result<Vec<Unclaimed>, StoreError> {
         match place::open_log(place)? {
-            Some(log) => claim::unclaimed(place, &log),
+            Some(log) => claim::list_unclaimed(place, &log),
             None => Ok(Vec::new()),
         }
     }
@@ -179,7 +179,7 @@ impl Store {
     }
 
     /// The id of the worktree's workflow, also where its log cannot be opened.
-    pub fn id_of(place: &Place) -> Result<Option<String>, StoreError> {
+    pub fn find_id(place: &Place) -> Result<Option<String>, StoreError> {
         place::read_id(place)
     }
 

@@ -49,12 +49,12 @@ pub(super) fn tip(log: &Log, id: Oid) -> Result<Tip, StoreError> {
 
 /// The message of one commit.
 pub(super) fn meta(log: &Log, id: Oid) -> Result<Meta, StoreError> {
-    meta_of(id, &log.commit(id)?)
+    read_meta(id, &log.commit(id)?)
         .ok_or_else(|| StoreError::unreadable(format!("log commit {id}"), "it has no trailers"))
 }
 
 /// The message of a commit that was read; none when it is not one of cook's.
-pub(super) fn meta_of(id: Oid, commit: &Commit) -> Option<Meta> {
+pub(super) fn read_meta(id: Oid, commit: &Commit) -> Option<Meta> {
     parse_message(id.to_string(), commit.epoch_seconds, &commit.message)
 }
 
@@ -187,7 +187,7 @@ impl<'r> Stand<'r> {
     }
 
     /// The blob that holds what this commit added to a history.
-    pub(super) fn appended_blob(&self, history: History) -> Result<Option<Oid>, StoreError> {
+    pub(super) fn find_appended(&self, history: History) -> Result<Option<Oid>, StoreError> {
         Ok(find(&self.folder(APPENDED)?, history.file()))
     }
 
@@ -254,7 +254,7 @@ pub(super) fn segments(
             skip = from - bytes;
             break;
         }
-        if let Some(blob) = stand.appended_blob(history)? {
+        if let Some(blob) = stand.find_appended(history)? {
             blobs.push(blob);
         }
     }

@@ -5,7 +5,7 @@ use super::error::StoreError;
 use super::place::Place;
 use cook_os::clock::TEST_VARIABLE;
 use cook_os::disk;
-use cook_os::process::{LENT_VARIABLE, lent};
+use cook_os::process::{LENT_VARIABLE, join_lent};
 use git2::Oid;
 use std::fs::File;
 use std::io::Write;
@@ -39,7 +39,7 @@ const ABOVE_VARIABLE: &str = "COOK_PACK_ABOVE";
 
 /// Packs when it is due, under the writer lock that the caller holds.
 pub(super) fn when_due(place: &Place, seq: u64, lock: &File) -> Packing {
-    let (every, above) = match threshold_for_tests() {
+    let (every, above) = match read_threshold_for_tests() {
         Some(above) => (1, above),
         None => (EVERY, MAX_LOOSE),
     };
@@ -49,7 +49,7 @@ pub(super) fn when_due(place: &Place, seq: u64, lock: &File) -> Packing {
     now(place, lock)
 }
 
-fn threshold_for_tests() -> Option<usize> {
+fn read_threshold_for_tests() -> Option<usize> {
     if std::env::var(TEST_VARIABLE).as_deref() != Ok("1") {
         return None;
     }
@@ -109,7 +109,7 @@ pub(super) fn write(place: &Place, from: &[PathBuf], objects: &[Oid]) -> Result<
     git.args(["-c", "core.fsync=all", "-c", "pack.threads=1"])
         .args(["pack-objects", "--quiet", "--delta-base-offset"])
         .arg(packs.join("pack"))
-        .env(LENT_VARIABLE, lent(from))
+        .env(LENT_VARIABLE, join_lent(from))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

@@ -28,7 +28,7 @@ impl Store {
     ///
     /// # Errors
     /// A log that cannot be read.
-    pub fn contents_after(
+    pub fn look_into_contents_after(
         &self,
         known: Option<&str>,
         newest: &str,
@@ -46,7 +46,7 @@ impl Store {
                 seen.insert(id);
             });
         }
-        for meta in self.entries_from(newest)? {
+        for meta in self.list_entries_from(newest)? {
             let meta = meta?;
             if known == Some(meta.commit.as_str()) {
                 break;

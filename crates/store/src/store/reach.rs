@@ -91,7 +91,7 @@ impl<'p> Walk<'p> {
             lost: BTreeMap::new(),
         };
         let (chains, others): (Vec<_>, Vec<_>) = log
-            .refs_under("refs/")?
+            .list_refs_under("refs/")?
             .into_iter()
             .partition(|(name, _)| CHAINS.iter().any(|chains| name.starts_with(chains)));
         for (name, tip) in others {
@@ -100,7 +100,7 @@ impl<'p> Walk<'p> {
             } else if name.starts_with("sessions/") {
                 walk.sessions(log, &name, tip);
             } else {
-                walk.kept(log, &name, tip)?;
+                walk.reach_kept(log, &name, tip)?;
             }
         }
         for (name, tip) in chains {
@@ -132,7 +132,7 @@ impl<'p> Walk<'p> {
 
     fn commit(&mut self, log: &Log, id: Oid) -> Option<Commit> {
         let bytes = self.read(log, id, ObjectType::Commit)?;
-        let commit = log.commit_of(id, &bytes);
+        let commit = log.decode_commit(id, &bytes);
         match commit {
             Ok(commit) => {
                 self.sound.insert(id);
@@ -147,7 +147,7 @@ impl<'p> Walk<'p> {
 
     fn entries(&mut self, log: &Log, id: Oid) -> Option<Vec<TreeEntry>> {
         let bytes = self.read(log, id, ObjectType::Tree)?;
-        let entries = log.tree_of(id, &bytes);
+        let entries = log.decode_tree(id, &bytes);
         if entries.is_err() {
             self.lost.insert(id, "is malformed".to_owned());
         }
@@ -209,7 +209,7 @@ impl<'p> Walk<'p> {
                 cut = Some((commit, number));
                 break;
             };
-            let number = match objects::meta_of(commit, &found) {
+            let number = match objects::read_meta(commit, &found) {
                 Some(meta) => meta.seq,
                 None => number,
             };
@@ -333,7 +333,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Copies that were set aside, which may share objects with the user's repository.
-    fn kept(&mut self, log: &Log, name: &str, tip: Oid) -> Result<(), StoreError> {
+    fn reach_kept(&mut self, log: &Log, name: &str, tip: Oid) -> Result<(), StoreError> {
         let shared;
         let log = match log.holds(tip) {
             true => log,
@@ -381,8 +381,8 @@ impl<'p> Walk<'p> {
         match objects::blob_id(log, &bytes) {
             Ok(id) if id == object => format!(
                 "; `.agent/{name}` holds exactly it: `rm -f {} && git --git-dir={} hash-object --no-filters -w .agent/{name}`",
-                quoted(&log.loose_file(object)),
-                quoted(&self.place.log_dir()),
+                quote_path(&log.loose_file(object)),
+                quote_path(&self.place.log_dir()),
             ),
             _ => String::new(),
         }
@@ -417,8 +417,8 @@ fn works_without(first: u64, last: u64) -> String {
     )
 }
 
-fn quoted(path: &std::path::Path) -> String {
-    cook_core::machine::quoted(&path.display().to_string())
+fn quote_path(path: &std::path::Path) -> String {
+    cook_core::machine::quote_word(&path.display().to_string())
 }
 
 /// The innermost reason.

@@ -103,7 +103,7 @@ impl Store {
     ///
     /// # Errors
     /// A log that cannot be read, or does not hold it.
-    pub fn signed(&self, commit: &str) -> Result<Option<Signed>, StoreError> {
+    pub fn read_signed(&self, commit: &str) -> Result<Option<Signed>, StoreError> {
         let bytes = self.read(|log| {
             let id = log.oid(commit).ok_or_else(|| StoreError::unknown(commit))?;
             log.read_as(id, ObjectType::Commit)
@@ -156,11 +156,11 @@ impl Store {
             let id = match Operation::parse(name).ok_or_else(unknown)? {
                 Operation::Back(steps) => objects::back(log, self.tip_id(log)?, steps)?,
                 Operation::Seq(seq) => self.by_seq(log, seq)?,
-                Operation::Prefix(prefix) => log.commit_by_prefix(&prefix),
+                Operation::Prefix(prefix) => log.find_commit_by_prefix(&prefix),
             };
             let id = match (id, Operation::prefix(name)) {
                 (Some(id), _) => id,
-                (None, Some(prefix)) => log.commit_by_prefix(&prefix).ok_or_else(unknown)?,
+                (None, Some(prefix)) => log.find_commit_by_prefix(&prefix).ok_or_else(unknown)?,
                 (None, None) => return Err(unknown()),
             };
             objects::meta(log, id).map_err(|_| unknown())
@@ -205,7 +205,7 @@ impl Store {
     }
 
     /// The same from one of them back, which no branch need lead to.
-    pub fn entries_from(&self, commit: &str) -> Result<Entries<'_>, StoreError> {
+    pub fn list_entries_from(&self, commit: &str) -> Result<Entries<'_>, StoreError> {
         let next = self.read(|log| {
             let id = log.oid(commit);
             id.ok_or_else(|| StoreError::unknown(commit))
@@ -236,7 +236,7 @@ impl Store {
             return Ok(Vec::new());
         };
         let here = place::read_id(place)?;
-        log.refs_under("refs/heads/")?
+        log.list_refs_under("refs/heads/")?
             .into_iter()
             .filter(|(id, _)| place::is_id(id))
             .map(|(id, tip)| {

@@ -55,7 +55,7 @@ impl Store {
     ) -> Result<ReplayReport, StoreError> {
         let mut report = self.replay_after(None, apply)?;
         if report.findings.is_empty() && self.view_status()? == super::ViewStatus::Current {
-            let edits = self.differences_by_content()?;
+            let edits = self.find_differences_by_content()?;
             let histories = edits.iter().filter(|edit| is_history(&edit.file));
             report.findings.extend(histories.map(Difference::finding));
         }
@@ -76,7 +76,7 @@ impl Store {
             None => Ok((Replay::default(), chain(log, self.tip_id(log)?)?, 0)),
             Some(name) => {
                 let known = log.oid(name).ok_or_else(|| StoreError::unknown(name))?;
-                let after = chain_after(log, self.tip_id(log)?, known)?;
+                let after = list_chain_after(log, self.tip_id(log)?, known)?;
                 Ok((
                     Replay::at(log, known)?,
                     after,
@@ -105,7 +105,7 @@ impl Store {
                     return Ok(stop_at(report, commit, seq, &what));
                 }
             };
-            let added = History::each(|history| history.added(event, &produced.records))?;
+            let added = History::each(|history| history.list_added(event, &produced.records))?;
             let histories = state.extend(&added, &step.trail)?;
             let differs =
                 self.read(|log| state.compare(log, &step, &produced, &added, &histories, seq))?;
@@ -164,7 +164,7 @@ pub(super) fn chain(log: &Log, tip: Option<Oid>) -> Result<Vec<Oid>, StoreError>
 }
 
 /// The same after one of them, which must be there.
-fn chain_after(log: &Log, tip: Option<Oid>, known: Oid) -> Result<Vec<Oid>, StoreError> {
+fn list_chain_after(log: &Log, tip: Option<Oid>, known: Oid) -> Result<Vec<Oid>, StoreError> {
     let mut commits = Vec::new();
     for commit in objects::ancestry(log, tip) {
         let commit = commit?;
@@ -199,7 +199,7 @@ struct Recorded {
 
 fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
     let bytes = log.read_as(commit, ObjectType::Commit)?;
-    let read = log.commit_of(commit, &bytes)?;
+    let read = log.decode_commit(commit, &bytes)?;
     let stand = Stand::of(log, &read)?;
     stand.check_format()?;
     let known = |name: &str| {
@@ -218,7 +218,7 @@ fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
     strange.extend(names.filter(|name| !history(name)));
     let appended = |file: &str| objects::find(&folder, file);
     let taken = appended(TRAIL).map_or(Ok(Vec::new()), |blob| log.blob(blob))?;
-    let meta = objects::meta_of(commit, &read).ok_or_else(|| {
+    let meta = objects::read_meta(commit, &read).ok_or_else(|| {
         StoreError::unreadable(format!("log commit {commit}"), "it has no trailers")
     })?;
     let written = log::commit_text(

@@ -21,7 +21,7 @@ const LONG_FIRST_LINE: usize = 69;
 pub(super) fn add_signature(commit: &str, signature: &str) -> Result<String, StoreError> {
     let armor = signature.trim_end();
     let (Some((head, message)), false) = (commit.split_once("\n\n"), armor.contains('\0')) else {
-        return Err(StoreError::malformed(
+        return Err(StoreError::from_malformed(
             "the signature cannot stand in a commit",
         ));
     };

@@ -96,7 +96,7 @@ impl Store {
         let local = read_local(&self.place, MAX_TRAIL)?;
         let mut seen = BTreeSet::new();
         let mut lines = Vec::new();
-        for line in self.lost_lines(&local, newest)? {
+        for line in self.find_lost_lines(&local, newest)? {
             if seen.insert(line.0.clone()) {
                 lines.push(line);
             }
@@ -111,13 +111,13 @@ impl Store {
                 .iter()
                 .filter_map(|(_, line)| serde_json::from_slice(line).ok())
                 .collect(),
-            torn: torn(local.bad),
+            torn: report_torn(local.bad),
         })
     }
 
     /// Entries that were appended since the file was `length` long; the newest
     /// `newest` of them. All of it when the file has become shorter.
-    pub fn checkpoints_after(
+    pub fn read_checkpoints_after(
         &self,
         length: u64,
         newest: usize,
@@ -134,7 +134,7 @@ impl Store {
     }
 
     /// Lines that the log holds and the file does not (`git clean`), newest last.
-    fn lost_lines(
+    fn find_lost_lines(
         &self,
         local: &Local,
         newest: usize,
@@ -155,7 +155,7 @@ impl Store {
 
     /// What is wrong with the trail's file.
     pub fn trail_finding(&self) -> Result<Option<Finding>, StoreError> {
-        Ok(torn(read_local(&self.place, MAX_TRAIL)?.bad))
+        Ok(report_torn(read_local(&self.place, MAX_TRAIL)?.bad))
     }
 }
 
@@ -190,7 +190,7 @@ pub(super) fn intake(
         }
     }
     let mut intake = Intake {
-        torn: torn(local.bad),
+        torn: report_torn(local.bad),
         last: digest.last.clone(),
         ..Intake::default()
     };
@@ -227,9 +227,9 @@ fn read_lines_in_log(
     Ok(parts.concat())
 }
 
-fn torn(bad: usize) -> Option<Finding> {
+fn report_torn(bad: usize) -> Option<Finding> {
     (bad > 0).then(|| {
-        let what = cook_core::diagnostic::counted(bad as u64, "line");
+        let what = cook_core::diagnostic::count_noun(bad as u64, "line");
         Finding::new(
             Code::TrailTorn,
             format!("{what} of the checkpoint trail cannot be read and is left out"),

@@ -48,17 +48,17 @@ pub(super) fn check(transition: &Transition) -> Result<i64, StoreError> {
     ];
     for (name, found) in numbers {
         if found.map(|count| count.0) != Some(seq) {
-            return Err(StoreError::malformed(format!("`{name}` is not {seq}")));
+            return Err(StoreError::from_malformed(format!("`{name}` is not {seq}")));
         }
     }
     let word = &transition.rule;
     if word.is_empty() || word.len() > 40 || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(StoreError::malformed("the rule is not one short word"));
+        return Err(StoreError::from_malformed("the rule is not one short word"));
     }
     for receipt in &transition.receipts {
         let plain = receipt.id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if receipt.id.is_empty() || receipt.id.len() > 128 || !plain {
-            return Err(StoreError::malformed("a receipt's id is not a digest"));
+            return Err(StoreError::from_malformed("a receipt's id is not a digest"));
         }
     }
     for cited in &transition.exchanges {
@@ -68,12 +68,12 @@ pub(super) fn check(transition: &Transition) -> Result<i64, StoreError> {
         };
         let digest = |said: &Said| said.hash.strip_prefix("sha256:").is_some_and(plain);
         if cited.exchange.is_empty() || !plain(&cited.exchange) || !cited.said.iter().all(digest) {
-            return Err(StoreError::malformed(
+            return Err(StoreError::from_malformed(
                 "an exchange is not named by a ref and a digest",
             ));
         }
     }
     OffsetDateTime::parse(&transition.facts.now, &Rfc3339)
         .map(OffsetDateTime::unix_timestamp)
-        .map_err(|_| StoreError::malformed("`facts.now` is not an RFC 3339 time"))
+        .map_err(|_| StoreError::from_malformed("`facts.now` is not an RFC 3339 time"))
 }

@@ -156,7 +156,7 @@ impl History {
 
     /// The lines that a transition adds to it: what its event imports as it stands, then
     /// the records it produces.
-    pub(super) fn added(self, event: &Event, records: &Records) -> Result<Lines, StoreError> {
+    pub(super) fn list_added(self, event: &Event, records: &Records) -> Result<Lines, StoreError> {
         let import = match event {
             Event::Bootstrapped { import, .. } => import.as_deref(),
             _ => None,
@@ -259,7 +259,7 @@ impl HistoryDigest {
             return Ok(self.clone());
         }
         let before = unhex(&self.sha256)
-            .ok_or_else(|| StoreError::malformed("a history's digest is not a SHA-256"))?;
+            .ok_or_else(|| StoreError::from_malformed("a history's digest is not a SHA-256"))?;
         let mut hash = Sha256::new();
         hash.update(before);
         hash.update(added.bytes.as_slice());

@@ -6,7 +6,9 @@
 
 use super::Store;
 use super::compare::{Comparison, compare, ends_line};
-use super::difference::{Difference, DifferenceKind, changed_fields, is_history, missing, plain};
+use super::difference::{
+    Difference, DifferenceKind, is_history, list_changed_fields, missing, plain,
+};
 use super::error::{During, StoreError};
 use super::log::Log;
 use super::objects::{self, Stand};
@@ -128,7 +130,7 @@ impl<'r> View<'r> {
     pub(super) fn status(&self) -> Result<ViewStatus, StoreError> {
         let mut any = false;
         if let Some(dir) = agent_dir(self.place)? {
-            for name in shown_files() {
+            for name in list_documents() {
                 any |= place::look(&dir.join(name))?.is_some();
             }
         }
@@ -193,14 +195,14 @@ impl<'r> View<'r> {
             return Ok(if self.stamp.is_none() {
                 Vec::new()
             } else {
-                shown_files()
+                list_documents()
                     .filter(|name| self.is_missed(name))
                     .map(missing)
                     .collect()
             });
         };
         let mut differences = Vec::new();
-        for name in shown_files() {
+        for name in list_documents() {
             differences.extend(self.difference(&dir, name)?);
         }
         differences.sort_by(|a, b| a.file.cmp(&b.file));
@@ -235,7 +237,7 @@ impl<'r> View<'r> {
         };
         let ours: Value = tree::parse(name, &self.stand.file(name)?)?;
         Ok(Some(Difference {
-            fields: changed_fields(&ours, &theirs),
+            fields: list_changed_fields(&ours, &theirs),
             ..plain(name, DifferenceKind::Edited)
         }))
     }
@@ -289,7 +291,7 @@ impl<'r> View<'r> {
             Comparison::Equal => return Ok(None),
             // An interrupted append left a prefix that still holds what was shown.
             Comparison::Prefix(length)
-                if !self.shows_tip() && length >= self.shown_bytes(history) =>
+                if !self.shows_tip() && length >= self.count_shown(history) =>
             {
                 return Ok(None);
             }
@@ -310,7 +312,7 @@ impl<'r> View<'r> {
         }))
     }
 
-    fn shown_bytes(&self, history: History) -> u64 {
+    fn count_shown(&self, history: History) -> u64 {
         self.before
             .as_ref()
             .map_or(0, |before| before.histories.of(history).bytes)
@@ -338,7 +340,7 @@ impl<'r> View<'r> {
     }
 }
 
-pub(super) fn shown_files() -> impl Iterator<Item = &'static str> {
+pub(super) fn list_documents() -> impl Iterator<Item = &'static str> {
     Document::SHOWN
         .into_iter()
         .map(Document::file)
@@ -347,8 +349,8 @@ pub(super) fn shown_files() -> impl Iterator<Item = &'static str> {
 
 impl Store {
     /// Files of `.agent/` that cook writes: those that show the log, and the trail.
-    pub fn shown_files() -> impl Iterator<Item = &'static str> {
-        shown_files().chain([tree::TRAIL])
+    pub fn list_shown_files() -> impl Iterator<Item = &'static str> {
+        list_documents().chain([tree::TRAIL])
     }
 
     /// How `.agent/` stands to the log; `Absent` before the first transition.
@@ -363,13 +365,13 @@ impl Store {
     /// few stat calls when nothing was touched. A write that was interrupted is
     /// not a difference: the next writer rolls it forward.
     pub fn differences(&self) -> Result<Vec<Difference>, StoreError> {
-        self.settled_differences(true)
+        self.find_differences(true)
     }
 
     /// What a writer shows between a look at the branch and a look at the files
     /// would pass for an edit or for a branch that was moved back, so either counts
     /// only when the branch stands where it stood before the look.
-    fn settled_differences(&self, trust_stat: bool) -> Result<Vec<Difference>, StoreError> {
+    fn find_differences(&self, trust_stat: bool) -> Result<Vec<Difference>, StoreError> {
         let mut found = Ok(Vec::new());
         for _ in 0..LOOKS {
             let tip = self.read(|log| self.tip_id(log))?;
@@ -402,7 +404,7 @@ impl Store {
     }
 
     /// The same with every file read, whatever its stat says (`fsck`, `verify`).
-    pub fn differences_by_content(&self) -> Result<Vec<Difference>, StoreError> {
-        self.settled_differences(false)
+    pub fn find_differences_by_content(&self) -> Result<Vec<Difference>, StoreError> {
+        self.find_differences(false)
     }
 }

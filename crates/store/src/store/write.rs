@@ -127,7 +127,7 @@ impl Store {
     /// Takes the writer lock, waiting at most that long for another writer.
     pub fn lock(&self, wait: Duration) -> Result<Locked<'_>, StoreError> {
         if self.foreign {
-            return Err(StoreError::malformed(
+            return Err(StoreError::from_malformed(
                 "another worktree's workflow is only written there",
             ));
         }
@@ -282,7 +282,7 @@ impl<'s> Recovered<'s> {
         )?;
         let current = ledger.lease_epoch.0;
         if transition.snapshot.ledger.lease_epoch.0 < current {
-            return Err(StoreError::malformed("it lowers the lease epoch"));
+            return Err(StoreError::from_malformed("it lowers the lease epoch"));
         }
         if transition.lease_epoch < current {
             return Err(StoreError::Fenced {
@@ -310,7 +310,7 @@ impl<'s> Recovered<'s> {
         }
         let dir = self.writer.store.place.agent_dir();
         let overwritten: Vec<&str> = match (&transition.parent, transition.displace) {
-            (None, _) => super::view::shown_files().collect(),
+            (None, _) => super::view::list_documents().collect(),
             (Some(_), true) => differences.iter().map(|d| d.file.as_str()).collect(),
             (Some(_), false) => Vec::new(),
         };

@@ -20,7 +20,7 @@ pub(super) fn name() -> Result<&'static str, StoreError> {
     if let Some(name) = NAME.get() {
         return Ok(name);
     }
-    let name = match name_for_tests() {
+    let name = match read_name_for_tests() {
         Some(name) => name,
         None => {
             let mut bytes = [0; BYTES];
@@ -31,7 +31,7 @@ pub(super) fn name() -> Result<&'static str, StoreError> {
     Ok(NAME.get_or_init(|| name))
 }
 
-fn name_for_tests() -> Option<String> {
+fn read_name_for_tests() -> Option<String> {
     if std::env::var(TEST_VARIABLE).as_deref() != Ok("1") {
         return None;
     }

@@ -89,7 +89,7 @@ pub fn faults(edits: &[Edited], seed: &str) -> Vec<Fault> {
     };
     for edit in edits {
         let Some(after) = edit.after else { continue };
-        let changed = changed_lines(edit.before.unwrap_or_default(), after);
+        let changed = list_changed_lines(edit.before.unwrap_or_default(), after);
         for text in suites::without_a_test(edit, after, &changed) {
             add(FaultKind::TestDeleted, edit.path, Some(text));
         }
@@ -134,7 +134,7 @@ fn take_turns(found: BTreeMap<FaultKind, Vec<(String, Fault)>>) -> Vec<Fault> {
 }
 
 /// Lines of now, from 0, that a change brought.
-fn changed_lines(before: &str, after: &str) -> BTreeSet<usize> {
+fn list_changed_lines(before: &str, after: &str) -> BTreeSet<usize> {
     let (old, new) = (lines::split(before), lines::split(after));
     let hunks = lines::hunks(&old, &new);
     hunks.into_iter().flat_map(|hunk| hunk.after).collect()

@@ -9,7 +9,12 @@ fn kinds(edits: &[Edited]) -> Vec<FaultKind> {
         .collect()
 }
 
-fn edited<'a>(path: &'a str, class: Class, before: Option<&'a str>, after: &'a str) -> Edited<'a> {
+fn make_edited<'a>(
+    path: &'a str,
+    class: Class,
+    before: Option<&'a str>,
+    after: &'a str,
+) -> Edited<'a> {
     Edited {
         path,
         class,
@@ -24,14 +29,14 @@ const TESTS: &str = "def test_total():\n    assert total([1, 2]) == 3\n\ndef tes
 #[test]
 fn a_change_has_faults_of_each_kind_that_fits() {
     let edits = [
-        edited(
+        make_edited(
             "cart.py",
             Class::Source,
             Some("def total(items):\n    return 0\n"),
             SOURCE,
         ),
-        edited("test_cart.py", Class::Test, None, TESTS),
-        edited(
+        make_edited("test_cart.py", Class::Test, None, TESTS),
+        make_edited(
             "README.md",
             Class::Docs,
             Some("# cart\n"),
@@ -68,7 +73,7 @@ fn a_change_has_faults_of_each_kind_that_fits() {
 
 #[test]
 fn a_test_that_is_gone_takes_its_lines_alone() {
-    let edits = [edited("test_cart.py", Class::Test, None, TESTS)];
+    let edits = [make_edited("test_cart.py", Class::Test, None, TESTS)];
     let texts: BTreeSet<Option<String>> = faults(&edits, "s")
         .into_iter()
         .map(|fault| fault.text)
@@ -77,7 +82,12 @@ fn a_test_that_is_gone_takes_its_lines_alone() {
     assert!(texts.contains(&Some(first.to_owned())), "{texts:?}");
     let before = "check \"no number\" 2 roman\nexit \"$failed\"\n";
     let after = "check \"no number\" 2 roman\ncheck \"4\" IV roman 4\nexit \"$failed\"\n";
-    let edits = [edited("tests/run.sh", Class::Test, Some(before), after)];
+    let edits = [make_edited(
+        "tests/run.sh",
+        Class::Test,
+        Some(before),
+        after,
+    )];
     let texts: Vec<Option<String>> = faults(&edits, "s")
         .into_iter()
         .map(|fault| fault.text)
@@ -88,7 +98,7 @@ fn a_test_that_is_gone_takes_its_lines_alone() {
 #[test]
 fn what_brings_nothing_has_no_fault() {
     assert!(kinds(&[]).is_empty());
-    let same = edited("a.py", Class::Source, Some(SOURCE), SOURCE);
+    let same = make_edited("a.py", Class::Source, Some(SOURCE), SOURCE);
     assert_eq!(kinds(&[same]), []);
     let gone = Edited {
         path: "a.py",
@@ -107,7 +117,7 @@ fn secrets_are_printed_where_a_statement_may_stand() {
         ("a.js", "function f() {\n}\n", "function f() {\n  g()\n}\n"),
         ("a.py", "def f():\n", "def f():\n    g()\n"),
     ] {
-        let edits = [edited(path, Class::Source, Some(before), after)];
+        let edits = [make_edited(path, Class::Source, Some(before), after)];
         let found = faults(&edits, "s");
         let secret = found
             .iter()

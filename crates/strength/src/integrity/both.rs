@@ -66,7 +66,7 @@ impl Both<'_> {
     }
 
     fn swallows_more(&self) -> Option<usize> {
-        let of = |side: &Side| swallow::swallowed(side.suite, &side.item.body);
+        let of = |side: &Side| swallow::list_swallowed(side.suite, &side.item.body);
         let (was, is) = (of(&self.was), of(&self.is));
         if is.len() <= was.len() {
             return None;

@@ -4,7 +4,7 @@ use super::assertion;
 use super::marks;
 use super::outside::outside;
 use super::pair::{self, Case};
-use super::remark::{Kind, Remark, Renamed, Weakenings, line_of};
+use super::remark::{Kind, Remark, Renamed, Weakenings, show_line};
 use super::side::{Both, Side};
 use crate::class::Edited;
 use crate::suite::Suite;
@@ -29,7 +29,7 @@ pub(super) fn compare<'a>(
             path: edits[case.file].path.to_owned(),
             line: case.item.line,
             name: full_name(case),
-            what: line_of(edits[case.file].before, case.item.line),
+            what: show_line(edits[case.file].before, case.item.line),
         });
     }
     let helpers = [
@@ -67,7 +67,7 @@ pub(super) fn compare<'a>(
     for fresh in &pairs.new {
         let case = &new[*fresh];
         let side = Side::of(case, &helpers[1], &lines[1][case.file]);
-        for (kind, line) in side.born_weak() {
+        for (kind, line) in side.find_born_weak() {
             found.remarks.push(remark(edits, case, kind, line));
         }
     }
@@ -92,6 +92,6 @@ fn remark(edits: &[Edited], case: &Case, kind: Kind, line: usize) -> Remark {
         path: edits[case.file].path.to_owned(),
         line,
         name: full_name(case),
-        what: line_of(edits[case.file].after, line),
+        what: show_line(edits[case.file].after, line),
     }
 }

@@ -20,7 +20,7 @@ impl Both<'_> {
         if let Some(idle) = came.iter().find(|one| one.strength == Strength::Idle) {
             return Some(idle.line);
         }
-        if let Some(line) = self.guarded() {
+        if let Some(line) = self.find_guarded() {
             return Some(line);
         }
         if let Some(line) = looser(&self.was, &gone, &self.is, &came) {
@@ -178,7 +178,7 @@ impl Both<'_> {
     }
 
     /// An assertion that stands under a condition now.
-    fn guarded(&self) -> Option<usize> {
+    fn find_guarded(&self) -> Option<usize> {
         let of = |side: &Side| -> BTreeMap<String, usize> {
             let mut most = BTreeMap::new();
             for one in &side.assertions {

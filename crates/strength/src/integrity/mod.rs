@@ -38,7 +38,7 @@ pub fn weakenings(edits: &[Edited]) -> Weakenings {
     for edit in edits {
         found.remarks.extend(of_script(edit));
     }
-    found.remarks.extend(deleted_files(edits, &before));
+    found.remarks.extend(list_deleted_files(edits, &before));
     found
         .remarks
         .sort_by(|a, b| (&a.path, a.line, a.kind).cmp(&(&b.path, b.line, b.kind)));
@@ -139,7 +139,7 @@ fn new_lines(
 }
 
 /// Files of tests that hold none by a name, and are gone.
-fn deleted_files(edits: &[Edited], before: &[Option<Suite>]) -> Vec<Remark> {
+fn list_deleted_files(edits: &[Edited], before: &[Option<Suite>]) -> Vec<Remark> {
     let gone = edits.iter().zip(before).filter(|(edit, suite)| {
         edit.class == Class::Test
             && edit.after.is_none()

@@ -1,7 +1,7 @@
 //! What stands in files of tests and in no test: groups that are set aside, hooks that wait.
 
 use super::marks;
-use super::remark::{Kind, Remark, line_of};
+use super::remark::{Kind, Remark, show_line};
 use crate::class::{Class, Edited};
 use crate::suite::{Item, Sort, Suite};
 use std::collections::BTreeMap;
@@ -64,8 +64,9 @@ pub(super) fn outside(
                         kind,
                         path: edits[file].path.to_owned(),
                         line,
-                        name: group_at(suite, line).unwrap_or_else(|| edits[file].path.to_owned()),
-                        what: line_of(edits[file].after, line),
+                        name: find_group(suite, line)
+                            .unwrap_or_else(|| edits[file].path.to_owned()),
+                        what: show_line(edits[file].after, line),
                     }),
                 }
             }
@@ -122,7 +123,7 @@ fn is_among_tests(suite: &Suite, line: usize) -> bool {
 }
 
 /// The innermost group whose head or body holds the line.
-fn group_at(suite: &Suite, line: usize) -> Option<String> {
+fn find_group(suite: &Suite, line: usize) -> Option<String> {
     let mut groups = suite
         .items
         .iter()

@@ -56,7 +56,7 @@ impl<'a> Content<'a> {
     }
 
     /// Shares of the words and values that the others hold.
-    fn covered(&self, by: &[&Content]) -> (f64, f64) {
+    fn measure_cover(&self, by: &[&Content]) -> (f64, f64) {
         let words = self
             .words
             .iter()
@@ -222,7 +222,7 @@ pub(super) fn pair<'a>(
         }
     }
     by_content(before, after, &mut to, &mut taken);
-    let mut pool = added(before, after, &to);
+    let mut pool = list_added(before, after, &to);
     for (file, content) in &mut pool {
         content.values.extend(&fresh[*file]);
     }
@@ -262,7 +262,7 @@ fn by_content(before: &[Case], after: &[Case], to: &mut [Option<usize>], taken: 
         let order: Vec<usize> = order.collect();
         for new in order {
             let other = &after[new];
-            let (of_words, of_values) = case.content.covered(&[&other.content]);
+            let (of_words, of_values) = case.content.measure_cover(&[&other.content]);
             let named_so = other.item.name == case.item.name;
             let is_one = if named_so {
                 of_words >= 0.4 && of_values >= 0.4
@@ -285,7 +285,7 @@ fn by_content(before: &[Case], after: &[Case], to: &mut [Option<usize>], taken: 
 }
 
 /// What tests of now hold that they did not hold before.
-fn added<'a>(
+fn list_added<'a>(
     before: &[Case<'a>],
     after: &[Case<'a>],
     to: &[Option<usize>],
@@ -347,12 +347,12 @@ fn is_absorbed(case: &Case, pool: &[(usize, Content)]) -> bool {
     };
     if of(true)
         .chain(of(false))
-        .any(|content| enough(case.content.covered(&[content])))
+        .any(|content| enough(case.content.measure_cover(&[content])))
     {
         return true;
     }
     let parts: Vec<&Content> = of(true)
-        .filter(|content| case.content.covered(&[content]).0 >= 0.3)
+        .filter(|content| case.content.measure_cover(&[content]).0 >= 0.3)
         .collect();
-    (2..=4).contains(&parts.len()) && enough(case.content.covered(&parts))
+    (2..=4).contains(&parts.len()) && enough(case.content.measure_cover(&parts))
 }

@@ -70,7 +70,7 @@ pub(crate) fn cut(line: &str) -> &str {
 }
 
 /// A line of a text, from 1, as it is shown.
-pub(super) fn line_of(text: Option<&str>, line: usize) -> String {
+pub(super) fn show_line(text: Option<&str>, line: usize) -> String {
     let found = text.and_then(|text| text.lines().nth(line.saturating_sub(1)));
     cut(found.unwrap_or_default().trim()).to_owned()
 }

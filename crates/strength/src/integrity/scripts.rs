@@ -44,7 +44,7 @@ pub(super) fn new_swallows(path: &str, before: &str, after: &str) -> Vec<(usize,
         })
         .collect();
     if !before.is_empty() && !after.is_empty() {
-        found.extend(is.lost_since(&was));
+        found.extend(is.find_lost(&was));
     }
     found.sort();
     found.dedup_by_key(|(line, _)| *line);
@@ -211,7 +211,7 @@ impl<'a> Script<'a> {
     }
 
     /// What ended it in failure and is not there any more.
-    fn lost_since(&self, before: &Script) -> Option<(usize, String)> {
+    fn find_lost(&self, before: &Script) -> Option<(usize, String)> {
         let first = self.lines.first().map_or(1, |(number, _)| *number);
         if matches!(self.language, Language::Shell) {
             if before.ends_on_error() && !self.ends_on_error() {

@@ -72,7 +72,7 @@ impl<'a> Side<'a> {
     }
 
     /// A test that came with the diff and could never fail.
-    pub(super) fn born_weak(&self) -> Vec<(Kind, usize)> {
+    pub(super) fn find_born_weak(&self) -> Vec<(Kind, usize)> {
         let mut found = Vec::new();
         for (line, _) in self.matching(marks::is_unconditional) {
             found.push((Kind::Skipped, line));

@@ -5,7 +5,7 @@ use crate::lex::{Kind, Token, close};
 use crate::suite::{Suite, line_starts};
 
 /// Lines of these tokens in which an error goes unseen.
-pub(super) fn swallowed(suite: &Suite, range: &std::ops::Range<usize>) -> Vec<usize> {
+pub(super) fn list_swallowed(suite: &Suite, range: &std::ops::Range<usize>) -> Vec<usize> {
     let tokens = &suite.tokens[..range.end];
     let mut found = Vec::new();
     if suite.language == Language::Python || suite.language == Language::Ruby {

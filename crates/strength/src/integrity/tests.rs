@@ -2,13 +2,13 @@
 //! `crates/strength/tests/integrity/main.rs`.
 
 use super::*;
-use crate::class_of;
+use crate::classify;
 use proptest::prelude::*;
 
 fn edit<'a>(path: &'a str, before: Option<&'a str>, after: Option<&'a str>) -> Edited<'a> {
     Edited {
         path,
-        class: class_of(path, &[]),
+        class: classify(path, &[]),
         before,
         after,
     }

@@ -47,7 +47,7 @@ pub(super) fn compares_with_constant(own: &[Token], equalities: &[&str]) -> bool
             }
             Some(next) => {
                 is_nothing(next)
-                    || arguments_without(own, open)
+                    || list_arguments_without(own, open)
                         .iter()
                         .take(2)
                         .any(|arg| arg.len() == 1 && is_nothing(&arg[0]))
@@ -80,7 +80,7 @@ pub(super) fn sides(own: &[Token]) -> Option<(String, String)> {
         let args = if own.get(open)?.is("(") {
             arguments(own, open)
         } else {
-            arguments_without(own, open)
+            list_arguments_without(own, open)
         };
         let args: Vec<&&[Token]> = args.iter().filter(|arg| joined(arg) != "t").collect();
         return Some((joined(args.first()?), joined(args.get(1)?)));
@@ -110,7 +110,7 @@ pub(super) fn arguments<'a, 'b>(own: &'b [Token<'a>], open: usize) -> Vec<&'b [T
     split_commas(&own[(open + 1).min(end)..end])
 }
 
-fn arguments_without<'a, 'b>(own: &'b [Token<'a>], from: usize) -> Vec<&'b [Token<'a>]> {
+fn list_arguments_without<'a, 'b>(own: &'b [Token<'a>], from: usize) -> Vec<&'b [Token<'a>]> {
     split_commas(&own[from.min(own.len())..])
 }
 

@@ -50,7 +50,7 @@ pub(super) fn block_comment(rest: &str, nests: bool) -> usize {
 }
 
 /// A literal with `\` as escape, over lines.
-pub(super) fn quoted(rest: &str, quote: char) -> usize {
+pub(super) fn measure_quoted(rest: &str, quote: char) -> usize {
     with_escapes(rest, quote, |_| false)
 }
 
@@ -178,7 +178,7 @@ pub(super) fn rust_literal(rest: &str, c: char) -> Option<usize> {
     {
         let behind = &rest[prefix.len()..];
         if !prefix.ends_with('r') {
-            return Some(prefix.len() + quoted(behind, '"'));
+            return Some(prefix.len() + measure_quoted(behind, '"'));
         }
         let hashes = behind.len() - behind.trim_start_matches('#').len();
         let end = format!("\"{}", "#".repeat(hashes));

@@ -6,8 +6,8 @@ mod literal;
 
 use crate::language::Language;
 use literal::{
-    block_comment, is_shell_meta, number, one_line, percent, plain, python_literal, quoted, regex,
-    rust_literal, shell_text, shell_word, template,
+    block_comment, is_shell_meta, measure_quoted, number, one_line, percent, plain, python_literal,
+    regex, rust_literal, shell_text, shell_word, template,
 };
 
 /// What a token is.
@@ -176,7 +176,7 @@ impl<'a> Lexer<'a> {
     /// The length of a literal that begins here.
     fn literal(&self, rest: &str, c: char) -> Option<usize> {
         use Language::*;
-        let bare = |from: usize, quote: char| from + quoted(&rest[from..], quote);
+        let bare = |from: usize, quote: char| from + measure_quoted(&rest[from..], quote);
         match self.language {
             Rust => rust_literal(rest, c),
             Python => python_literal(rest),
@@ -184,7 +184,7 @@ impl<'a> Lexer<'a> {
                 '\'' => Some(plain(rest, '\'')),
                 '$' if rest.starts_with("$'") => Some(bare(1, '\'')),
                 '"' => Some(shell_text(rest)),
-                '`' => Some(quoted(rest, '`')),
+                '`' => Some(measure_quoted(rest, '`')),
                 _ => None,
             },
             JavaScript => match c {
@@ -199,7 +199,7 @@ impl<'a> Lexer<'a> {
                 _ => None,
             },
             Ruby => match c {
-                '"' | '\'' | '`' => Some(quoted(rest, c)),
+                '"' | '\'' | '`' => Some(measure_quoted(rest, c)),
                 '/' if self.may_begin_value() => regex(rest),
                 '%' => percent(rest),
                 _ => None,
@@ -209,7 +209,7 @@ impl<'a> Lexer<'a> {
             }
             Kotlin if c == '`' => Some(one_line(rest, '`')),
             CSharp if rest.starts_with("@\"") => Some(1 + plain(&rest[1..], '"')),
-            Php => matches!(c, '"' | '\'').then(|| quoted(rest, c)),
+            Php => matches!(c, '"' | '\'').then(|| measure_quoted(rest, c)),
             _ => matches!(c, '"' | '\'').then(|| one_line(rest, c)),
         }
     }
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn told(language: Language, text: &str) -> Vec<&str> {
+    fn list_code(language: Language, text: &str) -> Vec<&str> {
         code(language, text)
             .iter()
             .map(|token| token.text)
@@ -437,7 +437,7 @@ mod tests {
                 ],
             ),
         ] {
-            assert_eq!(told(language, text), expected, "{language:?}");
+            assert_eq!(list_code(language, text), expected, "{language:?}");
         }
         let places = tokens(Python, "a = '''x\ny''' + b\nc");
         let b = places.iter().find(|token| token.text == "b");

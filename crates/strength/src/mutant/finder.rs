@@ -119,7 +119,7 @@ impl<'t> Finder<'t> {
     }
 
     /// The innermost function around a token.
-    pub(super) fn function_at(&self, at: usize) -> Option<&Item> {
+    pub(super) fn find_function(&self, at: usize) -> Option<&Item> {
         let items = self.suite.items.iter();
         items
             .filter(|item| item.sort == Sort::Helper && item.body.contains(&at))

@@ -185,7 +185,7 @@ fn render(candidate: Candidate) -> Mutant {
         operator: site.operator,
         path: edit.path.to_owned(),
         line: site.line,
-        diff: lines::unified(edit.path, Some(text), Some(&mutated)),
+        diff: lines::make_unified(edit.path, Some(text), Some(&mutated)),
         text: mutated,
     }
 }

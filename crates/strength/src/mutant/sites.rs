@@ -27,7 +27,7 @@ pub(super) fn sites(suite: &Suite, text: &str, is_changed: &dyn Fn(usize) -> boo
         finder.result(at, &mut found);
         finder.error(at, &mut found);
     }
-    finder.dropped(&mut found);
+    finder.find_dropped(&mut found);
     finder.bodies(&mut found);
     found
 }
@@ -43,7 +43,7 @@ impl Finder<'_> {
             }
             (Kind::Word, "True") => Some("False".to_owned()),
             (Kind::Word, "False") => Some("True".to_owned()),
-            (Kind::Text, text) if !self.is_remark(at) => emptied(self.suite.language, text),
+            (Kind::Text, text) if !self.is_remark(at) => empty_literal(self.suite.language, text),
             _ => None,
         };
         if let Some(with) = with {
@@ -77,7 +77,7 @@ impl Finder<'_> {
         if end <= at + 1 {
             return;
         }
-        let function = self.function_at(at);
+        let function = self.find_function(at);
         let with = match function {
             Some(function) => empty_result(self.suite.language, tokens, function),
             None => None,
@@ -130,7 +130,7 @@ impl Finder<'_> {
         }
     }
 
-    fn dropped(&self, found: &mut Vec<Site>) {
+    fn find_dropped(&self, found: &mut Vec<Site>) {
         let tokens = self.tokens();
         for range in statements(self.suite.language, tokens) {
             let lines = tokens[range.start].line..=last_line(&tokens[range.end - 1]);
@@ -210,7 +210,7 @@ fn other_number(text: &str) -> Option<String> {
 }
 
 /// The same literal with nothing in it; one of nothing with a word.
-fn emptied(language: Language, text: &str) -> Option<String> {
+fn empty_literal(language: Language, text: &str) -> Option<String> {
     let own = inside(text);
     let filled = match language {
         Language::Rust | Language::CSharp => own.contains('{'),

@@ -126,7 +126,7 @@ mod tests {
             .iter()
             .map(|(path, before, after)| Edited {
                 path,
-                class: crate::class_of(path, &[]),
+                class: crate::classify(path, &[]),
                 before: *before,
                 after: *after,
             })

@@ -6,14 +6,14 @@ use proptest::prelude::*;
 fn edit<'a>(path: &'a str, before: Option<&'a str>, after: &'a str) -> Edited<'a> {
     Edited {
         path,
-        class: crate::class_of(path, &[]),
+        class: crate::classify(path, &[]),
         before,
         after: Some(after),
     }
 }
 
 /// `OPERATOR: what came`, for each defect of one line.
-fn told(path: &str, before: &str, after: &str) -> Vec<String> {
+fn list_defects(path: &str, before: &str, after: &str) -> Vec<String> {
     let planting = plant(&[edit(path, Some(before), after)], "seed", 1_000);
     let mut told: Vec<String> = planting
         .mutants
@@ -141,7 +141,7 @@ fn each_language_has_defects_of_its_own() {
             ],
         ),
     ] {
-        assert_eq!(told(path, before, after), expected, "{path}");
+        assert_eq!(list_defects(path, before, after), expected, "{path}");
     }
 }
 

@@ -46,14 +46,14 @@ pub fn read_cargo_mutants(bytes: &[u8]) -> Result<Vec<Tried>, Unread> {
             other => return Err(shape(&format!("unknown summary `{other}`"))),
         };
         found.push(
-            tried(entry, mutant, outcome)
+            read_tried(entry, mutant, outcome)
                 .ok_or_else(|| shape("a mutant without `file` and place"))?,
         );
     }
     Ok(found)
 }
 
-fn tried(entry: &Value, mutant: &Value, outcome: Outcome) -> Option<Tried> {
+fn read_tried(entry: &Value, mutant: &Value, outcome: Outcome) -> Option<Tried> {
     let path = relative(text(mutant, "file")?)?;
     // Before version 24 the line stood by itself.
     let line = number(mutant, &["span", "start", "line"]).or_else(|| number(mutant, &["line"]))?;

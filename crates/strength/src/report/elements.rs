@@ -48,14 +48,14 @@ pub fn read_elements(bytes: &[u8]) -> Result<Vec<Tried>, Unread> {
                 "Ignored" | "Pending" => continue,
                 other => return Err(shape(format!("unknown status `{other}`"))),
             };
-            let one = tried(&path, source, mutant, outcome);
+            let one = read_tried(&path, source, mutant, outcome);
             found.push(one.ok_or_else(|| shape("a mutant without `id` and place".to_owned()))?);
         }
     }
     Ok(found)
 }
 
-fn tried(path: &str, source: Option<&str>, mutant: &Value, outcome: Outcome) -> Option<Tried> {
+fn read_tried(path: &str, source: Option<&str>, mutant: &Value, outcome: Outcome) -> Option<Tried> {
     let id = text(mutant, "id")?;
     let at = |side: &str, what: &str| number(mutant, &["location", side, what]);
     let start = (at("start", "line")?, at("start", "column")?);
@@ -71,7 +71,7 @@ fn tried(path: &str, source: Option<&str>, mutant: &Value, outcome: Outcome) -> 
         let (from, to) = (offset(source, start)?, offset(source, end)?);
         let (before, after) = (source.get(..from)?, source.get(to..)?);
         let mutated = (from <= to).then(|| format!("{before}{replacement}{after}"))?;
-        Some(lines::unified(path, Some(source), Some(&mutated)))
+        Some(lines::make_unified(path, Some(source), Some(&mutated)))
     });
     Some(Tried {
         id: format!("{path}:{id}"),

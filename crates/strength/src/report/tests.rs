@@ -47,7 +47,10 @@ fn what_the_tools_write_has_one_shape() {
             unbuildable: 1
         }
     );
-    assert_eq!((tally.planted(), tally.strength()), (3, Some(2.0 / 3.0)));
+    assert_eq!(
+        (tally.count_planted(), tally.strength()),
+        (3, Some(2.0 / 3.0))
+    );
     let survivor = tried
         .iter()
         .find(|one| one.outcome == Outcome::Survived)

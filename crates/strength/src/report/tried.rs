@@ -64,13 +64,13 @@ impl Tally {
     }
 
     /// Defects that could be noticed.
-    pub fn planted(self) -> usize {
+    pub fn count_planted(self) -> usize {
         self.killed + self.survived
     }
 
     /// The share that was noticed; none where nothing could be.
     pub fn strength(self) -> Option<f64> {
-        (self.planted() > 0).then(|| self.killed as f64 / self.planted() as f64)
+        (self.count_planted() > 0).then(|| self.killed as f64 / self.count_planted() as f64)
     }
 }
 

@@ -133,16 +133,16 @@ pub(super) fn ruby(tokens: &[Token]) -> Vec<Item> {
         if !is_def && !is_group && !(is_test && (opens("do").is_some() || opens("{").is_some())) {
             continue;
         }
-        let name = name_of(line);
+        let name = find_name(line);
         let (head_end, body) = match (opens("do"), opens("{")) {
             (None, Some(brace)) if !is_group => {
                 (at + brace, at + brace + 1..close(tokens, at + brace))
             }
             (found, _) => {
-                let end = end_of(tokens, &starts[place + 1..], tokens[first].column);
+                let end = find_end(tokens, &starts[place + 1..], tokens[first].column);
                 let head_end = found
                     .filter(|_| !is_def)
-                    .map_or(head_of(tokens, at, line_end, is_def), |place| {
+                    .map_or(find_head(tokens, at, line_end, is_def), |place| {
                         at + place + 1
                     });
                 (head_end, head_end..end.max(head_end))
@@ -174,7 +174,7 @@ pub(super) fn ruby(tokens: &[Token]) -> Vec<Item> {
 }
 
 /// The first text or word behind the first word.
-fn name_of(line: &[Token]) -> String {
+fn find_name(line: &[Token]) -> String {
     let behind = line.iter().skip(1).find(|token| token.kind != Kind::Mark);
     match behind {
         Some(token) if token.kind == Kind::Text => inside(token.text).to_owned(),
@@ -184,7 +184,7 @@ fn name_of(line: &[Token]) -> String {
 }
 
 /// The end of a head without `do`: a definition's name and parameters, else the whole line.
-fn head_of(tokens: &[Token], at: usize, line_end: usize, is_def: bool) -> usize {
+fn find_head(tokens: &[Token], at: usize, line_end: usize, is_def: bool) -> usize {
     match tokens.get(at + 2) {
         Some(open) if is_def && open.is("(") => (close(tokens, at + 2) + 1).min(line_end),
         _ => line_end,
@@ -192,7 +192,7 @@ fn head_of(tokens: &[Token], at: usize, line_end: usize, is_def: bool) -> usize 
 }
 
 /// The `end` that stands as far in as its begin.
-fn end_of(tokens: &[Token], starts: &[usize], column: usize) -> usize {
+fn find_end(tokens: &[Token], starts: &[usize], column: usize) -> usize {
     let end = starts.iter().find(|at| {
         let token = tokens[**at];
         token.column < column || token.column == column && token.is("end")

@@ -93,7 +93,7 @@ impl<'a> Suite<'a> {
 mod tests {
     use super::*;
 
-    fn told(path: &str, text: &str) -> Vec<String> {
+    fn list_cases(path: &str, text: &str) -> Vec<String> {
         let suite = Suite::read(path, text);
         let show = |(test, within): (&Item, String)| {
             let lines = suite.lines(test);
@@ -197,7 +197,7 @@ mod tests {
                 &["A|adds|2-4|assert f ( ) == 1"],
             ),
         ] {
-            assert_eq!(told(path, text), expected, "{path}");
+            assert_eq!(list_cases(path, text), expected, "{path}");
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
                 "// func TestA(t *testing.T) {\nvar s = `\nfunc TestB(t *testing.T) {`\n",
             ),
         ] {
-            assert_eq!(told(path, text), [""; 0], "{path}");
+            assert_eq!(list_cases(path, text), [""; 0], "{path}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! with, `held-out/` what they were not.
 #![allow(clippy::unwrap_used)]
 
-use cook_strength::{Edited, Remark, class_of, weakenings};
+use cook_strength::{Edited, Remark, classify, weakenings};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -109,7 +109,7 @@ fn remarks(case: &Case) -> Vec<Remark> {
         .iter()
         .map(|sides| Edited {
             path: &sides.path,
-            class: class_of(&sides.path, &gates),
+            class: classify(&sides.path, &gates),
             before: sides.before.as_deref(),
             after: sides.after.as_deref(),
         })

@@ -49,7 +49,7 @@ impl Next<'_> {
         whole: bool,
         outcomes: &Outcomes,
     ) -> Result<(), Refusal> {
-        let id = self.known_as(&line, stamp.as_ref());
+        let id = self.find_known_id(&line, stamp.as_ref());
         if outcomes.contains_key(id.as_str()) {
             return Err(Refusal::new(
                 Code::BriefContradictory,
@@ -84,7 +84,7 @@ impl Next<'_> {
     }
 
     /// The id of the earlier entry that a line repeats, else its own.
-    pub(super) fn known_as(&self, line: &BriefLine, stamp: Option<&Stamp>) -> String {
+    pub(super) fn find_known_id(&self, line: &BriefLine, stamp: Option<&Stamp>) -> String {
         let id = entry_id(line, stamp);
         let earlier = &self.prior.entries;
         if earlier.iter().any(|entry| entry.id == id) {

@@ -4,7 +4,7 @@ use super::difference::{Difference, Strength};
 use super::file::{Contract, ContractFile, Part};
 use super::settings::{compare_profiles, compare_settings};
 use super::texts::{compare_missions, compare_signers};
-use crate::change::settings::{Effect, edited_settings};
+use crate::change::settings::{Effect, list_settings_edits};
 use cook_strength::{Class, Edited};
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ fn compare_checks(was: &Contract, is: &Contract) -> Vec<Difference> {
             after: after.as_deref(),
         })
         .collect();
-    for edit in edited_settings(&edits) {
+    for edit in list_settings_edits(&edits) {
         let strength = match edit.effect {
             Effect::TakesAway => Strength::Weaker,
             Effect::Adds => Strength::Stronger,
@@ -208,7 +208,11 @@ mod tests {
         }
     }
 
-    fn told(base: &Contract, fork: Option<&Contract>, head: &Contract) -> Vec<(String, Strength)> {
+    fn compare_all(
+        base: &Contract,
+        fork: Option<&Contract>,
+        head: &Contract,
+    ) -> Vec<(String, Strength)> {
         let found = compare(base, fork, head).unwrap();
         let place = |one: &Difference| format!("{}#{}", one.file, one.field);
         found.iter().map(|one| (place(one), one.strength)).collect()
@@ -228,7 +232,7 @@ mod tests {
                 Some(text) => other.files.extend(contract(&[(path, text)]).files),
                 None => drop(other.files.remove(path)),
             }
-            told(&base, None, &other)
+            compare_all(&base, None, &other)
         };
         assert_eq!(with(".agent/README.md", Some("b")), []);
         for text in [Some("b"), None] {
@@ -251,7 +255,7 @@ mod tests {
         assert_eq!(judge[0].1, NotComparable);
         let mut mode = base.clone();
         mode.files.get_mut(".agent/check.sh").unwrap().mode = "120000".to_owned();
-        assert_eq!(told(&base, None, &mode)[0].1, NotComparable);
+        assert_eq!(compare_all(&base, None, &mode)[0].1, NotComparable);
     }
 
     #[test]
@@ -263,9 +267,9 @@ mod tests {
             }
             made
         };
-        assert_eq!(told(&made("a"), None, &made("b")), []);
+        assert_eq!(compare_all(&made("a"), None, &made("b")), []);
         let by_hand = contract(&[(".agent/verify_completion_stop.sh", "b")]);
-        assert_eq!(told(&made("a"), None, &by_hand).len(), 1);
+        assert_eq!(compare_all(&made("a"), None, &by_hand).len(), 1);
     }
 
     #[test]
@@ -280,27 +284,27 @@ mod tests {
             ("test:\n\tpytest -v\n\truff check\n", None),
             ("all:\n\tcc x.c\ntest:\n\tpytest\n\truff check\n", None),
         ] {
-            let found = told(&base, None, &with(lines));
+            let found = compare_all(&base, None, &with(lines));
             let expected: Vec<_> = expected
                 .iter()
                 .map(|it| ("Makefile#".to_owned(), *it))
                 .collect();
             assert_eq!(found, expected, "{lines}");
         }
-        assert_eq!(told(&base, None, &Contract::default())[0].1, Weaker);
-        assert_eq!(told(&Contract::default(), None, &base), []);
+        assert_eq!(compare_all(&base, None, &Contract::default())[0].1, Weaker);
+        assert_eq!(compare_all(&Contract::default(), None, &base), []);
         let moved = contract(&[("ci/Makefile", "test:\n\tpytest\n\truff check\n")]);
-        assert_eq!(told(&base, None, &moved), []);
+        assert_eq!(compare_all(&base, None, &moved), []);
         let mut link = base.clone();
         for file in link.files.values_mut() {
             (file.bytes, file.id) = (None, "elsewhere".to_owned());
         }
-        assert_eq!(told(&base, None, &link)[0].1, NotComparable);
+        assert_eq!(compare_all(&base, None, &link)[0].1, NotComparable);
         // The base went on: what it added is not what the branch took away.
         let fork = with("test:\n\tpytest\n");
-        assert_eq!(told(&base, Some(&fork), &fork), []);
+        assert_eq!(compare_all(&base, Some(&fork), &fork), []);
         let head = with("test:\n\tpytest\n\tmypy .\n");
-        assert_eq!(told(&base, Some(&fork), &head)[0].1, Stronger);
+        assert_eq!(compare_all(&base, Some(&fork), &head)[0].1, Stronger);
     }
 
     /// The base went on after the branch left it.
@@ -314,18 +318,18 @@ mod tests {
             contract(&[(SETTINGS, &text)])
         };
         let (fork, base) = (gates(&["a"]), gates(&["a", "b"]));
-        assert_eq!(told(&base, Some(&fork), &fork), []);
-        assert_eq!(told(&base, None, &fork).len(), 1);
+        assert_eq!(compare_all(&base, Some(&fork), &fork), []);
+        assert_eq!(compare_all(&base, None, &fork).len(), 1);
         // It took the new gate in, and out again.
-        assert_eq!(told(&base, Some(&base), &fork).len(), 1);
-        let own = told(&base, Some(&fork), &gates(&["c"]));
+        assert_eq!(compare_all(&base, Some(&base), &fork).len(), 1);
+        let own = compare_all(&base, Some(&fork), &gates(&["c"]));
         let own: Vec<&str> = own.iter().map(|(place, _)| place.as_str()).collect();
         assert_eq!(
             own,
             [".agent/cook.toml#gates.a", ".agent/cook.toml#gates.c"]
         );
         // Settings that are gone are the defaults.
-        let gone = told(&base, None, &Contract::default());
+        let gone = compare_all(&base, None, &Contract::default());
         assert_eq!(gone.len(), 3);
     }
 

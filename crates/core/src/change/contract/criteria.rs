@@ -1,6 +1,6 @@
 //! The criteria that a plan of the base states, held against those that the log proves.
 
-use super::difference::{Difference, Strength, shown};
+use super::difference::{Difference, Strength, show};
 use crate::model::{Plan, Slice, SliceStatus};
 
 /// What of the base's plan the log's plan does not ask for. What the branch found when it began (`fork`)
@@ -25,7 +25,7 @@ pub fn compare_criteria(
         let kept = proven.slice(id);
         let kept = kept.filter(|kept| kept.status != SliceStatus::Cancelled);
         let Some(kept) = kept else {
-            let what = format!("is not in what was proven: {}", shown(&slice.goal));
+            let what = format!("is not in what was proven: {}", show(&slice.goal));
             found.push(Difference::new(file, id, Strength::Weaker, what));
             continue;
         };
@@ -35,7 +35,7 @@ pub fn compare_criteria(
             }
             let what = format!(
                 "was proven without, or with other words for: {}",
-                shown(text)
+                show(text)
             );
             found.push(Difference::new(file, id, Strength::NotComparable, what));
         }

@@ -63,7 +63,7 @@ impl Difference {
 }
 
 /// A value as it is shown: one line, not too long.
-pub(super) fn shown(value: &str) -> String {
+pub(super) fn show(value: &str) -> String {
     let line = clean(value.trim(), Lines::Fold);
     match line.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("`{}…`", &line[..end]),

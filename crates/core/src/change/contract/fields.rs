@@ -1,6 +1,6 @@
 //! How a change of one field weighs.
 
-use super::difference::{Difference, Strength, shown};
+use super::difference::{Difference, Strength, show};
 use serde_json::Value;
 
 /// Which of two values asks for more.
@@ -113,8 +113,8 @@ pub(super) fn differ(
 fn say(value: &Value) -> String {
     match value {
         Value::Null => "not there".to_owned(),
-        Value::String(text) => shown(text),
-        other => shown(&other.to_string()),
+        Value::String(text) => show(text),
+        other => show(&other.to_string()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `.agent/cook.toml` and `.agent/profile.json`: a rule for each field.
 
-use super::difference::{Difference, Strength, shown};
+use super::difference::{Difference, Strength, show};
 use super::fields::{Rule, differ};
 use crate::model::{Config, GateTable, Profile};
 use serde_json::{Map, Value};
@@ -117,7 +117,7 @@ const OF_PROFILE: [(&str, Rule); 10] = [
 ];
 
 /// The rule of a field, or of what it stands in.
-fn rule_of(rules: &[(&str, Rule)], field: &[String]) -> Option<Rule> {
+fn find_rule(rules: &[(&str, Rule)], field: &[String]) -> Option<Rule> {
     let fits = |pattern: &str| {
         let parts: Vec<&str> = pattern.split('.').collect();
         parts.len() <= field.len()
@@ -149,7 +149,7 @@ fn collect(
     found: &mut Map<String, Value>,
 ) {
     match value {
-        Value::Object(inner) if rule_of(rules, at).is_none() => {
+        Value::Object(inner) if find_rule(rules, at).is_none() => {
             for (name, value) in inner {
                 at.push(name.clone());
                 collect(rules, at, value, found);
@@ -192,7 +192,7 @@ pub(super) fn compare_settings(file: &str, was: &str, is: &str) -> Result<Vec<Di
 }
 
 fn command(gate: Option<GateTable>) -> String {
-    shown(&gate.map(|gate| gate.run.to_string()).unwrap_or_default())
+    show(&gate.map(|gate| gate.run.to_string()).unwrap_or_default())
 }
 
 /// The same of `profile.json`.
@@ -209,7 +209,7 @@ pub(super) fn compare_profiles(file: &str, was: &str, is: &str) -> Result<Vec<Di
 }
 
 fn unreadable(file: &str, why: &str) -> Difference {
-    let what = format!("cannot be read: {}", shown(why));
+    let what = format!("cannot be read: {}", show(why));
     Difference::new(file, "", Strength::NotComparable, what)
 }
 
@@ -219,7 +219,7 @@ fn compare_fields(file: &str, rules: &[(&str, Rule)], was: &Value, is: &Value) -
     let differences = names.into_iter().filter_map(|name| {
         let parts: Vec<String> = name.split(BETWEEN).map(str::to_owned).collect();
         // Of what nobody classified another value is another thing.
-        let rule = rule_of(rules, &parts).unwrap_or(Rule::Same);
+        let rule = find_rule(rules, &parts).unwrap_or(Rule::Same);
         let of = |fields: &Map<String, Value>| fields.get(name).cloned().unwrap_or(Value::Null);
         differ(file, &parts.join("."), rule, &of(&was), &of(&is))
     });
@@ -241,7 +241,7 @@ mod tests {
         ("prices", "a", "input = 1\noutput = 1\n"),
     ];
 
-    fn known(message: &str) -> Vec<String> {
+    fn list_known(message: &str) -> Vec<String> {
         let (_, known) = message.split_once("expected ").unwrap();
         let known = known.split('`').skip(1).step_by(2);
         known.map(str::to_owned).collect()
@@ -251,7 +251,7 @@ mod tests {
     fn settings() -> Vec<String> {
         let unknown = |text: &str| Config::parse(text).map(|_| ()).unwrap_err();
         let mut found = Vec::new();
-        for table in known(&unknown(&format!("{NO_KEY} = 1\n"))) {
+        for table in list_known(&unknown(&format!("{NO_KEY} = 1\n"))) {
             let named = NAMED.iter().find(|(of, ..)| *of == table);
             let (header, path, must) = match named {
                 Some((_, name, must)) => (format!("{table}.{name}"), format!("{table}.*"), *must),
@@ -260,7 +260,7 @@ mod tests {
             let why = unknown(&format!("[{header}]\n{must}{NO_KEY} = 1\n"));
             assert!(why.contains("unknown field"), "{why}");
             found.extend(
-                known(&why)
+                list_known(&why)
                     .into_iter()
                     .map(|field| format!("{path}.{field}")),
             );
@@ -270,7 +270,7 @@ mod tests {
 
     fn profile() -> Vec<String> {
         let text = format!("{{\"{NO_KEY}\": 1}}");
-        known(
+        list_known(
             &serde_json::from_str::<Profile>(&text)
                 .unwrap_err()
                 .to_string(),
@@ -280,7 +280,7 @@ mod tests {
     fn missing(rules: &[(&str, Rule)], all: &[String]) -> Vec<String> {
         let is_missing = |field: &&String| {
             let parts: Vec<String> = field.split('.').map(str::to_owned).collect();
-            rule_of(rules, &parts).is_none()
+            find_rule(rules, &parts).is_none()
         };
         all.iter().filter(is_missing).cloned().collect()
     }

@@ -1,6 +1,6 @@
 //! Files of a contract that are text: the mission, the list of signers.
 
-use super::difference::{Difference, Strength, shown};
+use super::difference::{Difference, Strength, show};
 use std::collections::BTreeSet;
 
 /// Lines of the mission that differ: what is to hold stands in them, so each that is gone, reworded or
@@ -13,11 +13,11 @@ pub(super) fn compare_missions(file: &str, was: &str, is: &str) -> Vec<Differenc
     let (was, is) = (lines(was), lines(is));
     let mut found = Vec::new();
     for line in was.iter().filter(|line| !is.contains(line)) {
-        let what = format!("does not say any more: {}", shown(line));
+        let what = format!("does not say any more: {}", show(line));
         found.push(Difference::new(file, "", Strength::NotComparable, what));
     }
     for line in is.iter().filter(|line| !was.contains(line)) {
-        let what = format!("says, and did not: {}", shown(line));
+        let what = format!("says, and did not: {}", show(line));
         found.push(Difference::new(file, "", Strength::NotComparable, what));
     }
     if found.is_empty() && was != is {
@@ -50,11 +50,11 @@ pub(super) fn compare_signers(file: &str, was: &str, is: &str) -> Vec<Difference
         let (strength, what) = match is_replaced {
             true => (
                 Strength::NotComparable,
-                format!("was {}, and is replaced", shown(line)),
+                format!("was {}, and is replaced", show(line)),
             ),
             false => (
                 Strength::Stronger,
-                format!("was {}, and may not sign any more", shown(line)),
+                format!("was {}, and may not sign any more", show(line)),
             ),
         };
         found.push(Difference::new(file, &name(line), strength, what));
@@ -63,11 +63,11 @@ pub(super) fn compare_signers(file: &str, was: &str, is: &str) -> Vec<Difference
         let (strength, what) = match is_replaced {
             true => (
                 Strength::NotComparable,
-                format!("is {}, in another's place", shown(line)),
+                format!("is {}, in another's place", show(line)),
             ),
             false => (
                 Strength::Weaker,
-                format!("is {}, and may sign too", shown(line)),
+                format!("is {}, and may sign too", show(line)),
             ),
         };
         found.push(Difference::new(file, &name(line), strength, what));

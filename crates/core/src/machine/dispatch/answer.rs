@@ -1,6 +1,6 @@
 //! What the rules answer with, in words.
 
-use crate::diagnostic::{Code, Refusal, counted};
+use crate::diagnostic::{Code, Refusal, count_noun};
 use crate::machine::drift::{Drift, new_answer};
 use crate::machine::facts::{MAX_COMMITS, Range};
 use crate::machine::rule::Dispatch;
@@ -48,7 +48,7 @@ fn work_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
             ),
             format!(
                 "{} of the slice in no report yet; the work is there, only the report is missing",
-                counted(drift.unreported.len() as u64, "commit")
+                count_noun(drift.unreported.len() as u64, "commit")
             ),
         );
     }
@@ -67,7 +67,7 @@ fn work_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
         return Answer::new(
             format!(
                 "fix slice `{id}`: {} to fix",
-                counted(must_fix as u64, "finding")
+                count_noun(must_fix as u64, "finding")
             ),
             "the slice was reopened, or its gates were red",
         );
@@ -82,7 +82,7 @@ fn work_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
             format!("implement slice `{id}`"),
             format!(
                 "the slice is selected; {} of its own came before it was given back, and no report of them was taken",
-                counted(claimed as u64, "commit")
+                count_noun(claimed as u64, "commit")
             ),
         );
     }
@@ -93,7 +93,7 @@ fn work_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
 }
 
 /// Action, reason and the command that leaves a stored stopped policy.
-pub(super) fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<String>) {
+pub(super) fn describe_stop(snapshot: &Snapshot) -> (String, String, Option<String>) {
     let waiting = snapshot.ledger.waiting.as_ref();
     let what = waiting.map_or(String::new(), |waiting| waiting.what.clone());
     let exit = waiting.map(|waiting| waiting.exit.clone());
@@ -110,7 +110,7 @@ pub(super) fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<Stri
             None,
         ),
         Policy::Blocked => {
-            let exit = way_on(exit.as_deref().unwrap_or_default());
+            let exit = describe_way_on(exit.as_deref().unwrap_or_default());
             ("clear what blocks".to_owned(), what, Some(exit))
         }
         Policy::Paused if waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Cancel) => {
@@ -131,7 +131,7 @@ pub(super) fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<Stri
 
 /// What a role names clears what blocks, and leaves the work stopped: the command that resumes it
 /// stands behind it.
-fn way_on(exit: &str) -> String {
+fn describe_way_on(exit: &str) -> String {
     const RESUME: &str = "cook resume";
     const RESUMING: [&str; 4] = [RESUME, "cook answer", "cook trust", "cook budget"];
     match exit.trim() {
@@ -142,13 +142,13 @@ fn way_on(exit: &str) -> String {
 }
 
 /// What became of HEAD since the project was found done.
-pub(super) fn moved_since_done(since: &Range) -> String {
+pub(super) fn describe_moved(since: &Range) -> String {
     if !since.ancestor {
         return "HEAD no longer contains the commit that was found done".to_owned();
     }
     match since.commits.len() {
         MAX_COMMITS => format!("{MAX_COMMITS} commits or more came since"),
-        count => format!("{} came since", counted(count as u64, "commit")),
+        count => format!("{} came since", count_noun(count as u64, "commit")),
     }
 }
 

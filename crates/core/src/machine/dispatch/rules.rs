@@ -1,7 +1,7 @@
 //! The rules, asked in order: the first that fires answers.
 
 use super::answer::{Answer, implement_answer};
-use crate::diagnostic::{Code, Finding, Refusal, counted, listed_are};
+use crate::diagnostic::{Code, Finding, Refusal, count_noun, list_with_verb};
 use crate::machine::assurance::audit_is_due;
 use crate::machine::drift::Drift;
 use crate::machine::facts::{Facts, stale_stop_verifier};
@@ -51,7 +51,7 @@ impl Walk<'_> {
         if !missing.is_empty() {
             let answer = Answer::new(
                 "set up the repository contract",
-                format!("{} not in the worktree", listed_are(missing)),
+                format!("{} not in the worktree", list_with_verb(missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
@@ -68,14 +68,14 @@ impl Walk<'_> {
     }
 
     pub(super) fn with_log(&mut self, snapshot: &Snapshot) -> Result<Dispatch, Refusal> {
-        if let Some(dispatch) = self.stopped(snapshot)? {
+        if let Some(dispatch) = self.decide_stopped(snapshot)? {
             return Ok(dispatch);
         }
         let missing = self.facts.contract_missing()?;
         if !missing.is_empty() {
             let answer = Answer::new(
                 "repair the repository contract",
-                format!("{} not in the worktree", listed_are(missing)),
+                format!("{} not in the worktree", list_with_verb(missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
@@ -175,9 +175,9 @@ impl Walk<'_> {
         }
         let head = self.facts.head()?;
         let required = snapshot.profile.required_stop_judges.0;
-        let have = wave::votes_at(snapshot, head).count() as u64;
+        let have = wave::list_votes(snapshot, head).count() as u64;
         if have < required {
-            if head.commit.is_some() && wave::room_at(snapshot, head).is_none() {
+            if head.commit.is_some() && wave::find_room(snapshot, head).is_none() {
                 let answer = Answer::new(
                     "run the gates at HEAD in a clean room; judges are asked after that",
                     "no slice is open, and no gate has run at this HEAD in a clean room",
@@ -204,7 +204,7 @@ impl Walk<'_> {
             return Ok(self.fire(Rule::Judge, Policy::Continue, answer));
         }
         self.pass(Rule::Judge, format!("{have} of {required} votes are in"));
-        let rejections = wave::votes_at(snapshot, head)
+        let rejections = wave::list_votes(snapshot, head)
             .filter(|vote| !vote.can_stop)
             .count();
         let answer = Answer::new(
@@ -225,14 +225,14 @@ impl Walk<'_> {
                 "re-ground and select a slice; `cook ready` holds what is done against HEAD and lists which",
                 format!(
                     "no slice is selected, {} open, and the history moved since the last re-ground",
-                    counted(open as u64, "slice")
+                    count_noun(open as u64, "slice")
                 ),
             ),
             Some(first) => Answer::new(
                 format!("re-ground and select a slice; `{first}` is first in order of work"),
                 format!(
                     "no slice is selected, {} open",
-                    counted(open as u64, "slice")
+                    count_noun(open as u64, "slice")
                 ),
             ),
             None => Answer::new(

@@ -1,8 +1,8 @@
 //! Rule S: the work is stopped, or the place is not the one it was left in.
 
-use super::answer::{Answer, moved_since_done, stopped_words};
+use super::answer::{Answer, describe_moved, describe_stop};
 use super::rules::Walk;
-use crate::diagnostic::{Code, Finding, Refusal, listed_are};
+use crate::diagnostic::{Code, Finding, Refusal, list_with_verb};
 use crate::machine::drift;
 use crate::machine::facts::{Facts, take_in_command};
 use crate::machine::rule::{Dispatch, Rule};
@@ -11,15 +11,18 @@ use crate::model::{Policy, Snapshot, surface_names};
 
 impl Walk<'_> {
     /// Rule S.
-    pub(super) fn stopped(&mut self, snapshot: &Snapshot) -> Result<Option<Dispatch>, Refusal> {
+    pub(super) fn decide_stopped(
+        &mut self,
+        snapshot: &Snapshot,
+    ) -> Result<Option<Dispatch>, Refusal> {
         let head = self.facts.head()?;
         let policy = snapshot.state.continuation_policy;
         if policy != Policy::Continue {
-            let (action, reason, exit) = stopped_words(snapshot);
+            let (action, reason, exit) = describe_stop(snapshot);
             let mut answer = Answer::new(action, reason);
             answer.command = exit;
             if policy == Policy::Done && head.commit != snapshot.ledger.head_seen {
-                let moved = moved_since_done(self.facts.since()?);
+                let moved = describe_moved(self.facts.since()?);
                 answer.reason = format!("{}; {moved}", answer.reason);
                 answer.command = Some("cook resume".to_owned());
                 self.findings
@@ -75,7 +78,7 @@ impl Walk<'_> {
                 "say whether the change is yours, or put the file back with git",
                 format!(
                     "{} not as you left {}: what runs and what must pass at the end is yours to decide",
-                    listed_are(&changed),
+                    list_with_verb(&changed),
                     if changed.len() == 1 { "it" } else { "them" },
                 ),
             )

@@ -1,7 +1,7 @@
 //! What a re-ground claims: each claim verifies, and none serves two criteria.
 
 use super::place::Place;
-use super::question::{claims_for, fresh_question};
+use super::question::{fresh_question, list_claims};
 use super::text::{describe, many};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::{AnchorAnswer, AnchorQuestion, Verdict, WorkOf};
@@ -54,22 +54,22 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
         };
         let place = Place::of(&answer.target);
         if let Some(other) = find_stored(work, block, &question, &place) {
-            return Err(shared(&other, claim));
+            return Err(refuse_shared(&other, claim));
         }
         let before = work.before;
-        let slice = work.planned(&id)?;
+        let slice = work.find_planned(&id)?;
         if let Some(other) = slice
             .evidence
             .iter()
             .filter_map(Evidence::record)
             .find(|other| {
-                let again = claims_for(before, block, &id, &other.criterion);
+                let again = list_claims(before, block, &id, &other.criterion);
                 other.anchor == record.anchor
                     && other.criterion != record.criterion
                     && again.count() == 0
             })
         {
-            return Err(shared(&other.criterion, claim));
+            return Err(refuse_shared(&other.criterion, claim));
         }
         slice.evidence.retain(
             |entry| !matches!(entry, Evidence::Record(old) if old.criterion == record.criterion),
@@ -92,11 +92,11 @@ fn find_stored(
     let slice = work.before.plan.slice(&question.slice_id)?;
     let is_there = |record: &&EvidenceRecord| {
         let criterion = &record.criterion;
-        let stored = AnchorQuestion::stored(work.before, slice, record);
+        let stored = AnchorQuestion::ask_stored(work.before, slice, record);
         let found = work.facts.anchors.get(&stored.key());
         *criterion != question.criterion
             && slice.acceptance_criteria.contains(criterion)
-            && claims_for(work.before, block, &slice.slice_id, criterion)
+            && list_claims(work.before, block, &slice.slice_id, criterion)
                 .next()
                 .is_none()
             && found.is_some_and(|found| Place::of(&found.target).is_one_with(place))
@@ -107,7 +107,7 @@ fn find_stored(
         .map(|record| record.criterion.clone())
 }
 
-fn shared(other: &str, claim: &EvidenceClaim) -> Refusal {
+fn refuse_shared(other: &str, claim: &EvidenceClaim) -> Refusal {
     Refusal::new(
         Code::EvidenceShared,
         format!(
@@ -131,7 +131,7 @@ fn misfit(
             .then_some("what is dropped rests on a text or a receipt at HEAD");
     };
     let stored = match of {
-        WorkOf::Accepted(_) => stored_of(work, question),
+        WorkOf::Accepted(_) => find_given_anew(work, question),
         WorkOf::Claimed(_) => None,
     };
     let stands_for = |found: &AnchorAnswer| {
@@ -160,14 +160,14 @@ fn misfit(
 const NOT_ITS_WORK: &str = "it is not the slice's own work";
 
 /// The proof of a done slice that is given anew, and what it is worth now.
-fn stored_of<'a>(
+fn find_given_anew<'a>(
     work: &Work<'a>,
     question: &AnchorQuestion,
 ) -> Option<(&'a EvidenceRecord, &'a AnchorAnswer)> {
     let slice = work.before.plan.slice(&question.slice_id)?;
     let mut records = slice.evidence.iter().filter_map(Evidence::record);
     let record = records.find(|record| record.criterion == question.criterion)?;
-    let stored = AnchorQuestion::stored(work.before, slice, record);
+    let stored = AnchorQuestion::ask_stored(work.before, slice, record);
     let found = work.facts.anchors.get(&stored.key())?;
     (slice.status == SliceStatus::Done).then_some((record, found))
 }
@@ -198,7 +198,7 @@ pub(in crate::machine) fn require_distinct(work: &Work, block: &Reground) -> Res
         if let Some((_, _, other)) = seen.iter().find(|(of, shown, criterion)| {
             *of == slice_id && *criterion != claim.criterion && shown.is_one_with(&place)
         }) {
-            return Err(shared(other, claim));
+            return Err(refuse_shared(other, claim));
         }
         seen.push((slice_id, place, &claim.criterion));
     }

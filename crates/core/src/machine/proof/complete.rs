@@ -1,7 +1,7 @@
 //! When a slice has enough.
 
 use super::place::Place;
-use super::question::question_for;
+use super::question::find_question;
 use super::text::{describe, many};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::Verdict;
@@ -15,7 +15,7 @@ pub(in crate::machine) fn require_complete(
     block: &Reground,
     id: &str,
 ) -> Result<(), Refusal> {
-    let slice = work.planned(id)?.clone();
+    let slice = work.find_planned(id)?.clone();
     let mut wrong = Vec::new();
     let mut targets: Vec<(Place, String)> = Vec::new();
     let mut old = Vec::new();
@@ -34,7 +34,7 @@ pub(in crate::machine) fn require_complete(
             );
             continue;
         };
-        let question = question_for(work.before, block, &slice, entry);
+        let question = find_question(work.before, block, &slice, entry);
         let answer = work.facts.anchor(&question)?;
         let place = Place::of(&answer.target);
         let holds = matches!(answer.verdict, Verdict::Verified | Verdict::Moved);

@@ -10,5 +10,5 @@ mod text;
 
 pub(super) use claimed::{require_distinct, stamp};
 pub(super) use complete::require_complete;
-pub(super) use question::{dropped_by, may_drop, questions, work_needs};
+pub(super) use question::{list_dropping_anchors, may_drop, questions, work_needs};
 pub(super) use stored::revalidate_done;

@@ -16,15 +16,15 @@ pub(in crate::machine) fn questions(
 ) -> BTreeSet<AnchorQuestion> {
     let mut by_key: BTreeMap<String, AnchorQuestion> = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
-        let wanted =
-            slice.status == SliceStatus::Done || accepted(block) == Some(slice.slice_id.as_str());
+        let wanted = slice.status == SliceStatus::Done
+            || find_accepted(block) == Some(slice.slice_id.as_str());
         for record in slice
             .evidence
             .iter()
             .filter_map(Evidence::record)
             .filter(|_| wanted)
         {
-            let question = stored_question(snapshot, block, slice, record);
+            let question = ask_stored(snapshot, block, slice, record);
             by_key.insert(question.key(), question);
         }
     }
@@ -42,7 +42,7 @@ pub(super) fn fresh_question(
     claim: &EvidenceClaim,
 ) -> Option<AnchorQuestion> {
     let slice_id = claim_slice(snapshot, block, claim)?;
-    let work = if accepted(block) == Some(slice_id.as_str()) {
+    let work = if find_accepted(block) == Some(slice_id.as_str()) {
         own_question(snapshot, &slice_id).map(WorkOf::Claimed)
     } else {
         let ledger = snapshot.ledger.slices.get(&slice_id);
@@ -65,14 +65,14 @@ pub(super) fn fresh_question(
     })
 }
 
-pub(super) fn stored_question(
+pub(super) fn ask_stored(
     snapshot: &Snapshot,
     block: &Reground,
     slice: &Slice,
     record: &EvidenceRecord,
 ) -> AnchorQuestion {
-    let stored = AnchorQuestion::stored(snapshot, slice, record);
-    match accepted(block) == Some(slice.slice_id.as_str()) {
+    let stored = AnchorQuestion::ask_stored(snapshot, slice, record);
+    match find_accepted(block) == Some(slice.slice_id.as_str()) {
         true => AnchorQuestion {
             work: own_question(snapshot, &slice.slice_id).map(WorkOf::Claimed),
             ..stored
@@ -83,16 +83,16 @@ pub(super) fn stored_question(
 
 /// The question whose answer speaks for this record: the fresh claim it was
 /// stamped from in this block, or the stored one.
-pub(super) fn question_for(
+pub(super) fn find_question(
     snapshot: &Snapshot,
     block: &Reground,
     slice: &Slice,
     record: &EvidenceRecord,
 ) -> AnchorQuestion {
-    claims_for(snapshot, block, &slice.slice_id, &record.criterion)
+    list_claims(snapshot, block, &slice.slice_id, &record.criterion)
         .filter(|claim| claim.anchor == record.anchor)
         .find_map(|claim| fresh_question(snapshot, block, claim))
-        .unwrap_or_else(|| stored_question(snapshot, block, slice, record))
+        .unwrap_or_else(|| ask_stored(snapshot, block, slice, record))
 }
 
 /// The slice a claim speaks of: the one it names, else the one that is
@@ -122,7 +122,7 @@ pub(in crate::machine) fn claim_slice(
     }
 }
 
-pub(super) fn claims_for<'a>(
+pub(super) fn list_claims<'a>(
     snapshot: &'a Snapshot,
     block: &'a Reground,
     id: &'a str,
@@ -135,7 +135,7 @@ pub(super) fn claims_for<'a>(
 
 impl AnchorQuestion {
     /// What an anchor is asked that would be claimed for the slice in work, of no criterion yet.
-    pub fn claimed(
+    pub fn ask_claimed(
         snapshot: &Snapshot,
         slice_id: &str,
         anchor: &str,
@@ -153,7 +153,7 @@ impl AnchorQuestion {
 }
 
 /// The slice this block wants accepted.
-fn accepted(block: &Reground) -> Option<&str> {
+fn find_accepted(block: &Reground) -> Option<&str> {
     block
         .reconcile
         .as_ref()
@@ -164,7 +164,7 @@ fn accepted(block: &Reground) -> Option<&str> {
 /// What must be measured of the slices' work: that of the one to accept, and what became of that of
 /// done ones.
 pub(in crate::machine) fn work_needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
-    set.own = accepted(block).and_then(|id| own_question(snapshot, id));
+    set.own = find_accepted(block).and_then(|id| own_question(snapshot, id));
     for slice in &snapshot.plan.candidate_slices {
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
         if slice.status == SliceStatus::Done
@@ -185,17 +185,17 @@ pub(in crate::machine) fn may_drop(
     id: &str,
     criterion: &str,
 ) -> bool {
-    claims_for(snapshot, block, id, criterion).next().is_some()
+    list_claims(snapshot, block, id, criterion).next().is_some()
 }
 
 /// The anchors by which a criterion leaves a slice.
-pub(in crate::machine) fn dropped_by(
+pub(in crate::machine) fn list_dropping_anchors(
     snapshot: &Snapshot,
     block: &Reground,
     id: &str,
     criterion: &str,
 ) -> String {
-    let claims = claims_for(snapshot, block, id, criterion);
+    let claims = list_claims(snapshot, block, id, criterion);
     let anchors: Vec<String> = claims.map(|claim| format!("`{}`", claim.anchor)).collect();
     anchors.join(", ")
 }

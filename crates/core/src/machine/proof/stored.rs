@@ -1,6 +1,6 @@
 //! What the proof of done slices is worth now.
 
-use super::question::{claims_for, stored_question};
+use super::question::{ask_stored, list_claims};
 use super::text::describe;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::{AnchorAnswer, Verdict};
@@ -127,10 +127,10 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
         let Evidence::Record(record) = entry else {
             continue;
         };
-        let question = stored_question(work.before, block, slice, record);
+        let question = ask_stored(work.before, block, slice, record);
         let answer = work.facts.anchor(&question)?;
         // What is lost stays lost, whatever else is claimed.
-        let mut claims = claims_for(work.before, block, id, &criterion);
+        let mut claims = list_claims(work.before, block, id, &criterion);
         if claims.next().is_some() && (answer.verdict != Verdict::Missing || is_unnamed(answer)) {
             continue;
         }
@@ -184,7 +184,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
             .filter_map(Evidence::record)
             .any(|r| &r.criterion == criterion);
         if !stamped
-            && claims_for(work.before, block, id, criterion)
+            && list_claims(work.before, block, id, criterion)
                 .next()
                 .is_none()
         {

@@ -53,12 +53,13 @@ impl Choice {
             Choice::Accept => may_accept(rule, snapshot),
             Choice::SendBack => may_send_back(rule, snapshot),
             Choice::Reopen => slices.any(|slice| slice.status == SliceStatus::Done),
-            Choice::DropCriteria => slices.any(|slice| may_drop_of(snapshot, slice)),
+            Choice::DropCriteria => slices.any(|slice| may_drop_criterion(snapshot, slice)),
             Choice::Evidence => slices.any(|slice| slice.status != SliceStatus::Cancelled),
             Choice::GoOn => is_wave_over(rule),
             Choice::Stop => !held && may_stop(rule, snapshot),
             Choice::Answers => {
-                !wave::owed(snapshot).is_empty() || wave::audit_to_answer(snapshot).is_some()
+                !wave::list_owed(snapshot).is_empty()
+                    || wave::find_audit_to_answer(snapshot).is_some()
             }
             Choice::AnswersTo => !snapshot.ledger.answers.is_empty(),
             Choice::Select => !held && may_select(rule, snapshot),
@@ -68,7 +69,7 @@ impl Choice {
 
 /// A committed slice with its review and audit waits for a decision.
 pub(super) fn is_to_be_reconciled(rule: Rule, snapshot: &Snapshot) -> bool {
-    rule == Rule::Reconcile && snapshot.slice_in_work().is_some()
+    rule == Rule::Reconcile && snapshot.find_slice_in_work().is_some()
 }
 
 fn may_accept(rule: Rule, snapshot: &Snapshot) -> bool {
@@ -102,14 +103,14 @@ fn may_select(rule: Rule, snapshot: &Snapshot) -> bool {
 }
 
 /// A criterion of the slice may be dropped, with proof that it holds.
-fn may_drop_of(snapshot: &Snapshot, slice: &Slice) -> bool {
+fn may_drop_criterion(snapshot: &Snapshot, slice: &Slice) -> bool {
     slice.status.is_open() && !snapshot.is_committed(&slice.slice_id)
 }
 
 /// The slice in work is committed, or was and is in progress again.
 fn was_reported(snapshot: &Snapshot) -> bool {
     let ledger = snapshot
-        .slice_in_work()
+        .find_slice_in_work()
         .and_then(|id| snapshot.ledger.slices.get(id));
     ledger.is_some_and(|ledger| ledger.reported.is_some())
         && matches!(

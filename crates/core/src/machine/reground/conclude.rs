@@ -1,9 +1,9 @@
 //! The end of a full wave of judges.
 
 use super::choices::is_wave_over;
-use super::rejections::{answer_shape, answer_to, unanswered};
+use super::rejections::{answer_shape, answer_to, describe_unanswered};
 use crate::diagnostic::{Code, Refusal};
-use crate::machine::text::quoted;
+use crate::machine::text::quote_word;
 use crate::machine::wave;
 use crate::machine::work::Work;
 use crate::model::{
@@ -65,7 +65,7 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
             Code::StopDirty,
             format!(
                 "git was told not to look at {}, which HEAD has otherwise",
-                quoted(path)
+                quote_word(path)
             ),
         )
         .replace_hints([
@@ -74,14 +74,14 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
     }
     let run = work.facts.stop_verifier()?;
     let verifier = [STOP_VERIFIER.to_owned()].into();
-    if let Some(command) = work.facts.untrusted(&verifier)?.first() {
+    if let Some(command) = work.facts.list_untrusted(&verifier)?.first() {
         return Err(Refusal::new(
             Code::TrustMissing,
             "the stop verifier was not run: this machine does not trust its scripts",
         )
-        .hint(format!("run `cook trust {}`", quoted(command))));
+        .hint(format!("run `cook trust {}`", quote_word(command))));
     }
-    if !run.passed() {
+    if !run.has_passed() {
         let why = match (&run.problem, &run.receipt) {
             (Some(problem), _) => problem.clone(),
             (None, Some(receipt)) => {
@@ -182,7 +182,7 @@ fn require_wave_answered(
     let Some(no) = noes.find(is_open) else {
         return Ok(());
     };
-    let what = unanswered(&no);
+    let what = describe_unanswered(&no);
     Err(Refusal::new(Code::NoUnanswered, what).replace_hints([
         answer_shape(&no),
         "or one `reason` beside `go_on` that answers each of them".to_owned(),

@@ -45,7 +45,7 @@ impl Selection {
 }
 
 /// What must be measured beside the facts of `dispatch`. No gate is run for it.
-pub fn found_needs(snapshot: &Snapshot) -> FactSet {
+pub fn list_needs(snapshot: &Snapshot) -> FactSet {
     let nothing = Reground::default();
     let mut set = FactSet {
         head: true,
@@ -60,7 +60,7 @@ pub fn found_needs(snapshot: &Snapshot) -> FactSet {
 /// What any report of the role that is due begins from.
 ///
 /// # Errors
-/// Only `fact_missing`, when the facts are not those of `dispatch` and [`found_needs`].
+/// Only `fact_missing`, when the facts are not those of `dispatch` and [`list_needs`].
 pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<Found, Refusal> {
     let mut work = Work::new(snapshot, facts, due.clone());
     // Before the first commit there is nothing to hold the documents against.
@@ -101,7 +101,7 @@ fn find_unrun(work: &Work) -> BTreeMap<String, String> {
         let stale = records.filter(|record| {
             let before = work.before.plan.slice(&slice.slice_id);
             let key = before
-                .map(|before| AnchorQuestion::stored(work.before, before, record).key())
+                .map(|before| AnchorQuestion::ask_stored(work.before, before, record).key())
                 .unwrap_or_default();
             let answer = work.facts.anchors.get(&key);
             answer.is_some_and(|answer| answer.verdict == Verdict::Stale)

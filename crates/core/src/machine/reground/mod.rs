@@ -15,18 +15,18 @@ use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::FactSet;
 use crate::machine::planning::Merged;
 use crate::machine::rule::Rule;
-use crate::machine::text::quoted;
-use crate::machine::trust::named_commands;
+use crate::machine::text::quote_word;
+use crate::machine::trust::list_named_commands;
 use crate::machine::work::Work;
 use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{
     Caches, Conclude, Count, Decision, Policy, Reground, SliceStatus, Snapshot, Submission,
 };
-use crate::report::{advice, is_named, items_of};
+use crate::report::{advice, is_named, list_items};
 pub use choices::Choice;
 use conclude::conclude;
 use found::put_right;
-pub use found::{Found, Selection, find_slice, find_state, found_needs};
+pub use found::{Found, Selection, find_slice, find_state, list_needs};
 use policy::{apply_policy, ask_for_trust};
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
 use rejections::{answer_audit, answer_cancelled, answer_rejections, answer_review, note_slices};
@@ -57,7 +57,7 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     {
         set.ranges.insert(basis);
     }
-    set.trust = named_commands(snapshot, block);
+    set.trust = list_named_commands(snapshot, block);
     // All of it is asked above.
     set.standing = None;
     set.brief = brief::reground_question(snapshot, block.brief.as_ref());
@@ -212,7 +212,7 @@ fn tell_cleared(work: &mut Work, block: &Reground) {
     ] {
         let Some(given) = given else { continue };
         let cleared = named.iter().filter(|id| !given.contains(id));
-        let cleared: Vec<String> = cleared.map(|id| quoted(id)).collect();
+        let cleared: Vec<String> = cleared.map(|id| quote_word(id)).collect();
         if !cleared.is_empty() {
             let what = format!("`{key}` no longer names {}", cleared.join(", "));
             work.findings
@@ -232,8 +232,13 @@ fn require_nothing_named(
     }
     let blockers = &work.next.state.release_blocker_ids;
     let gaps = &work.next.ledger.high_value_gaps;
-    let mut named: Vec<String> = blockers.iter().chain(gaps).map(|id| quoted(id)).collect();
-    let deviations = submission.map(|it| items_of(&it.report, "canonical_blockers_or_deviations"));
+    let mut named: Vec<String> = blockers
+        .iter()
+        .chain(gaps)
+        .map(|id| quote_word(id))
+        .collect();
+    let deviations =
+        submission.map(|it| list_items(&it.report, "canonical_blockers_or_deviations"));
     named.extend(deviations.into_iter().flatten().filter(|it| is_named(it)));
     if named.is_empty() {
         return Ok(());
@@ -250,7 +255,7 @@ fn require_nothing_named(
 /// A re-ground must change what happens next.
 fn require_progress(work: &Work, block: &Reground, changed: bool) -> Result<(), Refusal> {
     let head = work.facts.head()?;
-    let is_red = wave::room_at(&work.next, head).is_some_and(|room| !room.red.is_empty());
+    let is_red = wave::find_room(&work.next, head).is_some_and(|room| !room.red.is_empty());
     if is_red
         && drift::end_is_near(&work.next)
         && work.next.state.continuation_policy == Policy::Continue

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Refusal};
 use crate::machine::answers;
-use crate::machine::text::quoted;
+use crate::machine::text::quote_word;
 use crate::machine::trust::open_commands;
 use crate::machine::work::Work;
 use crate::model::{Policy, PolicyChange, Reground, Waiting, WaitingKind};
@@ -41,13 +41,13 @@ pub(super) fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Ok(());
     }
-    let commands = work.facts.untrusted(&open_commands(&work.next))?;
+    let commands = work.facts.list_untrusted(&open_commands(&work.next))?;
     if commands.is_empty() {
         return Ok(());
     }
     let exit = commands
         .iter()
-        .map(|command| format!("cook trust {}", quoted(command)))
+        .map(|command| format!("cook trust {}", quote_word(command)))
         .collect::<Vec<_>>()
         .join(" && ");
     work.next.state.continuation_policy = Policy::AwaitUserInput;

@@ -3,7 +3,7 @@
 use super::choices;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::active::active_from;
-use crate::machine::asked::{add_new, asked_by};
+use crate::machine::asked::{add_new, list_requests};
 use crate::machine::assurance::note_accepted;
 use crate::machine::records::attach;
 use crate::machine::work::Work;
@@ -20,7 +20,7 @@ pub(super) fn apply_reconcile(
     submission: Option<&Submission>,
 ) -> Result<Vec<String>, Refusal> {
     let id = &reconcile.slice_id;
-    let slice = work.planned(id)?;
+    let slice = work.find_planned(id)?;
     let status = slice.status;
     let is_active = work.active_id().as_deref() == Some(id);
     let rule = work.due.rule;
@@ -38,7 +38,7 @@ pub(super) fn apply_reconcile(
             ])),
         },
         Decision::Reopened if may_send_back || status == SliceStatus::Done => {
-            let findings = findings_to_fix(work, id, &reconcile.findings)?;
+            let findings = list_findings_to_fix(work, id, &reconcile.findings)?;
             work.reopen(id, findings, submission);
             Ok(vec![id.clone()])
         }
@@ -61,7 +61,7 @@ pub(super) fn reopen(
     let mut opened = Vec::new();
     for reopen in &block.reopen {
         let id = &reopen.slice_id;
-        let status = work.planned(id)?.status;
+        let status = work.find_planned(id)?.status;
         let committed = work.next.active.status == ActiveStatus::Committed
             && work.active_id().as_deref() == Some(id);
         let may = status == SliceStatus::Done || status.is_open() && reopen.at.is_some();
@@ -99,10 +99,10 @@ pub(super) fn reopen(
 /// What the next attempt must fix: the review's findings and follow-up, and what the regrounder
 /// adds. What an audit says of the rest of the project is the plan's. A review that said yes asks
 /// for nothing, so there the regrounder must.
-fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<String>, Refusal> {
+fn list_findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<String>, Refusal> {
     let ledger = work.next.ledger.slices.get(id);
     let review = ledger.and_then(|ledger| ledger.review.as_ref());
-    let mut findings = review.map(asked_by).unwrap_or_default();
+    let mut findings = review.map(list_requests).unwrap_or_default();
     let more: Vec<&String> = more.iter().filter(|text| is_named(text)).collect();
     if more.is_empty() && !review.is_some_and(ReviewNote::rejects) {
         return Err(Refusal::new(

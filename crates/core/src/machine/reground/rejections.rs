@@ -19,8 +19,9 @@ pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<boo
     let owed = work.next.ledger.unanswered.clone();
     let open = || owed.iter().filter(|no| answer_to(block, no).is_none());
     if let Some(first) = open().next() {
-        let finding = |no: &Blocker| Finding::new(Code::NoUnanswered, unanswered(no)).at(&*no.id);
-        return Err(Refusal::new(Code::NoUnanswered, unanswered(first))
+        let finding =
+            |no: &Blocker| Finding::new(Code::NoUnanswered, describe_unanswered(no)).at(&*no.id);
+        return Err(Refusal::new(Code::NoUnanswered, describe_unanswered(first))
             .with(open().map(finding).collect())
             .replace_hints([answer_shape(first)]));
     }
@@ -40,7 +41,7 @@ pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, R
     let no = wave::review_blocker(review);
     if answer_to(block, &no).is_none() {
         return Err(
-            Refusal::new(Code::NoUnanswered, unanswered(&no)).replace_hints([
+            Refusal::new(Code::NoUnanswered, describe_unanswered(&no)).replace_hints([
                 "reopen the slice: `\"reconcile\": {\"slice_id\": …, \"decision\": \"reopened\"}`"
                     .to_owned(),
                 answer_shape(&no),
@@ -96,7 +97,7 @@ pub(super) fn answer_to<'a>(block: &'a Reground, no: &Blocker) -> Option<&'a str
 }
 
 /// What is said of a no that nobody answered.
-pub(super) fn unanswered(no: &Blocker) -> String {
+pub(super) fn describe_unanswered(no: &Blocker) -> String {
     format!("{} is not answered: {}", no.id, no.what.join("; "))
 }
 
@@ -150,8 +151,8 @@ fn names(text: &str, id: &str) -> bool {
 /// What was answered with a slice that this report cancels is answered anew, and what cancelled slices
 /// leave is answered. A report that stops the work may leave that to the next.
 pub(super) fn answer_cancelled(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
-    let again = wave::owed_again(&mut work.next, &work.before.plan);
-    let mut left = wave::left_by_cancelled(&work.next);
+    let again = wave::take_back_answers(&mut work.next, &work.before.plan);
+    let mut left = wave::list_left_by_cancelled(&work.next);
     left.retain(|no| again.iter().all(|known| known.id != no.id));
     if block.policy.is_some() {
         left.retain(|no| answer_to(block, no).is_some());
@@ -183,12 +184,12 @@ fn refuse_left(no: &Blocker, is_again: bool) -> Refusal {
 
 /// An answer to a no that nobody said would be lost.
 fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
-    let mut known: Vec<String> = wave::owed(work.before)
+    let mut known: Vec<String> = wave::list_owed(work.before)
         .into_iter()
         .map(|no| no.id)
         .collect();
     known.extend(slices::rejection(work.before).map(|review| wave::review_blocker(review).id));
-    known.extend(wave::audit_to_answer(work.before).map(|no| no.id));
+    known.extend(wave::find_audit_to_answer(work.before).map(|no| no.id));
     let plan = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
     let cancelled: Vec<&String> = plan
         .filter(|slice| slice.status == Some(SliceStatus::Cancelled))
@@ -197,7 +198,7 @@ fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
     let answered = work.before.ledger.answered_rejections.iter();
     let again = answered.filter(|it| it.slices.iter().any(|id| cancelled.contains(&id)));
     known.extend(again.map(|answered| answered.no.id.clone()));
-    let left = wave::left_without(work.before, &cancelled);
+    let left = wave::list_left_without(work.before, &cancelled);
     known.extend(left.into_iter().map(|no| no.id));
     let mut seen = BTreeSet::new();
     known.retain(|id| seen.insert(id.clone()));

@@ -2,7 +2,7 @@
 
 use super::choices;
 use super::recover::move_basis;
-use crate::diagnostic::{Code, Finding, Refusal, listed_are};
+use crate::diagnostic::{Code, Finding, Refusal, list_with_verb};
 use crate::machine::active::active_from;
 use crate::machine::facts::{Facts, Range, stale_stop_verifier};
 use crate::machine::slices::{SliceGraph, require_selectable, waits_for};
@@ -14,7 +14,7 @@ use crate::model::{
 
 /// After a `stop` every slice is closed, so that none can be selected.
 pub(super) fn apply_select(work: &mut Work, block: &Reground, id: &str) -> Result<(), Refusal> {
-    let slice = work.planned(id)?.clone();
+    let slice = work.find_planned(id)?.clone();
     let active = work.active_id();
     if active.as_deref() == Some(id) {
         return match holds_up(work, block, &slice) {
@@ -80,7 +80,7 @@ fn say_lost(work: &Work, slice: &Slice, refusal: Refusal) -> Refusal {
         None => refusal,
         Some(first) => refusal.replace_hints([format!(
             "{} not done any more, any report opens it again: select `{first}`, or what `cook ready` lists",
-            listed_are(&lost)
+            list_with_verb(&lost)
         )]),
     }
 }

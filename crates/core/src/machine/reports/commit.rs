@@ -7,10 +7,10 @@ use crate::machine::facts::{CommitFacts, GateRun, Range};
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{ReportRecord, Rest, surface_matches, surface_names};
-use crate::report::items_of;
+use crate::report::list_items;
 
 /// The full id of the reported commit, after every check on it.
-pub(super) fn commit_of(work: &Work, slice_id: &str) -> Result<String, Refusal> {
+pub(super) fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     let facts = work.facts.commit()?;
     let Some(id) = &facts.id else {
         return Err(Refusal::new(
@@ -129,7 +129,7 @@ pub(super) fn note_outside_surfaces(
         .cloned()
         .collect();
     if !outside.is_empty() {
-        let reasons = said_of(report, &outside);
+        let reasons = list_said_of(report, &outside);
         let said = match reasons.is_empty() {
             true => "; the implementer gives no reason".to_owned(),
             false => format!("; the implementer says: {}", reasons.join("; ")),
@@ -144,8 +144,8 @@ pub(super) fn note_outside_surfaces(
 }
 
 /// What a report says of paths besides their names.
-fn said_of(report: &ReportRecord, paths: &[String]) -> Vec<String> {
-    let files = items_of(report, "files_changed");
+fn list_said_of(report: &ReportRecord, paths: &[String]) -> Vec<String> {
+    let files = list_items(report, "files_changed");
     files
         .into_iter()
         .filter(|item| {

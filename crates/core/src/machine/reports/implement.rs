@@ -1,6 +1,6 @@
 //! An implementer's report: a commit of the slice, or why the plan must change first.
 
-use super::commit::{claim, commit_of, note_outside_surfaces, note_runs, surfaces};
+use super::commit::{claim, find_commit, note_outside_surfaces, note_runs, surfaces};
 use crate::diagnostic::{Code, Finding, Refusal, without_escapes};
 use crate::machine::asked::add_new;
 use crate::machine::drift;
@@ -8,7 +8,7 @@ use crate::machine::due::require_reground;
 use crate::machine::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
 use crate::machine::records::attach;
 use crate::machine::taken::take_vanished_away;
-use crate::machine::text::quoted;
+use crate::machine::text::quote_word;
 use crate::machine::trust::handoff_commands;
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
@@ -66,11 +66,11 @@ pub(in crate::machine) fn implement(
     submission: &Submission,
 ) -> Result<(), Refusal> {
     require_active(work, slice_id)?;
-    let commit = commit_of(work, slice_id)?;
+    let commit = find_commit(work, slice_id)?;
     take_vanished_away(work)?;
-    let names = work.facts.untrusted(&handoff_commands(work.before))?;
+    let names = work.facts.list_untrusted(&handoff_commands(work.before))?;
     if !names.is_empty() {
-        let trust = |name: &String| format!("run `cook trust {}`", quoted(name));
+        let trust = |name: &String| format!("run `cook trust {}`", quote_word(name));
         return Err(Refusal::new(
             Code::TrustMissing,
             format!(
@@ -83,13 +83,13 @@ pub(in crate::machine) fn implement(
     let runs = work.facts.gates()?.to_vec();
     let red: Vec<&GateRun> = runs
         .iter()
-        .filter(|run| run.gate.required && !run.passed())
+        .filter(|run| run.gate.required && !run.has_passed())
         .collect();
     let green = red.is_empty();
     let findings: Vec<String> = red.iter().map(|run| red_gate(run)).collect();
     for run in runs
         .iter()
-        .filter(|run| !run.gate.required && !run.passed())
+        .filter(|run| !run.gate.required && !run.has_passed())
     {
         work.findings
             .push(Finding::new(Code::GateOptionalRed, red_gate(run)).at(run.gate.name.clone()));
@@ -181,7 +181,7 @@ fn red_gate(run: &GateRun) -> String {
     let Some(receipt) = &run.receipt else {
         return format!("gate `{name}` did not run");
     };
-    if receipt.passed() {
+    if receipt.has_passed() {
         return format!("gate `{name}` passes at the basis too, and must fail there");
     }
     let how = receipt.ending();
@@ -240,7 +240,7 @@ fn write_evidence(work: &mut Work, slice_id: &str, commit: &str, runs: &[GateRun
         recorded_at: Some(work.now()),
         summary: format!(
             "{} of {} gates passed",
-            runs.iter().filter(|run| run.passed()).count(),
+            runs.iter().filter(|run| run.has_passed()).count(),
             runs.len()
         ),
         runs: receipts,

@@ -20,7 +20,7 @@ pub(in crate::machine) fn review(
     submission: &Submission,
 ) -> Result<(), Refusal> {
     require_same_tree(work, submission)?;
-    let (id, head, criteria) = committed_key(work)?;
+    let (id, head, criteria) = find_committed_key(work)?;
     require_new_words(work, submission)?;
     let seq = work.seq();
     let is_shown = !work.ledger(&id).offered.is_empty();
@@ -49,7 +49,7 @@ pub(in crate::machine) fn audit(
     submission: &Submission,
 ) -> Result<(), Refusal> {
     require_same_tree(work, submission)?;
-    let (id, head, criteria) = committed_key(work)?;
+    let (id, head, criteria) = find_committed_key(work)?;
     let seq = work.seq();
     let rejects = finds_disorder(work, &id, verdicts, submission);
     set_audit_aside(work.ledger(&id));
@@ -83,7 +83,7 @@ fn finds_disorder(work: &Work, id: &str, verdicts: &Verdicts, submission: &Submi
         || !untrue(&submission.report).is_empty()
 }
 
-fn committed_key(work: &mut Work) -> Result<(String, String, String), Refusal> {
+fn find_committed_key(work: &mut Work) -> Result<(String, String, String), Refusal> {
     let id = work
         .active_id()
         .filter(|_| work.next.active.status == ActiveStatus::Committed)

@@ -3,7 +3,7 @@
 use super::read_only::require_same_tree;
 use crate::diagnostic::{Code, Refusal};
 use crate::digest::hex;
-use crate::machine::asked::rated_besides;
+use crate::machine::asked::list_other_ratings;
 use crate::machine::assurance::note_lowest;
 use crate::machine::text::short;
 use crate::machine::work::Work;
@@ -24,7 +24,7 @@ pub(in crate::machine) fn judge(
     require_latest_commit(work, verdicts, &head)?;
     let seq = work.seq();
     let mut blockers: Vec<String> = verdicts.findings.clone();
-    blockers.extend(rated_besides(&verdicts.findings, &verdicts.concerns));
+    blockers.extend(list_other_ratings(&verdicts.findings, &verdicts.concerns));
     blockers.extend(counts(verdicts));
     let wave = &mut work.next.ledger.wave;
     wave.votes

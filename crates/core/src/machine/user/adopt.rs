@@ -1,7 +1,7 @@
 //! What was changed outside becomes the log's, or goes.
 
 use super::refusal;
-use crate::diagnostic::{Code, Finding, Refusal, listed_are};
+use crate::diagnostic::{Code, Finding, Refusal, list_with_verb};
 use crate::machine::due::require_reground;
 use crate::machine::work::Work;
 use crate::machine::{planning, wave};
@@ -58,7 +58,7 @@ pub(in crate::machine) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refu
         );
     }
     take_up_again(work, plan)?;
-    let again = wave::owed_again(&mut work.next, &work.before.plan);
+    let again = wave::take_back_answers(&mut work.next, &work.before.plan);
     wave::owe(&mut work.next.ledger.unanswered, again);
     work.displace = true;
     let changed = list_changed(work);
@@ -77,7 +77,7 @@ fn list_changed(work: &Work) -> String {
         .collect();
     match named.len() {
         0 => "no slice is another, but perhaps their order".to_owned(),
-        1..=NAMED => format!("{} new or changed", listed_are(&named)),
+        1..=NAMED => format!("{} new or changed", list_with_verb(&named)),
         more => format!("{more} slices are new or changed"),
     }
 }

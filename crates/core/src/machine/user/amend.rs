@@ -18,7 +18,7 @@ pub(in crate::machine) fn amend(
             "an amendment needs a text and a reason",
         ));
     }
-    let slice = work.planned(slice_id)?;
+    let slice = work.find_planned(slice_id)?;
     if !slice.status.is_open() {
         return Err(Refusal::new(
             Code::SelectClosed,

@@ -15,9 +15,9 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
             .push(Finding::new(Code::AnswersEnded, answer.note()));
     }
     // Nobody's no ends with a mission: the next re-ground says what becomes of it.
-    let audit = wave::audit_to_answer(work.before);
+    let audit = wave::find_audit_to_answer(work.before);
     cancel_open(work);
-    let mut noes = wave::left_by_cancelled(&work.next);
+    let mut noes = wave::list_left_by_cancelled(&work.next);
     noes.retain(|no| !no.is_users());
     noes.extend(audit);
     let next = &mut work.next;

@@ -6,8 +6,8 @@ use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::machine::asked::add_new;
 use crate::machine::due::require_reground;
 use crate::machine::facts::FactSet;
-use crate::machine::gone::own_question_at;
-use crate::machine::text::{quoted, short};
+use crate::machine::gone::ask_own_at;
+use crate::machine::text::{quote_word, short};
 use crate::machine::trust::open_commands;
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::wave::review_blocker;
@@ -26,16 +26,16 @@ pub(in crate::machine) fn resume_needs(snapshot: &Snapshot, resume: &Resume, set
     set.contract |= resume.settings;
     if resume.review_again {
         let id = snapshot.active.slice_id.as_deref().unwrap_or_default();
-        let head = reviewed_head(snapshot);
+        let head = find_reviewed_head(snapshot);
         let question = head.as_deref();
-        let question = question.and_then(|head| own_question_at(snapshot, id, head));
+        let question = question.and_then(|head| ask_own_at(snapshot, id, head));
         set.committed = question.or(set.committed.take());
         set.on_head.extend(head);
     }
 }
 
 /// The commit at which the slice in work was sent back, while no newer one was reported.
-fn reviewed_head(snapshot: &Snapshot) -> Option<String> {
+fn find_reviewed_head(snapshot: &Snapshot) -> Option<String> {
     let id = snapshot.active.slice_id.as_ref()?;
     let ledger = snapshot.ledger.slices.get(id)?;
     let is_newest = ledger.head.is_none() && ledger.reported == ledger.last_head;
@@ -73,7 +73,7 @@ pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(),
     }
     leave(work, resume)?;
     let heard = &work.before.ledger.answers;
-    if let Some(said) = said_beside(resume).filter(|_| work.next.ledger.answers == *heard)
+    if let Some(said) = find_other_words(resume).filter(|_| work.next.ledger.answers == *heard)
         && work.next.mission == work.before.mission
     {
         brief::hear(work, said);
@@ -105,7 +105,7 @@ fn trust_changes_nothing(work: &Work, resume: &Resume) -> Result<bool, Refusal> 
         && (!waited_for
             || !work
                 .facts
-                .untrusted(&open_commands(work.before))?
+                .list_untrusted(&open_commands(work.before))?
                 .is_empty()))
 }
 
@@ -155,7 +155,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             }
         }
         (_, Some(WaitingKind::Trust)) => {
-            let untrusted = work.facts.untrusted(&open_commands(work.before))?;
+            let untrusted = work.facts.list_untrusted(&open_commands(work.before))?;
             if let Some(command) = untrusted.first() {
                 if refuses_trust(work, resume) {
                     return Ok(());
@@ -165,7 +165,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                     format!("`{command}` is not trusted"),
                 )
                 .replace_hints([
-                    format!("run `cook trust {}`", quoted(command)),
+                    format!("run `cook trust {}`", quote_word(command)),
                     "or `cook answer 'no: WHY'`, and the plan is changed".to_owned(),
                 ]));
             }
@@ -193,7 +193,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
 
 /// The user says no to commands of the plan, in words: they bind, and the plan is looked at again.
 fn refuses_trust(work: &mut Work, resume: &Resume) -> bool {
-    let Some(no) = said_beside(resume).filter(|said| !is_yes(said)) else {
+    let Some(no) = find_other_words(resume).filter(|said| !is_yes(said)) else {
         return false;
     };
     answers::keep(work, no);
@@ -204,7 +204,7 @@ fn refuses_trust(work: &mut Work, resume: &Resume) -> bool {
 }
 
 /// Words that the user gives beside whatever else.
-fn said_beside(resume: &Resume) -> Option<&str> {
+fn find_other_words(resume: &Resume) -> Option<&str> {
     let said = resume.answer.as_deref();
     said.filter(|text| is_named(text))
 }
@@ -270,7 +270,7 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
         keep_voided(work, &id);
         return Ok(());
     }
-    let Some(head) = reviewed_head(work.before) else {
+    let Some(head) = find_reviewed_head(work.before) else {
         return Err(refusal(format!(
             "slice `{id}` has no commit that was reviewed last"
         )));

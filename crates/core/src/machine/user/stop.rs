@@ -103,7 +103,7 @@ pub(super) fn cancel_open(work: &mut Work) {
     }
     work.go_idle();
     wave::void(&mut work.next);
-    let again = wave::owed_again(&mut work.next, &work.before.plan);
+    let again = wave::take_back_answers(&mut work.next, &work.before.plan);
     wave::owe(&mut work.next.ledger.unanswered, again);
 }
 

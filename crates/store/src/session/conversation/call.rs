@@ -2,7 +2,7 @@
 
 use crate::session::hash::ContentHash;
 use crate::session::reference::{On, Ref};
-use crate::session::supplier::{Action, Answer, Transport, combined};
+use crate::session::supplier::{Action, Answer, Transport, combine};
 use cook_core::schema::GivenSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl Reply {
         now.usage = before
             .usage
             .zip(now.usage.take())
-            .map(|(one, two)| combined(&one, &two, |a, b| a + b));
+            .map(|(one, two)| combine(&one, &two, |a, b| a + b));
         now.head_before = before.head_before;
         now.head_after = now.head_after.take().or(before.head_after);
         now.commits.splice(..0, before.commits);

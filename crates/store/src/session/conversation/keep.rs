@@ -12,14 +12,14 @@ use crate::session::seed::begin_window;
 use crate::session::stored::{Entry, Object};
 use crate::session::supplier::Answer;
 use crate::session::value::{Exchange, Kind};
-use cook_core::diagnostic::{Lines, clean, redacted};
+use cook_core::diagnostic::{Lines, clean, redact};
 
 /// Characters of a question by which it is known again.
 const FIRST: usize = 60;
 
 /// The beginning of what was said, on one line, without secrets.
 fn first_words(say: &str) -> String {
-    let line = redacted(&clean(say, Lines::Fold));
+    let line = redact(&clean(say, Lines::Fold));
     match line.char_indices().nth(FIRST) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
@@ -28,7 +28,7 @@ fn first_words(say: &str) -> String {
 
 impl Talk<'_> {
     /// What is noted before anything is started.
-    pub(super) fn about_to(&self, kind: Kind) -> CallRecord {
+    pub(super) fn record_about_to(&self, kind: Kind) -> CallRecord {
         CallRecord {
             kind: Some(kind),
             prior: Some(self.start.prior()),
@@ -50,7 +50,7 @@ impl Talk<'_> {
     }
 
     /// The same with what a turn took and did.
-    pub(super) fn line_of(&self, answer: Answer) -> CallRecord {
+    pub(super) fn record_turn(&self, answer: Answer) -> CallRecord {
         let schema = self.call.schema.map(|schema| schema.value().to_string());
         CallRecord {
             schema_hash: schema.map(|text| ContentHash::of("cook/schema/1", &[text.as_bytes()])),
@@ -134,7 +134,7 @@ impl Talk<'_> {
             exchange: Some(names.exchange),
             episode: Some(names.episode),
             series: names.series,
-            ..self.line_of(answer.clone())
+            ..self.record_turn(answer.clone())
         };
         self.store.keep(&Batch {
             objects,
@@ -170,7 +170,7 @@ impl Talk<'_> {
         let Some((window, series)) = window.zip(series) else {
             return Ok(None);
         };
-        let sealed = self.store.sealed(window.name)?;
+        let sealed = self.store.find_successor(window.name)?;
         Ok(sealed.is_none().then_some((window.name, series)))
     }
 

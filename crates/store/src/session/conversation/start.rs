@@ -73,7 +73,7 @@ pub(super) fn resolve(
     }
     match (on, capability) {
         (On::Episode(name), Capability::Repl) if purpose == Purpose::Talk => {
-            match store.sealed(name).map_err(keep)? {
+            match store.find_successor(name).map_err(keep)? {
                 None => Ok(start),
                 Some(series) => {
                     let prior = Prior {

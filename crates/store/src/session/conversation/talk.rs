@@ -60,7 +60,7 @@ pub(in crate::session) fn call_as(
                 exchange: Some(name),
                 class: failed.class.map(str::to_owned),
                 reset_at: failed.reset_at,
-                ..talk.line_of(*failed.known)
+                ..talk.record_turn(*failed.known)
             },
             None => talk.line(),
         };
@@ -216,7 +216,7 @@ impl Talk<'_> {
         let names = Names::new(self.capability == Capability::Repl);
         let _in_flight = self
             .store
-            .begin(names.exchange, &self.about_to(kind))
+            .begin(names.exchange, &self.record_about_to(kind))
             .map_err(|error| self.keep(error))?;
         let turn = Turn {
             name: names.exchange,
@@ -248,7 +248,7 @@ impl Talk<'_> {
         let said = Said {
             kind,
             say,
-            recap: recap.or_else(|| self.reported_recap(&answer)),
+            recap: recap.or_else(|| self.find_recap(&answer)),
             answer,
             transport,
         };
@@ -262,7 +262,7 @@ impl Talk<'_> {
     }
 
     /// A supplier's own compaction begins a new window where a chain goes on.
-    fn reported_recap(&self, answer: &Answer) -> Option<String> {
+    fn find_recap(&self, answer: &Answer) -> Option<String> {
         answer.compaction.clone().filter(|_| self.start.grows)
     }
 
