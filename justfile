@@ -39,6 +39,7 @@ picture:
 
 # The proofs, each for a minute or two.
 proofs:
+    ./proofs/exploration.sh --short
     ./proofs/mutants.sh --short
     ./proofs/crash-sweep.sh --short
     ./proofs/concurrency.sh --short

@@ -46,6 +46,7 @@ pub struct Outcome {
     pub transitions: usize,
     pub refused: usize,
     pub time: Duration,
+    /// Whether states were left unexpanded.
     pub truncated: bool,
     pub rules: BTreeMap<Rule, usize>,
     pub codes: BTreeMap<Code, usize>,
@@ -74,8 +75,8 @@ pub struct Explorer<'a> {
     prompts: Prompts,
 }
 
-/// Explores one workflow and panics with the path at the first breach.
-pub fn explore(bounds: &Bounds) -> Outcome {
+/// Explores the first so many states of a workflow and panics with the path at the first breach.
+pub fn explore(bounds: &Bounds, most: usize) -> Outcome {
     let started = Instant::now();
     let mut explorer = Explorer {
         bounds,
@@ -95,7 +96,7 @@ pub fn explore(bounds: &Bounds) -> Outcome {
     explorer.start();
     let mut at = 0;
     while at < explorer.nodes.len() {
-        if explorer.nodes.len() > MAX_STATES {
+        if at >= most || explorer.nodes.len() > MAX_STATES {
             explorer.outcome.truncated = true;
             println!("{}: {at} of {} expanded", bounds.name, explorer.nodes.len());
             break;
@@ -487,13 +488,16 @@ impl Explorer<'_> {
         let is_done = |node: &Node| node.snapshot.state.continuation_policy == Policy::Done;
         let stopped = |node: &Node| node.snapshot.state.continuation_policy != Policy::Continue;
         self.outcome.done = self.nodes.iter().filter(|node| is_done(node)).count();
-        let to_done = self.reaches(&is_done);
-        let to_stop = self.reaches(&stopped);
-        self.outcome.lost = (0..self.nodes.len())
-            .filter(|&index| !to_done[index])
-            .map(|index| self.path(u32::try_from(index).unwrap()))
-            .collect();
-        self.outcome.restless = to_stop.iter().filter(|reached| !**reached).count();
+        // Where nobody looked on, nothing is known of what can be reached.
+        if !self.outcome.truncated {
+            let to_done = self.reaches(&is_done);
+            let to_stop = self.reaches(&stopped);
+            self.outcome.lost = (0..self.nodes.len())
+                .filter(|&index| !to_done[index])
+                .map(|index| self.path(u32::try_from(index).unwrap()))
+                .collect();
+            self.outcome.restless = to_stop.iter().filter(|reached| !**reached).count();
+        }
         self.outcome.states = self.nodes.len();
         self.outcome.prompts = std::mem::take(&mut self.prompts);
         self.outcome.time = started.elapsed();

@@ -151,9 +151,34 @@ const WORKFLOWS: &[Bounds] = &[
     },
 ];
 
+/// So many states of each workflow, nearest first, are looked at where nobody asks for more: what the tests
+/// below ask of all workflows together is met by then.
+const NEAREST: usize = 12_000;
+
+/// What is explored.
+struct Extent {
+    /// So many states of each workflow.
+    most: usize,
+    /// Words, one of which a workflow's name holds; none for all workflows.
+    named: Option<String>,
+}
+
+/// `COOK_EXPLORE`: `whole` for every state of every workflow (`proofs/exploration.sh`), a number for so many of each,
+/// other words for every state of the workflows so named (`undo,user`).
+static EXTENT: LazyLock<Extent> = LazyLock::new(|| {
+    let asked = std::env::var("COOK_EXPLORE").ok();
+    let number = asked.as_ref().map(|asked| asked.parse());
+    let most = match number {
+        None => NEAREST,
+        Some(Ok(number)) => number,
+        Some(Err(_)) => usize::MAX,
+    };
+    let named = asked.filter(|asked| most == usize::MAX && asked != "whole");
+    Extent { most, named }
+});
+
 static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| {
-    // `COOK_EXPLORE=undo,user` explores only the workflows so named.
-    let only = std::env::var("COOK_EXPLORE").unwrap_or_default();
+    let only = EXTENT.named.as_deref().unwrap_or_default();
     let wanted = WORKFLOWS
         .iter()
         .rev()
@@ -164,7 +189,7 @@ static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| {
         for _ in 0..2 {
             scope.spawn(|| {
                 while let Some(bounds) = { left.lock().unwrap().pop() } {
-                    let outcome = explore(bounds);
+                    let outcome = explore(bounds, EXTENT.most);
                     println!(
                         "{:>7} states {:>8} transitions {:>8} refusals {:>6.1} s  {}",
                         outcome.states,
@@ -189,7 +214,7 @@ fn the_prompt_of_a_role_holds_what_its_report_is_decided_by() {
         println!("{lack}");
     }
     assert!(lacks.is_empty(), "{} fields", lacks.len());
-    if std::env::var("COOK_EXPLORE").is_ok() {
+    if EXTENT.named.is_some() {
         return;
     }
     let found = OUTCOMES.iter().map(|outcome| &outcome.prompts);
@@ -207,9 +232,23 @@ fn the_prompt_of_a_role_holds_what_its_report_is_decided_by() {
 
 #[test]
 fn from_every_state_done_and_a_stop_stay_reachable() {
+    let is_whole = EXTENT.most == usize::MAX;
+    let ended = OUTCOMES.iter().filter(|outcome| !outcome.truncated);
+    assert!(
+        EXTENT.most < NEAREST || ended.count() > 0,
+        "no workflow is small enough to be explored to its end"
+    );
     for outcome in OUTCOMES.iter() {
-        assert!(!outcome.truncated, "{} is endless", outcome.name);
-        assert!(outcome.done > 0, "{} never ends", outcome.name);
+        assert!(
+            outcome.done > 0 || EXTENT.most < NEAREST,
+            "{} never ends",
+            outcome.name
+        );
+        assert!(
+            !outcome.truncated || !is_whole,
+            "{} is endless",
+            outcome.name
+        );
         assert!(
             outcome.lost.is_empty(),
             "{}: {} states cannot reach done, the first by {}",
