@@ -9,7 +9,7 @@ use cook_core::model::{Actor, Event, PAUSED_BY_HAND};
 
 const UNHEARD: &str = "paused; what you gave as the reason binds nobody: no person is at a terminal, and `--as-user` was not said";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct PauseArgs {
     /// Why
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
