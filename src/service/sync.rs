@@ -6,7 +6,7 @@ use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::model::{Snapshot, Sync};
 use cook_remote::{Offer, Remote, Side};
-use cook_store::store::{Committed, Sign, Staged, Tip};
+use cook_store::store::{Committed, Sign, Staged, Store, Tip};
 use std::time::Duration;
 
 /// How often a transition is decided again when somebody else was first.
@@ -58,9 +58,10 @@ impl<'w> CommitPoint<'w> {
         let Some(before) = before else {
             return staged.commit_once(sign, |_| Ok(()));
         };
+        let store = self.workspace.store()?;
         let mut committed = staged.commit_once(sign, |tip| {
             carriage::check_new(self.workspace, &before.commit, &tip.commit)?;
-            match self.remote.offer(&self.offer(before, tip, after)) {
+            match self.remote.offer(&self.offer(store, before, tip, after)) {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(self.report_beaten()),
                 Err(failure) => Err(failure),
@@ -68,7 +69,7 @@ impl<'w> CommitPoint<'w> {
         })?;
         let settled = self
             .remote
-            .settle(&self.offer(before, &committed.tip, after));
+            .settle(&self.offer(store, before, &committed.tip, after));
         committed.findings.extend(
             settled
                 .unwrap_or_else(|failure| vec![Finding::new(Code::PushPending, failure.message)]),
@@ -76,8 +77,15 @@ impl<'w> CommitPoint<'w> {
         Ok(committed)
     }
 
-    fn offer<'a>(&'a self, before: &'a Tip, tip: &'a Tip, after: &'a Snapshot) -> Offer<'a> {
+    fn offer<'a>(
+        &'a self,
+        store: &'a Store,
+        before: &'a Tip,
+        tip: &'a Tip,
+        after: &'a Snapshot,
+    ) -> Offer<'a> {
         Offer {
+            store,
             branch: &self.branch,
             from: &before.commit,
             to: &tip.commit,

@@ -3,7 +3,7 @@
 use super::facts::Again;
 use super::independence::Independence;
 use super::outcome::Outcome;
-use super::{cited, contract, documents, proof};
+use super::{cited, contract, documents, proof, proven};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::model::Snapshot;
@@ -17,6 +17,15 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
     let mut outcome = state(workspace)?;
     if let Some(snapshot) = sound(workspace, &outcome)? {
         proof::check(workspace, &snapshot, &mut outcome)?;
+        // A log that was fetched is about HEAD also where HEAD is what became of its done commit.
+        let is_proven = workspace.log_from.is_some()
+            && proven::find(workspace, &snapshot, &mut Outcome::default())?
+                .how
+                .is_some();
+        if is_proven {
+            let is_other = |finding: &Finding| finding.code != Code::HeadMovedSinceDone;
+            outcome.findings.retain(is_other);
+        }
     }
     Ok(outcome.sort())
 }

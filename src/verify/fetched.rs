@@ -11,10 +11,11 @@ use cook_store::store::Store;
 const MAX_TRIED: usize = 64;
 
 /// Makes the workspace look at the log that proves HEAD, of those that the remote holds: that of the
-/// branch, else one by which a commit was found done that HEAD is, or is the merge of.
+/// branch, else one by which a commit was found done that HEAD is, or is the merge of. Where the log of
+/// that work took it back, that one.
 ///
 /// # Errors
-/// `remote_unknown`, `remote_unreachable`, `remote_log_refused`, `log_gone`.
+/// `remote_unknown`, `remote_unreachable`, `remote_log_refused`, `log_gone`, `remote_log_rewound`.
 pub fn fetch(workspace: &mut Workspace, named: &str, branch: Option<&str>) -> Result<(), Failure> {
     let (store, source) = find(workspace, named, branch)?;
     workspace.store = store;
@@ -53,9 +54,11 @@ fn find(
     if workspace.repo.is_shallow() {
         remote.bring(&workspace.repo.read_written_parents(&head)?)?;
     }
+    let seen_here = workspace.store.as_ref();
     let mut fallback = None;
     if let Some(log) = &listing.log {
         let store = read(&remote, log)?;
+        remote.refuse_set_back(branch, &listing, Some(&store), seen_here)?;
         let snapshot = store.snapshot()?;
         if let Some(done) = find_done_commit(&snapshot)
             && is_proven(workspace, &remote, &head, &done)?
@@ -64,23 +67,25 @@ fn find(
             return Ok((Some(store), source(log)));
         }
         fallback = Some((store, source(log)));
+    } else {
+        remote.refuse_set_back(branch, &listing, None, seen_here)?;
     }
     for (done, log) in candidates(workspace, &head, &listing)? {
-        let own = fallback.as_ref();
-        if let Some((store, source)) = own
-            && took_back(store, &source.tip, &log.commit, &head)?
-        {
+        if !is_proven(workspace, &remote, &head, &done)? {
             continue;
         }
-        if is_proven(workspace, &remote, &head, &done)? {
-            let store = read(&remote, &log)?;
-            let snapshot = store.snapshot()?;
-            // Whoever made the ref named it; the log says what it is about.
-            if find_done_commit(&snapshot).as_deref() == Some(done.as_str()) {
-                bring_heads(&remote, &snapshot)?;
-                return Ok((Some(store), source(&log)));
-            }
+        let store = read(&remote, &log)?;
+        let snapshot = store.snapshot()?;
+        // Whoever made the ref named it; the log says what it is about.
+        if find_done_commit(&snapshot).as_deref() != Some(done.as_str()) {
+            continue;
         }
+        if let Some((went_on, at)) = find_taken_back(&remote, &snapshot, &log, seen_here)? {
+            fallback.get_or_insert_with(|| (went_on, source(&at)));
+            continue;
+        }
+        bring_heads(&remote, &snapshot)?;
+        return Ok((Some(store), source(&log)));
     }
     match fallback {
         Some((store, source)) => {
@@ -95,15 +100,63 @@ fn find(
     }
 }
 
-/// The branch's own log went on from where this commit was found done, and that is no longer so: it was
-/// undone, or the log stands at this very commit.
-fn took_back(own: &Store, tip: &str, done: &str, head: &str) -> Result<bool, Failure> {
-    if !own.leads_over(tip, done)? {
+/// The log of the branch in which a commit was found done, where it went on from there and took that back.
+fn find_taken_back(
+    remote: &Remote,
+    of_done: &Snapshot,
+    done: &RemoteRef,
+    seen_here: Option<&Store>,
+) -> Result<Option<(Store, RemoteRef)>, Failure> {
+    let Some(branch) = of_done.ledger.branch.as_deref() else {
+        return Ok(None);
+    };
+    let listing = remote.look(branch, Side::Fetch)?;
+    let Some(log) = &listing.log else {
+        remote.refuse_set_back(branch, &listing, None, seen_here)?;
+        return Ok(None);
+    };
+    let store = read(remote, log)?;
+    remote.refuse_set_back(branch, &listing, Some(&store), seen_here)?;
+    let is_back = took_back(&store, &log.commit, of_done, done, &listing)?;
+    Ok(is_back.then(|| (store, log.clone())))
+}
+
+/// A log that went on from where a commit was found done took that back: by undoing any of it, or by
+/// another mission (or none) that nothing was found done for since.
+fn took_back(
+    store: &Store,
+    tip: &str,
+    of_done: &Snapshot,
+    done: &RemoteRef,
+    listing: &Listing,
+) -> Result<bool, Failure> {
+    if !store.leads_over(tip, &done.commit)? {
         return Ok(false);
     }
-    let snapshot = own.snapshot()?;
-    let is_undone = snapshot.undone.seqs.contains(&own.resolve(done)?.seq);
-    Ok(is_undone || snapshot.ledger.head_seen.as_deref() == Some(head))
+    let at = store.resolve(&done.commit)?.seq;
+    let void = |seq: &u64| *seq <= at && !of_done.undone.seqs.contains(seq);
+    if store.snapshot()?.undone.seqs.iter().any(void) {
+        return Ok(true);
+    }
+    let mut ended = false;
+    for meta in store.entries()? {
+        let meta = meta?;
+        if meta.seq <= at {
+            break;
+        }
+        ended |= matches!(meta.event.as_str(), "refocused" | "cancelled");
+    }
+    if !ended {
+        return Ok(false);
+    }
+    for later in listing.done.iter().map(|done| &done.log.commit) {
+        if store.leads_over(later, &done.commit)?
+            && (later == tip || store.leads_over(tip, later)?)
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn read(remote: &Remote, log: &RemoteRef) -> Result<Store, Failure> {

@@ -205,6 +205,32 @@ fn a_clone_is_verified_by_a_binary_of_the_runner() {
     let (run, _) = act(&clone, &[&branch[..], &sound].concat());
     run.ok().says("passed: is the state sound?");
 
+    // It is strict unless it is told not to be; what means nothing is said so.
+    clone.write("code.txt", clone.read("code.txt") + "\n");
+    for (strict, code) in [("true", 1), ("yes", 1), ("", 1), ("false", 0)] {
+        act(&clone, &[&branch[..], &[("strict", strict)]].concat())
+            .0
+            .exits(code);
+    }
+    for (input, value) in [("rerun", "true"), ("scope", "slice"), ("check", "yes")] {
+        act(&clone, &[&branch[..], &[(input, value)]].concat())
+            .0
+            .exits(2)
+            .says(&format!("::error title=cook::{input} is "));
+    }
+    clone.git(&["checkout", "-q", "code.txt"]);
+    // After a merge and a squash too: what signs runs nothing.
+    clone.git(&["checkout", "-q", "-b", "merged", "origin/main"]);
+    for how in ["--no-ff", "--squash"] {
+        clone.git(&["reset", "-q", "--hard", "origin/main"]);
+        clone.git(&["merge", "-q", how, "--no-commit", "origin/work"]);
+        clone.commit("Merge it", None);
+        let given = [("binary", COOK), ("branch", "merged")];
+        let (run, _) = act(&clone, &[&given[..], &sound].concat());
+        run.ok().says("passed: is the state sound?");
+    }
+    clone.git(&["checkout", "-q", "work"]);
+
     clone.write("code.txt", "nothing adds any more\n");
     clone.commit("Break it", None);
     let (run, outputs) = act(&clone, &branch);

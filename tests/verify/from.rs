@@ -181,22 +181,113 @@ fn a_remote_without_a_log_one_that_is_not_there_and_a_forged_one_are_said_so() {
         .says("log_not_derivable");
 }
 
-/// The log of the branch went on from where its commit was found done: by it that is no longer so.
+/// The log of the branch went on from where its commit was found done: by it that is no longer so, on
+/// whatever branch that commit stands and however it was merged.
 #[test]
 fn what_was_taken_back_is_not_proven_by_the_log_it_was_done_in() {
-    for words in [
-        &["undo", "--as-user"][..],
-        &["refocus", "--mission", "Another", "--as-user"],
+    for (words, why) in [
+        (&["undo", "--as-user"][..], "took back with `cook undo`"),
+        (
+            &["refocus", "--mission", "Another", "--as-user"],
+            "gave another mission",
+        ),
     ] {
         let repo = make_pushed();
-        repo.cook(words).ok();
-        repo.cook(&["push", bare(&repo).to_str().unwrap()]).ok();
+        let to = bare(&repo).to_str().unwrap().to_owned();
+        let merged: [(&str, &[&str]); 4] = [
+            ("forward", &["merge", "-q", "--ff-only", "origin/work"]),
+            (
+                "merge",
+                &["merge", "-q", "--no-ff", "--no-edit", "origin/work"],
+            ),
+            ("squash", &["merge", "-q", "--squash", "origin/work"]),
+            ("copy", &["reset", "-q", "--hard", "origin/work"]),
+        ];
         let clone = make_clone(&repo, &["-b", "work"]);
+        for (name, how) in merged {
+            clone.git(&["checkout", "-q", "-b", name, "origin/main"]);
+            clone.git(how);
+            if name == "squash" {
+                clone.commit("Squashed", None);
+            }
+        }
+        let ask = |name: &str| {
+            clone.git(&["checkout", "-q", name]);
+            clone.cook(&["verify", "--from", "origin", "--rerun=head", "--trust-repo"])
+        };
+        for (name, _) in merged {
+            ask(name).ok();
+        }
+        repo.cook(words).ok();
+        repo.cook(&["push", &to]).ok();
+        ask("work").exits(1).says("not_done").says(why);
+        for (name, _) in merged {
+            let run = ask(name).exits(1).says("not_done").says(why);
+            run.says("`refs/cook/log/work` of `origin`");
+        }
         clone
-            .cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
+            .cook(&["attest", "--from", "origin", "--rerun", "--trust-repo"])
             .exits(1)
             .says("not_done");
+        if words[0] == "undo" {
+            repo.hand_in_reground(&serde_json::json!({}));
+            for judge in 0..3 {
+                let session = format!("again-{judge}");
+                repo.record_with(
+                    &["stop-judge", "--session", &session],
+                    repo.judge_report(None),
+                )
+                .ok();
+            }
+            repo.hand_in_reground(&serde_json::json!({"conclude": {"decision": "stop"}}));
+            repo.cook(&["push", &to]).ok();
+            for (name, _) in merged {
+                ask(name).ok();
+            }
+        }
     }
+}
+
+/// What this clone has seen on the remote is not forgotten because somebody set it back there.
+#[test]
+fn a_log_that_was_set_back_or_taken_away_proves_nothing_to_whoever_saw_more() {
+    let repo = make_pushed();
+    let to = bare(&repo).to_str().unwrap().to_owned();
+    let there = |words: &[&str]| repo.git(&[&["-C", &to, "update-ref"], words].concat());
+    let log = "refs/cook/log/work";
+    let old = repo.git(&["-C", &to, "rev-parse", log]);
+    repo.cook(&["verify", "--from", &to]).ok();
+    repo.cook(&["undo", "--as-user"]).ok();
+    repo.cook(&["push", &to]).ok();
+    let clone = make_clone(&repo, &["-b", "work"]);
+    clone.cook(&["pull", "origin"]).ok();
+    let page = repo.beside("page.html").display().to_string();
+    let refuses = |code: &str| {
+        for words in [
+            &["verify", "--trust-repo"][..],
+            &["verify", "control-plane"],
+            &["report", "--html", &page, "--trust-repo"],
+            &["attest", "--trust-repo"],
+        ] {
+            repo.cook(&[words, &["--from", &to]].concat())
+                .fails(3, code);
+            clone
+                .cook(&[words, &["--from", "origin"]].concat())
+                .fails(3, code);
+        }
+    };
+    there(&[log, &old]);
+    refuses("remote_log_rewound");
+    // Another branch at that commit is told by the same log.
+    clone.git(&["checkout", "-q", "-b", "copy"]);
+    refuses("remote_log_rewound");
+    there(&["-d", log]);
+    refuses("log_gone");
+    // Whoever saw nothing more than the log by which it was found done is told by that one.
+    let fresh = make_clone(&repo, &["-b", "work"]);
+    fresh
+        .cook(&["verify", "--from", "origin", "--trust-repo"])
+        .ok();
 }
 
 /// Where the base branch lists who may sign, what is only recorded counts when one of them signed.

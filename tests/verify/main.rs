@@ -20,6 +20,7 @@ mod pr;
 mod report;
 #[cfg(unix)]
 mod runner;
+mod runners;
 mod shapes;
 #[cfg(unix)]
 mod sign;

@@ -117,6 +117,36 @@ fn a_signed_log_is_the_word_of_whoever_signed_it() {
     signing.verify_in_clone().ok();
 }
 
+/// The job was pushed as done, and is signed afterwards: what was merged counts by the signed log.
+#[test]
+fn done_work_that_is_signed_later_is_signed_where_it_was_merged() {
+    let Some(signing) = Signing::new() else {
+        return;
+    };
+    let repo = &signing.repo;
+    let key = signing.key("one");
+    let ask = || {
+        let clone = make_clone(repo, &["-b", "main"]);
+        clone.git(&["merge", "-q", "--no-ff", "--no-edit", "origin/work"]);
+        clone.cook(&["verify", "--from", "origin", "--rerun=head", "--trust-repo"])
+    };
+    ask().exits(1).says("word_unsigned");
+    signing.push(&["--key", &key]).ok();
+    ask().ok().says("signed by one@example.org");
+    // Where each transition is pushed by itself too.
+    for sync in ["push", "each"] {
+        signing.note(sync);
+        repo.cook(&["push", "origin"]).ok();
+        ask().exits(1).says("word_unsigned");
+        let settings = repo.read(".agent/cook.toml");
+        let log = format!("[log]\nsync = \"{sync}\"\nremote = \"origin\"\n");
+        repo.write(".agent/cook.toml", settings.clone() + &log);
+        signing.push(&["--key", &key]).ok();
+        repo.write(".agent/cook.toml", settings);
+        ask().ok().says("signed by one@example.org");
+    }
+}
+
 #[test]
 fn the_key_is_found_where_it_is_named() {
     let Some(signing) = Signing::new() else {

@@ -1,14 +1,17 @@
 //! A transition that counts only when the remote took it.
 
 use crate::git::Call;
-use crate::plan::{Plan, Update, find_done_commit};
+use crate::plan::{Plan, Update};
 use crate::remote::{Remote, Side};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::model::Snapshot;
+use cook_store::store::Store;
 
 /// A transition that is written and that no branch leads to yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
+    /// The log that it is written to.
+    pub store: &'a Store,
     /// Whose log it is.
     pub branch: &'a str,
     /// The transition before it, which the remote must hold as its newest.
@@ -89,15 +92,8 @@ impl Remote<'_> {
             return Ok(());
         }
         let listing = self.look(offer.branch, Side::Push)?;
-        if let Some(commit) = find_done_commit(offer.snapshot)
-            && !listing.done.iter().any(|done| done.commit == commit)
-        {
-            plan.updates.push(Update {
-                name: self.names.name_done(&commit),
-                to: offer.to.to_owned(),
-                from: None,
-            });
-        }
+        let done = self.plan_done(offer.store, &listing, offer.snapshot, offer.to)?;
+        plan.updates.extend(done);
         self.plan_keep(&listing, &loose, plan)
     }
 

@@ -132,18 +132,37 @@ impl Remote<'_> {
             log
         })?;
         branch?;
-        if let Some(commit) = find_done_commit(&snapshot)
-            && !listing.done.iter().any(|done| done.commit == commit)
-        {
-            plan.updates.push(Update {
-                name: self.names.name_done(&commit),
-                to: plan.to.clone(),
-                from: None,
-            });
-        }
+        let done = self.plan_done(store, &listing, &snapshot, &plan.to)?;
+        plan.updates.extend(done);
         let loose = self.loose_commits(&snapshot, head)?;
         self.plan_keep(&listing, &loose, &mut plan)?;
         Ok(plan)
+    }
+
+    /// The log by which a commit was found done is kept beside. Where it went on and the commit is done
+    /// still (it was signed, or undone and found done again), what is kept goes on with it.
+    pub(crate) fn plan_done(
+        &self,
+        store: &Store,
+        listing: &Listing,
+        snapshot: &Snapshot,
+        to: &str,
+    ) -> Result<Option<Update>, Failure> {
+        let Some(commit) = find_done_commit(snapshot) else {
+            return Ok(None);
+        };
+        let there = listing.done.iter().find(|done| done.commit == commit);
+        let from = there.map(|done| done.log.commit.clone());
+        if let Some(from) = &from
+            && (from == to || !store.leads_over(to, from)?)
+        {
+            return Ok(None);
+        }
+        Ok(Some(Update {
+            name: self.names.name_done(&commit),
+            to: to.to_owned(),
+            from,
+        }))
     }
 
     fn plan_branch(

@@ -1,10 +1,14 @@
 //! Taking in what a remote holds: fetched, looked through, run again, and only then gone on from.
 
+use crate::look::{Listing, RemoteRef};
 use crate::plan::has_ended;
 use crate::remote::{LOCK_WAIT, Remote, Side};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_core::model::Snapshot;
 use cook_store::store::{Admitted, Quarantine, Store, Tip};
+
+/// Logs that were kept there which are read in search of what this clone has seen.
+const MOST_KEPT: usize = 64;
 
 /// Transitions that only this clone had.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,13 +153,50 @@ impl Remote<'_> {
         Ok(pulled)
     }
 
-    /// A workflow that this clone has seen ended, and is kept beside the one that took its place.
-    fn was_kept(
+    /// Refuses a log that is shorter than this clone has seen there, another one, or away; what ended and
+    /// is kept there is none of these. `theirs` is the log that stands there now.
+    ///
+    /// # Errors
+    /// `remote_log_rewound`, `log_gone`.
+    pub fn refuse_set_back(
         &self,
-        theirs: &Store,
-        listing: &crate::look::Listing,
-        seen: &str,
-    ) -> Result<bool, Failure> {
+        branch: &str,
+        listing: &Listing,
+        theirs: Option<&Store>,
+        own: Option<&Store>,
+    ) -> Result<(), Failure> {
+        let seen = match branch.is_empty() {
+            true => None,
+            false => self.find_seen(branch, Side::Fetch)?,
+        };
+        let Some(seen) = seen else {
+            return Ok(());
+        };
+        let there = listing.log.as_ref().zip(theirs);
+        if let Some((log, theirs)) = there
+            && (log.commit == seen || theirs.leads_over(&log.commit, &seen)?)
+        {
+            return Ok(());
+        }
+        let kept: Vec<RemoteRef> = listing.list_kept().take(MOST_KEPT).cloned().collect();
+        if kept.iter().any(|kept| kept.commit == seen) {
+            return Ok(());
+        }
+        if !kept.is_empty() {
+            for (kept, store) in kept.iter().zip(self.read(&kept)?) {
+                if store.leads_over(&kept.commit, &seen)? {
+                    return Ok(());
+                }
+            }
+        }
+        Err(match there {
+            Some((log, theirs)) => self.rewound(branch, own.unwrap_or(theirs), &log.commit, &seen),
+            None => self.report_gone(branch),
+        })
+    }
+
+    /// A workflow that this clone has seen ended, and is kept beside the one that took its place.
+    fn was_kept(&self, theirs: &Store, listing: &Listing, seen: &str) -> Result<bool, Failure> {
         for kept in listing.list_kept() {
             if kept.commit == seen || theirs.leads_over(&kept.commit, seen)? {
                 return Ok(true);

@@ -60,7 +60,7 @@ const GATE_DIRS: [&str; 6] = [
     ".buildkite",
 ];
 /// Files that say how a project is built and tested.
-const GATE_FILES: [&str; 38] = [
+const GATE_FILES: [&str; 47] = [
     "makefile",
     "gnumakefile",
     "justfile",
@@ -99,6 +99,15 @@ const GATE_FILES: [&str; 38] = [
     "karma.conf.js",
     "rust-toolchain.toml",
     "lefthook.yml",
+    ".justfile",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "bunfig.toml",
+    "taskfile.yaml",
+    ".pytest.ini",
+    "go.work",
+    "rust-toolchain",
 ];
 /// Beginnings of names that go on with an ending of their own.
 const GATE_STEMS: [&str; 8] = [
@@ -130,6 +139,7 @@ pub fn classify(path: &str, gates: &[String]) -> Class {
         || parts.first().is_some_and(|dir| GATE_DIRS.contains(dir))
         || parts.contains(&".cargo")
         || GATE_FILES.contains(&name)
+        || name.ends_with(".mk")
         || GATE_STEMS.iter().any(|stem| name.starts_with(stem))
     {
         return Class::Gate;
@@ -197,6 +207,8 @@ mod tests {
                     "web/vitest.config.mts",
                     ".cargo/config.toml",
                     "package.json",
+                    ".npmrc",
+                    "build/rules.mk",
                     ".agent/cook.toml",
                     "tests/conftest.py",
                 ],

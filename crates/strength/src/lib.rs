@@ -17,7 +17,7 @@ mod suite;
 pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
 pub use class::{Class, Edited, classify};
 pub use fault::{Fault, FaultKind, faults};
-pub use integrity::{Kind, Remark, Renamed, Weakenings, names_check, weakenings};
+pub use integrity::{Kind, Remark, Renamed, Weakenings, is_harmless, names_check, weakenings};
 pub use language::Language;
 pub use mutant::{Mutant, Operator, Planting, Subject, plant, subject, without_change};
 pub use report::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};

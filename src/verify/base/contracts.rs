@@ -120,15 +120,18 @@ pub(super) fn settings(contract: &Contract) -> Option<Config> {
     }
 }
 
-/// Scripts outside of `.agent/` that the commands of a commit's gates name.
-fn list_named_scripts(repo: &Repo, commit: &str) -> Result<Vec<String>, Failure> {
-    let Some(config) = settings(&contract(repo, commit, &BTreeMap::new())?) else {
-        return Ok(Vec::new());
-    };
+/// What the gates and the clean room of a contract run.
+pub(super) fn list_commands(contract: &Contract) -> Vec<String> {
+    let config = settings(contract).unwrap_or_default();
     let gates = config.gates.values().map(|gate| gate.run.to_string());
     let setup = config.clean_room.setup().map(ToString::to_string);
-    let words: BTreeSet<String> = gates
-        .chain(setup)
+    gates.chain(setup).collect()
+}
+
+/// Scripts outside of `.agent/` that the commands of a commit's gates name.
+fn list_named_scripts(repo: &Repo, commit: &str) -> Result<Vec<String>, Failure> {
+    let words: BTreeSet<String> = list_commands(&contract(repo, commit, &BTreeMap::new())?)
+        .into_iter()
         .filter_map(|command| words(&command).ok())
         .flatten()
         .map(|word| word.trim_start_matches("./").to_owned())

@@ -1,6 +1,7 @@
 //! Which commit the base is, what its contract says, and how HEAD's differs from it.
 
-use super::contracts::{read, settings};
+use super::contracts::{list_commands, read, settings};
+use super::decided;
 use crate::scaffold::SETTINGS;
 use crate::service::{self, Judging, Workspace};
 use crate::verify::outcome::Outcome;
@@ -123,7 +124,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
         compared.outcome.findings.push(finding);
         return Ok(compared);
     }
-    let differences = compare(base, contracts.get(2), own).map_err(|why| {
+    let mut differences = compare(base, contracts.get(2), own).map_err(|why| {
         let what = format!("the contract of `{}`: {why}", ask.base);
         let hint = format!(
             "mend it on `{}` first: nothing is judged by a contract that cannot be read",
@@ -131,6 +132,10 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
         );
         Failure::state(Code::ConfigInvalid, what).replace_hints([hint])
     })?;
+    let commands = list_commands(base);
+    let from = contracts.get(2).unwrap_or(base);
+    let decided = decided::list_differences(base, &commands, from, own, &differences);
+    differences.extend(decided);
     tell(&mut compared, &differences);
     workspace.judging = Some(match compared.accepted {
         true => Judging {

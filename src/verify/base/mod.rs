@@ -4,9 +4,13 @@
 //! tree accepted exactly that.
 
 mod contracts;
+mod decided;
 mod gates;
 mod judge;
 mod log;
+mod runners;
+mod targets;
+mod values;
 
 pub(super) use gates::run;
 pub(crate) use judge::{Ask, Compared, judge_by};

@@ -2,11 +2,11 @@
 //! a gate names, the contract.
 
 use crate::diagnostic::count_noun;
-use cook_strength::{Class, Edited, names_check};
+use cook_strength::{Class, Edited, is_harmless, names_check};
 use std::collections::BTreeMap;
 
 /// What keeps a check from running, or from counting, blanks left out.
-const SILENCES: [&str; 26] = [
+const SILENCES: [&str; 41] = [
     "exit0",
     "return0",
     "collect_ignore",
@@ -33,9 +33,28 @@ const SILENCES: [&str; 26] = [
     "-DskipTests",
     "maven.test.skip",
     "--no-tests",
+    "--collect-only",
+    "passWithNoTests:true",
+    "\"passWithNoTests\":true",
+    "--passWithNoTests",
+    "testMatch:[]",
+    "\"testMatch\":[]",
+    "continue-on-error:true",
+    "allow_failure:true",
+    "ignore_outcome=true",
+    "ignoreFailures=true",
+    "test.failure.ignore",
+    "items.clear()",
+    "items[:]=[]",
+    "exitstatus=0",
+    "script-shell=",
 ];
+/// Commands that say nothing and pass.
+const PASSES: [&str; 4] = ["true", ":", "/bin/true", "/usr/bin/true"];
+/// What makes of a shell that a `Makefile` names one.
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "pwsh"];
 /// Options that leave some tests out.
-const SELECTS: [&str; 12] = [
+const SELECTS: [&str; 13] = [
     "-k",
     "-run",
     "--run",
@@ -43,6 +62,7 @@ const SELECTS: [&str; 12] = [
     "--filter",
     "--only",
     "--test-only",
+    "--no-run",
     "--skip",
     "--exclude",
     "--test-name-pattern",
@@ -103,11 +123,10 @@ fn look<'a>(edit: &Edited<'a>, all: &[Edited<'a>]) -> Option<SettingsEdit<'a>> {
     let before = edit.before.unwrap_or("");
     let (was, is) = (checks(edit.path, before), checks(edit.path, after));
     let (gone, new) = (beyond(&was, &is), beyond(&is, &was));
-    let silences = |text: &'a str| -> Vec<&'a str> {
-        let lines = lines(edit.path, text);
-        lines.filter(|line| is_silence(line)).collect()
-    };
-    let silent = beyond(&silences(after), &silences(before));
+    let silent = beyond(
+        &list_silences(edit.path, after),
+        &list_silences(edit.path, before),
+    );
     if let Some(line) = silent.first() {
         let what = format!("keeps checks from counting: {}", cut(line));
         return found(what, Effect::TakesAway);
@@ -141,10 +160,16 @@ fn look<'a>(edit: &Edited<'a>, all: &[Edited<'a>]) -> Option<SettingsEdit<'a>> {
 
 /// Lines without blanks around them, and without those that are nothing but a comment.
 fn lines<'a>(path: &str, text: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
-    let is_code = path.ends_with(".js") || path.ends_with(".ts") || path.ends_with(".gradle");
+    let is_code = is_code(path);
     text.lines().map(str::trim).filter(move |line| {
         !(line.is_empty() || line.starts_with('#') || is_code && line.starts_with("//"))
     })
+}
+
+fn is_code(path: &str) -> bool {
+    [".js", ".ts", ".gradle"]
+        .iter()
+        .any(|end| path.ends_with(end))
 }
 
 /// Lines that name a check. In a script each line is one: what it runs is what counts.
@@ -156,9 +181,99 @@ fn checks<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
         .collect()
 }
 
-fn is_silence(line: &str) -> bool {
-    let dense: String = line.chars().filter(|c| !c.is_whitespace()).collect();
-    SILENCES.iter().any(|mark| dense.contains(mark))
+/// Lines that keep a check from running, or from counting.
+fn list_silences<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let is_code = is_code(path);
+    let has_recipes = name.ends_with("makefile") || name.ends_with(".mk");
+    let takes_dash = has_recipes || name.ends_with("justfile") || name == "tox.ini";
+    let of_cargo = path.split('/').any(|part| part == ".cargo");
+    let mut goes_on = false;
+    let mut found = Vec::new();
+    for whole in text.lines() {
+        let is_rest = std::mem::replace(&mut goes_on, whole.ends_with('\\'));
+        let Some(line) = lines(path, whole).next() else {
+            continue;
+        };
+        let dense: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+        let is_silent = SILENCES.iter().any(|mark| dense.contains(mark))
+            || !is_code && passes_anyway(line)
+            || takes_dash && !is_rest && ignores_failure(line)
+            || has_recipes && names_no_shell(&dense)
+            || of_cargo && dense.starts_with("runner=");
+        if is_silent {
+            found.push(line);
+        }
+    }
+    found
+}
+
+/// `CHECK || true`, `true || CHECK`, `CHECK; true`.
+fn passes_anyway(line: &str) -> bool {
+    let quotes = ['"', '\'', ',', ')', ']', '}', ' '];
+    let runs_check =
+        |command: &str| (names_check(command) || command.contains(".sh")) && !is_harmless(command);
+    for (at, _) in line.match_indices("||") {
+        let (command, rest) = (&line[..at], line[at + 2..].trim_start());
+        let word = rest.split([' ', ';', '"', '\'', ',', ')', '}', '`']).next();
+        let says_so = matches!(word, Some("echo" | "printf"))
+            && !["exit", "return", "false"]
+                .iter()
+                .any(|word| rest.contains(word));
+        let passes = says_so || word.is_some_and(|word| PASSES.contains(&word));
+        if passes && runs_check(command) {
+            return true;
+        }
+        let before = command.rsplit(['"', '\'', ';', '&', '{', '(']).next();
+        let before = before
+            .unwrap_or(command)
+            .trim()
+            .trim_start_matches(['@', '-']);
+        let before = before.rsplit(": ").next().unwrap_or(before).trim();
+        if PASSES.contains(&before) && names_check(rest) {
+            return true;
+        }
+    }
+    let (command, last) = line
+        .trim_end_matches(quotes)
+        .rsplit_once(';')
+        .unwrap_or_default();
+    PASSES.contains(&last.trim()) && runs_check(command)
+}
+
+/// `-COMMAND` in a recipe: whatever comes of it, it goes on.
+fn ignores_failure(line: &str) -> bool {
+    let command = line
+        .split_once('=')
+        .map_or(line, |(key, value)| match key.trim() {
+            "commands" => value.trim(),
+            _ => line,
+        });
+    let Some(command) = command.trim_start_matches('@').strip_prefix('-') else {
+        return false;
+    };
+    let command = command.trim_start_matches('@');
+    let word = command.split_whitespace().next().unwrap_or_default();
+    let is_command =
+        word.len() > 1 && word.starts_with(|c: char| c.is_alphanumeric() || c == '.' || c == '$');
+    is_command && !matches!(word, "include" | "load") && !is_harmless(command)
+}
+
+/// What a `Makefile` gives its commands to is no shell.
+fn names_no_shell(dense: &str) -> bool {
+    let own = ["export", "override"]
+        .iter()
+        .fold(dense, |line, word| line.strip_prefix(word).unwrap_or(line));
+    let Some(value) = own.strip_prefix("SHELL") else {
+        return false;
+    };
+    let Some((mark, shell)) = value.split_once('=') else {
+        return false;
+    };
+    let shell = shell.rsplit('/').next().unwrap_or(shell);
+    let of_env = shell.strip_prefix("env").unwrap_or(shell);
+    matches!(mark, "" | ":" | "::" | "?" | "+")
+        && !SHELLS.iter().any(|known| of_env.starts_with(known))
 }
 
 /// The new line says what the old one says and more, and of that something selects tests.
@@ -284,6 +399,78 @@ mod tests {
                 ".IGNORE:\ntest:\n\tpytest\n",
                 true,
             ),
+            ("Makefile", "t:\n\tpytest\n", "t:\n\tpytest || true\n", true),
+            ("Makefile", "t:\n\tpytest\n", "t:\n\ttrue || pytest\n", true),
+            ("Makefile", "t:\n\tsh t.sh\n", "t:\n\tsh t.sh; true\n", true),
+            ("Makefile", "t:\n\tpytest\n", "t:\n\t@-pytest\n", true),
+            (
+                "Makefile",
+                "t:\n\tpytest\n",
+                "SHELL := /bin/true\nt:\n\tpytest\n",
+                true,
+            ),
+            ("justfile", "t:\n  pytest\n", "t:\n  -pytest\n", true),
+            (
+                "tox.ini",
+                "commands = pytest\n",
+                "commands = -pytest\n",
+                true,
+            ),
+            (
+                "package.json",
+                "\"test\": \"jest\"\n",
+                "\"test\": \"jest || true\"\n",
+                true,
+            ),
+            (
+                "package.json",
+                "\"test\": \"jest\"\n",
+                "\"test\": \"true || jest\"\n",
+                true,
+            ),
+            (".npmrc", "", "script-shell=/bin/true\n", true),
+            (
+                "pytest.ini",
+                "addopts = -q\n",
+                "addopts = -q --collect-only\n",
+                true,
+            ),
+            (
+                ".cargo/config.toml",
+                "jobs = 2\n",
+                "jobs = 2\nrunner = \"true\"\n",
+                true,
+            ),
+            (
+                "conftest.py",
+                "",
+                "def pytest_collection_modifyitems(items): items.clear()\n",
+                true,
+            ),
+            (
+                ".github/workflows/t.yml",
+                "- run: cargo test\n",
+                "- run: cargo test || true\n",
+                true,
+            ),
+            (
+                ".github/workflows/t.yml",
+                "- run: cargo test\n",
+                "- run: cargo test\n  continue-on-error: true\n",
+                true,
+            ),
+            (
+                ".github/workflows/t.yml",
+                "- run: cargo test\n",
+                "- run: cargo test\n- run: cargo test || exit 1\n",
+                false,
+            ),
+            (
+                "Makefile",
+                "t:\n\tcargo test\n",
+                "t:\n\tcargo test --no-run\n",
+                true,
+            ),
             ("check.sh", "pytest -q\n", "pytest -q -k one\n", true),
             ("Makefile", "\tcargo test\n", "\tcargo test one\n", true),
             (
@@ -346,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_a_version_or_a_new_file_is_not_told() {
+    fn what_touches_no_check_is_not_told() {
         for (path, before, after) in [
             (
                 "Cargo.toml",
@@ -360,6 +547,27 @@ mod tests {
             ),
             ("Makefile", None, "test:\n\tpytest\n"),
             ("Makefile", Some("# test\nall:\n"), "all:\n"),
+            (
+                "Makefile",
+                Some("t:\n\tpytest\n"),
+                "SHELL = /bin/bash\nt:\n\tpytest\n",
+            ),
+            (
+                "Makefile",
+                Some("t:\n\tpytest\n"),
+                "t:\n\tpytest\n\t-rm -r out\n",
+            ),
+            (
+                "Makefile",
+                Some("t:\n\tgo test \\\n\t-v\n"),
+                "t:\n\tgo test \\\n\t-race\n",
+            ),
+            (
+                "Makefile",
+                Some("t:\n\tpytest\n"),
+                "t:\n\trm out || true\n\tpytest\n",
+            ),
+            ("tox.ini", Some("deps =\n"), "deps =\n  -r dev.txt\n"),
         ] {
             assert_eq!(tell_edit(path, before, Some(after)), None, "{path}");
         }

@@ -21,7 +21,7 @@ mod swallow;
 mod values;
 mod words;
 
-pub use commands::names_check;
+pub use commands::{is_harmless, names_check};
 pub(crate) use remark::cut;
 pub use remark::{Kind, Remark, Renamed, Weakenings};
 
