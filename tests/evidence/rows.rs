@@ -136,6 +136,8 @@ const ROWS: [Row; 18] = [
             "equal_lines_that_stood_elsewhere_before_hold_nothing_up",
             "proof_that_is_lost_is_not_replaced_by_other_work_of_the_slice",
             "a_text_that_is_no_text_any_more_is_gone",
+            "a_section_that_is_put_back_opens_its_slice",
+            "a_test_that_is_put_back_opens_its_slice",
         ],
     ),
     (
@@ -202,8 +204,15 @@ const ROWS: [Row; 18] = [
     (
         13,
         "docs, config, symbols",
-        &["a_section_and_a_symbol_stand_by_their_content"],
-        &["a_section_and_a_symbol_stand_by_their_content"],
+        &[
+            "a_section_and_a_symbol_stand_by_their_content",
+            "a_symbol_whose_body_stands_is_followed",
+        ],
+        &[
+            "a_section_and_a_symbol_stand_by_their_content",
+            "a_symbol_whose_body_says_something_else_is_answered",
+            "a_symbol_without_the_slice_s_body_opens_it",
+        ],
     ),
     (
         14,
@@ -320,9 +329,10 @@ const BESIDE: [(&str, &[&str]); 5] = [
     ),
 ];
 
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
+    include_str!("bodies.rs"),
     include_str!("chance.rs"),
     include_str!("contract.rs"),
     include_str!("events.rs"),

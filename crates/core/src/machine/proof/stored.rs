@@ -129,12 +129,12 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
         };
         let question = ask_stored(work.before, block, slice, record);
         let answer = work.facts.anchor(&question)?;
+        has_text |= answer.receipt.is_none();
         // What is lost stays lost, whatever else is claimed.
         let mut claims = list_claims(work.before, block, id, &criterion);
         if claims.next().is_some() && (answer.verdict != Verdict::Missing || is_unnamed(answer)) {
             continue;
         }
-        has_text |= answer.receipt.is_none();
         match answer.verdict {
             Verdict::Verified => {}
             Verdict::Moved => {
@@ -151,8 +151,9 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
             verdict if verdict == Verdict::Changed || stops(block) => {
                 let near = match (&answer.now, record.basis) {
                     (Some(now), _) => now,
-                    // A section that says something else may be anchored as it is.
+                    // A section that says something else, or another entry, may be anchored as it is.
                     (None, Basis::Doc) => &record.anchor,
+                    (None, _) if record.anchor.starts_with("entry:") => &record.anchor,
                     (None, Basis::Test) => "test:NAME",
                     (None, _) => "PATH:LINE",
                 };
