@@ -19,6 +19,7 @@ mod random;
 mod rebound;
 mod rows;
 mod runs;
+mod shown;
 mod states;
 #[path = "../support/mod.rs"]
 mod support;

@@ -105,6 +105,7 @@ const ROWS: [Row; 18] = [
             "rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened",
             "a_text_is_not_replaced_by_a_run",
             "a_proof_that_another_criterion_has_is_not_given_again_by_a_longer_range",
+            "the_line_that_proves_a_slice_proves_no_other_in_the_same_report",
         ],
     ),
     (
@@ -152,6 +153,7 @@ const ROWS: [Row; 18] = [
         &[
             "a_reopened_slice_is_closed_again_at_the_commit_that_holds_its_work",
             "a_revert_holds_no_work_to_reopen_at",
+            "what_stands_as_one_slice_left_it_proves_no_other",
         ],
     ),
     (
@@ -329,7 +331,7 @@ const BESIDE: [(&str, &[&str]); 5] = [
     ),
 ];
 
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
     include_str!("bodies.rs"),
@@ -343,6 +345,7 @@ const SOURCES: [&str; 15] = [
     include_str!("odd.rs"),
     include_str!("rebound.rs"),
     include_str!("runs.rs"),
+    include_str!("shown.rs"),
     include_str!("states.rs"),
     include_str!("taken_back.rs"),
 ];

@@ -1,0 +1,58 @@
+//! Proof that others stand beside: of two slices at one place.
+
+use crate::job::{Job, OWN, library, proof, with};
+use serde_json::{Value, json};
+
+fn shown(anchor: &str) -> Value {
+    proof("b", "b works", anchor, "observed")
+}
+
+/// Row 6: what one slice wrote in the place of another's line proves one of them.
+#[test]
+fn the_line_that_proves_a_slice_proves_no_other_in_the_same_report() {
+    let job = Job::with_done();
+    job.select("b");
+    let changed = [(5, "b wrote this in its place"), OWN[1], (9, "and b this")];
+    let text = with(&library(), &changed);
+    job.repo.write_commit_for("b", "lib.txt", &text);
+    job.judge();
+    let again = proof("a", "a works", "lib.txt:5", "observed");
+    job.accept(&[shown("lib.txt:5"), again.clone()])
+        .exits(4)
+        .says("evidence_shared");
+    job.accept(&[shown("lib.txt:9"), again]).ok();
+    assert_eq!(job.status("a"), "done");
+    assert_eq!(job.status("b"), "done");
+}
+
+/// Row 9: the same commit, made again for another slice.
+#[test]
+fn what_stands_as_one_slice_left_it_proves_no_other() {
+    let job = Job::with_done();
+    let work = job.repo.head();
+    job.git(&["revert", "--no-edit", "HEAD"]);
+    job.is_reopened();
+    job.repo.cook(&["answer", "yes", "--as-user"]).ok();
+    job.select("b");
+    job.git(&["cherry-pick", "-n", &work]);
+    job.repo.commit("Pick", Some("b"));
+    job.judge();
+    job.accept(&[shown("lib.txt:5")]).ok();
+    let back = json!([{"slice_id": "a", "why": "it is back", "at": job.repo.head()}]);
+    job.reground(json!({"reopen": back, "select": "a"})).ok();
+    // The commit is the other slice's, and the refusal says what to do.
+    job.report().exits(4).says("Cook-Slice: a");
+    job.git(&[
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "Back\n\nCook-Slice: a",
+    ]);
+    job.judge();
+    let works = |anchor: &str| proof("a", "a works", anchor, "observed");
+    job.accept(&[works("lib.txt:5")])
+        .exits(4)
+        .says("evidence_shared");
+    job.accept(&[works("lib.txt:15")]).ok();
+}
