@@ -241,8 +241,12 @@ const ROWS: [Row; 18] = [
     (
         16,
         "a dropped criterion",
-        &["a_dropped_criterion_is_held_to_its_proof_to_the_end"],
         &[
+            "a_dropped_criterion_is_held_to_its_proof_to_the_end",
+            "what_is_cancelled_as_there_already_is_shown_by_another_text_in_one_report",
+        ],
+        &[
+            "what_is_cancelled_as_there_already_is_held_to_its_proof_to_the_end",
             "a_criterion_is_dropped_with_a_text_or_a_receipt_at_head",
             "what_is_committed_keeps_its_criteria",
             "a_committed_slice_keeps_its_criteria_while_something_is_asked",

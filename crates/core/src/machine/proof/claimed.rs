@@ -157,8 +157,10 @@ fn misfit(
     answer: &AnchorAnswer,
 ) -> Option<&'static str> {
     let Some(of) = &question.work else {
-        let is_gone =
-            is_dropped(work.before, block, question) || was_dropped(work.before, question);
+        let slice = work.before.plan.slice(&question.slice_id);
+        let is_gone = is_dropped(work.before, block, question)
+            || was_dropped(work.before, question)
+            || slice.is_some_and(|slice| slice.status == SliceStatus::Cancelled);
         return (is_gone && !answer.related)
             .then_some("what is dropped rests on a text or a receipt at HEAD");
     };
