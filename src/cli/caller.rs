@@ -83,16 +83,22 @@ pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
     }
 }
 
-/// Who pauses the work. A role that cook plays stops it by its report, not by a command.
-pub(super) fn pauser() -> Result<Actor, Failure> {
+/// Who pauses the work: everybody may, and only the words of a person bind. A role that cook plays stops it by its
+/// report, not by a command.
+pub(super) fn find_pauser(as_user: bool) -> Result<Actor, Failure> {
     if let Some(why) = session_marker() {
         return Err(inside_role(format!(
             "a session that cook started does not pause the work: {why}"
         )));
     }
-    Ok(match agent_marker() {
-        Some(_) => Actor::Role,
-        None => Actor::User,
+    if as_user {
+        return require_user(true);
+    }
+    let is_attended = is_attended();
+    Ok(if is_attended {
+        Actor::User
+    } else {
+        Actor::Role
     })
 }
 

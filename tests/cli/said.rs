@@ -14,7 +14,13 @@ fn the_reason_of_a_pause_or_an_end_binds_who_goes_on() {
     repo.cook(&["pause"]).exits(0);
     repo.cook(&["resume", "--as-user"]).exits(0);
     assert!(!prompt(&repo).contains("the user said: "));
-    repo.cook(&["pause", "the port must be 8080"]).exits(0);
+    repo.cook(&["pause", "the port must be 8081"])
+        .exits(0)
+        .says("binds nobody");
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    assert!(!prompt(&repo).contains("the user said: "));
+    repo.cook(&["pause", "the port must be 8080", "--as-user"])
+        .exits(0);
     repo.cook(&["resume", "--as-user"]).exits(0);
     assert_eq!(repo.rule(), "4");
     holds(&prompt(&repo), "the user said: the port must be 8080");
@@ -29,8 +35,8 @@ fn the_reason_of_a_pause_or_an_end_binds_who_goes_on() {
     let told = prompt(&repo);
     holds(&told, "the user said: nobody needs a server");
     holds(&told, "the user said: the port must be 8080");
-    repo.cook(&["pause", "once more"]).exits(0);
-    repo.cook(&["pause", "and this"])
+    repo.cook(&["pause", "once more", "--as-user"]).exits(0);
+    repo.cook(&["pause", "and this", "--as-user"])
         .fails(4, "does_not_apply")
         .says("cook brief say");
 }

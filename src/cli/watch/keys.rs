@@ -63,7 +63,7 @@ impl Keys {
             (_, Key::Letter('p')) => {
                 self.tell(
                     "paused; `cook resume` goes on",
-                    pause(context, &PauseArgs { why: None }),
+                    pause(context, &PauseArgs::default()),
                 );
             }
             (_, Key::Letter('a')) if watched.asks => {

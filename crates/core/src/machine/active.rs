@@ -48,6 +48,7 @@ impl Work<'_> {
             .unwrap_or_else(|| "unborn".to_owned());
         // Whoever takes it up again, the review that stood is shown to the next attempt.
         let review = self.ledger(id).review.clone();
+        self.keep_no(id);
         let mut must = self.take_review(id);
         asked::add_new(&mut must, findings);
         self.keep_audit(id);

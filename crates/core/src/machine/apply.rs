@@ -238,7 +238,7 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
         }
         Event::Regrounded { block, submission } => {
             reground::apply(work, block, Some(submission))?;
-            assurance::note_reground(work);
+            assurance::note_reground(work, submission);
             Ok(())
         }
         Event::RegroundedByCook { kind, block } => by_cook::apply(work, *kind, block),

@@ -5,7 +5,10 @@ use super::drift;
 use super::facts::ConfigFacts;
 use super::slices::{current_audit, current_review};
 use super::work::Work;
-use crate::model::{ActiveStatus, Assurance, Assured, Bound, Count, Event, Profile, Snapshot};
+use crate::model::{
+    ActiveStatus, Assurance, Assured, Bound, Count, Event, Profile, Snapshot, Submission,
+};
+use crate::report::list_deviations;
 
 /// Slices that may be accepted under `standard` before an audit is due.
 pub const AUDIT_EVERY: u64 = 3;
@@ -105,13 +108,15 @@ pub(super) fn note_lowest(work: &mut Work) {
     *lowest = now.min(*lowest);
 }
 
-/// A model has re-grounded, and has seen every remark of before.
-pub(super) fn note_reground(work: &mut Work) {
+/// A model has re-grounded, and has seen every remark of before. What it names as a blocker or deviation
+/// a model must take back.
+pub(super) fn note_reground(work: &mut Work, submission: &Submission) {
     let is_strict = work.next.assurance().is_strict();
     let remarks = work.next.ledger.remarks.len() as u64;
+    let is_quiet = list_deviations(&submission.report).is_empty();
     let assured = &mut work.next.ledger.assured;
     assured.by_cook = Count(0);
-    assured.remarks_seen = (!is_strict).then_some(Count(remarks));
+    assured.remarks_seen = (!is_strict && is_quiet).then_some(Count(remarks));
 }
 
 /// Another mission: nothing of it was accepted yet.

@@ -209,7 +209,6 @@ pub(super) fn say(
     // Nobody held the work to these words before it was found done.
     if work.before.state.continuation_policy == Policy::Done {
         work.next.state.continuation_policy = Policy::Continue;
-        work.next.ledger.answered = Some(text.to_owned());
         let cause = "the project was done, and then the user said something";
         require_reground(&mut work.next, cause.to_owned());
     }
@@ -227,9 +226,10 @@ pub(super) fn hear(work: &mut Work, text: &str) {
     }
 }
 
-/// Who judged without the user's words judges again.
+/// The next re-ground weighs the user's words, and who judged without them judges again.
 fn bind(work: &mut Work, text: &str) {
     answers::keep_said(work, text);
+    work.next.ledger.answered = Some(text.to_owned());
     if !work.next.ledger.wave.votes.is_empty() {
         wave::void(&mut work.next);
         wave::grant(&mut work.next);

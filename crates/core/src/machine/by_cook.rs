@@ -10,8 +10,8 @@ use super::work::Work;
 use super::{reground, slices, wave};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile, Reground, SliceStatus,
-    Snapshot,
+    AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile, Reground, ReviewNote,
+    SliceStatus, Snapshot,
 };
 
 /// Re-grounds of cook's own that may follow one another.
@@ -59,7 +59,7 @@ fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(),
     }
     match ledger.assured.remarks_seen {
         None => {
-            let what = "no model has re-grounded under this profile yet, and the plan is not one that the user brought";
+            let what = "no model has re-grounded under this profile without a blocker or deviation, and the plan is not one that the user brought";
             return Err(what.to_owned());
         }
         Some(seen) if seen.0 != ledger.remarks.len() as u64 => {
@@ -119,13 +119,17 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
     if !accepts {
         return Err(format!("the review of slice `{id}` leaves something open"));
     }
+    let ledger = snapshot.ledger.slices.get(id);
+    let before = ledger.and_then(|ledger| ledger.sent_back.as_ref());
+    if before.is_some_and(ReviewNote::rejects) {
+        return Err(format!("a review of slice `{id}` said no before this one"));
+    }
     let audit = current_audit(snapshot);
     let is_open = audit.is_some_and(AuditNote::names_something);
     let is_last = snapshot.plan.open_slices().count() <= 1;
     if is_last && audit.is_none() && wave::open_audit(snapshot).is_some() {
         return Err("what the last audit leaves open waits for an answer".to_owned());
     }
-    let ledger = snapshot.ledger.slices.get(id);
     let named =
         ledger.is_some_and(|ledger| ledger.earlier_audit.is_some() || ledger.remarked.is_some());
     if is_open || named {

@@ -4,7 +4,7 @@
 use super::asked::{add_new, list_requests};
 use super::wave;
 use super::work::Work;
-use crate::model::{AuditNote, FixNote, ReportRecord, SliceLedger};
+use crate::model::{AnsweredRejection, AuditNote, FixNote, ReportRecord, SliceLedger};
 use crate::report::{fixes, return_reason};
 
 /// The audit no longer counts; what it names is shown until the slice is reconciled.
@@ -24,6 +24,23 @@ impl Work<'_> {
             wave::follow_audit(&mut self.next, &audit);
             let kept = Some(audit).filter(AuditNote::names_something);
             self.next.ledger.open_audit = kept;
+        }
+    }
+
+    /// A review's no to what the slice was before stays on record when a later yes is acted on: the judges read
+    /// it, with what became of it.
+    pub fn keep_no(&mut self, id: &str) {
+        let ledger = self.ledger(id);
+        let yes = ledger.review.as_ref().filter(|review| !review.rejects());
+        let no = ledger.sent_back.as_ref().filter(|no| no.rejects());
+        let (Some(yes), Some(no)) = (yes.map(wave::review_blocker), no.map(wave::review_blocker))
+        else {
+            return;
+        };
+        let answered = &mut self.next.ledger.answered_rejections;
+        if answered.iter().all(|known| known.no.id != no.id) {
+            let answer = format!("{} came after it and says yes", yes.id);
+            answered.push(AnsweredRejection::new(no, answer));
         }
     }
 

@@ -6,8 +6,8 @@ use super::facts::Head;
 use super::slices::{current_audit, void_rejection};
 use crate::diagnostic::Code;
 use crate::model::{
-    AnsweredRejection, AuditNote, Blocker, Count, Plan, Remark, ReviewNote, RoomCheck, Slice,
-    SliceStatus, Snapshot, Vote,
+    AnsweredRejection, AuditNote, Blocker, Count, Ledger, Plan, Remark, ReviewNote, RoomCheck,
+    Slice, SliceStatus, Snapshot, Vote,
 };
 
 /// Waves that may be held at one HEAD.
@@ -150,6 +150,26 @@ fn list_owed_to_judges(snapshot: &Snapshot) -> Vec<Blocker> {
 fn list_owed_by_slices(snapshot: &Snapshot) -> impl Iterator<Item = Blocker> {
     let void = void_rejection(snapshot).map(review_blocker);
     void.into_iter().chain(list_left_by_cancelled(snapshot))
+}
+
+/// Every no that is on record, answered or not: of reviews that a later one has not taken the place of, of the newest
+/// audit, of judges.
+pub(super) fn list_noes(ledger: &Ledger) -> Vec<Blocker> {
+    let mut noes = ledger.unanswered.clone();
+    let answered = ledger.answered_rejections.iter();
+    owe(&mut noes, answered.map(|answered| answered.no.clone()));
+    let slices = || ledger.slices.values();
+    let reviews = slices().flat_map(|slice| [&slice.review, &slice.sent_back]);
+    let reviews = reviews.flatten().filter(|review| review.rejects());
+    owe(&mut noes, reviews.map(review_blocker));
+    let audits = slices().flat_map(|slice| [&slice.audit, &slice.earlier_audit]);
+    let audits = audits.chain([&ledger.open_audit]).flatten();
+    let newest = audits.max_by_key(|audit| audit.seq.0);
+    owe(
+        &mut noes,
+        newest.filter(|audit| audit.rejects).map(audit_blocker),
+    );
+    noes
 }
 
 /// Adds what is not owed yet.

@@ -34,7 +34,7 @@ pub use offer::OFFER_FORMAT;
 pub use parse::{MAX_BYTES, parse};
 pub use raw::MAX_FIELD_CHARS;
 pub use render::{Checked, describe_check, format, render, render_format_without, repair_prompt};
-pub use rules::{advice, counts, fixes, list_items, return_reason, untrue};
+pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
 pub use schema::schema;
 pub use summary::{find_accepted, summarize, summarize_taken};
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};

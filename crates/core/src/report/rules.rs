@@ -48,6 +48,13 @@ pub fn list_items(record: &ReportRecord, key: &str) -> Vec<String> {
     items
 }
 
+/// What a re-ground names as a blocker or deviation.
+pub fn list_deviations(record: &ReportRecord) -> Vec<String> {
+    let mut named = list_items(record, "canonical_blockers_or_deviations");
+    named.retain(|item| is_named(item));
+    named
+}
+
 /// What an audit calls untrue of plan and state.
 pub fn untrue(record: &ReportRecord) -> Vec<String> {
     let plan = "plan_truthfully_captures_remaining_slice_backlog";

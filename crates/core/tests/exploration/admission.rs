@@ -374,7 +374,8 @@ fn check_resumed(seen: &Seen, resume: &Resume) -> Check {
         );
     }
     if stopped == Policy::Continue {
-        require(resume.budget.is_some() || resume.new_wave, || {
+        let trusts = !resume.trust.is_empty() || resume.settings;
+        require(resume.budget.is_some() || resume.new_wave || trusts, || {
             "the running work is resumed".to_owned()
         })?;
     } else {

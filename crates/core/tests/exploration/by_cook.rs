@@ -165,6 +165,10 @@ pub fn check_admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
                     && review.findings.is_empty()
                     && review.follow_up.is_none()
             });
+            let no_before = of_slice.and_then(|slice| slice.sent_back.as_ref());
+            require(no_before.is_none_or(|no| !no.rejects()), || {
+                told("over a no")
+            })?;
             let sessions = (
                 review.and_then(|review| review.session.as_ref()),
                 of_slice.and_then(|slice| slice.offered_by.as_ref()),
@@ -197,7 +201,7 @@ pub fn check_admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
 
 impl Walk {
     /// What cook derives here.
-    fn by_cook(&self) -> Result<(ByCook, Reground), String> {
+    pub fn by_cook(&self) -> Result<(ByCook, Reground), String> {
         let branch = self.snapshot.ledger.branch.as_deref();
         derive(
             &self.snapshot,
@@ -233,7 +237,7 @@ impl Walk {
     }
 
     /// To a committed slice with a review that says yes.
-    fn reach_review(&mut self) {
+    pub fn reach_review(&mut self) {
         self.own_commit();
         self.take(self.report_implemented_with("good"));
         self.take(self.report_reviewed(true));

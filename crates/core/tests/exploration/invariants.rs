@@ -94,6 +94,7 @@ pub fn transition(seen: &Seen) -> Check {
     noes_stay(seen)?;
     audits_stay(seen)?;
     reviews_stay(seen)?;
+    super::on_record::check_noes(seen)?;
     check_cancelled_leave_nothing(seen)?;
     remarks_stay(seen)?;
     votes_are_cast(seen)?;

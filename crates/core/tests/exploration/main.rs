@@ -17,6 +17,7 @@ mod imports;
 mod invariants;
 mod liveness;
 mod offered;
+mod on_record;
 mod prompts;
 mod replay;
 mod standing;

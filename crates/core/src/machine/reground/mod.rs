@@ -22,7 +22,7 @@ use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{
     Caches, Conclude, Count, Decision, Policy, Reground, SliceStatus, Snapshot, Submission,
 };
-use crate::report::{advice, is_named, list_items};
+use crate::report::{advice, list_deviations};
 pub use choices::Choice;
 use conclude::conclude;
 use found::put_right;
@@ -189,7 +189,10 @@ fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submis
     next.state.remaining_high_value_gaps = Some(Count(gaps.len() as u64));
     next.plan.last_reground_at = Some(now);
     next.ledger.regrounded = true;
-    next.ledger.advice = submission.and_then(|submission| advice(&submission.report));
+    // What a model wants the next role to know holds until another says more.
+    if let Some(submission) = submission {
+        next.ledger.advice = advice(&submission.report);
+    }
     // Whoever asks the user has not decided on it yet.
     if block.policy.is_none() {
         next.ledger.returned = None;
@@ -237,9 +240,8 @@ fn require_nothing_named(
         .chain(gaps)
         .map(|id| quote_word(id))
         .collect();
-    let deviations =
-        submission.map(|it| list_items(&it.report, "canonical_blockers_or_deviations"));
-    named.extend(deviations.into_iter().flatten().filter(|it| is_named(it)));
+    let deviations = submission.map(|it| list_deviations(&it.report));
+    named.extend(deviations.into_iter().flatten());
     if named.is_empty() {
         return Ok(());
     }

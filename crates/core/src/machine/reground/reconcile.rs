@@ -159,6 +159,7 @@ pub(super) fn accept(
     proof::require_complete(work, block, id)?;
     note_accepted(work);
     work.keep_audit(id);
+    work.keep_no(id);
     let ledger = work.ledger(id);
     let commit = ledger.head.take().unwrap_or_default();
     ledger.last_head = Some(commit.clone());

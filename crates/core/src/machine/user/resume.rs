@@ -42,8 +42,18 @@ fn find_reviewed_head(snapshot: &Snapshot) -> Option<String> {
     ledger.last_head.clone().filter(|_| is_newest)
 }
 
-/// The one way out of every stopped state.
+/// The one way out of every stopped state. What the user says beside whatever it does binds.
 pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
+    go_on(work, resume)?;
+    let is_taken = work.next.ledger.answers != work.before.ledger.answers
+        || work.next.mission != work.before.mission;
+    if let Some(said) = find_other_words(resume).filter(|_| !is_taken) {
+        brief::hear(work, said);
+    }
+    Ok(())
+}
+
+fn go_on(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
     grant(work, resume);
     if resume.settings {
         work.next.ledger.settings = work.facts.settings()?.clone();
@@ -72,12 +82,6 @@ pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(),
         return Err(refusal("the work is not stopped"));
     }
     leave(work, resume)?;
-    let heard = &work.before.ledger.answers;
-    if let Some(said) = find_other_words(resume).filter(|_| work.next.ledger.answers == *heard)
-        && work.next.mission == work.before.mission
-    {
-        brief::hear(work, said);
-    }
     let moved = tell_moved(work)?;
     work.next.state.continuation_policy = Policy::Continue;
     work.next.state.contract_status = "in_work".to_owned();
@@ -95,8 +99,9 @@ pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(),
 /// Trust that nothing waits for, or that is not all that is waited for, is written down
 /// and moves nothing.
 fn trust_changes_nothing(work: &Work, resume: &Resume) -> Result<bool, Refusal> {
+    let is_stopped = work.before.state.continuation_policy != Policy::Continue;
     let only_trust = (!resume.trust.is_empty() || resume.settings)
-        && resume.answer.is_none()
+        && !(is_stopped && resume.answer.is_some())
         && resume.budget.is_none()
         && !resume.new_wave;
     let waiting = work.before.ledger.waiting.as_ref();

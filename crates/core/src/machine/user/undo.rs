@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::due::require_reground;
 use crate::machine::work::Work;
 use crate::machine::{brief, wave};
-use crate::model::{Policy, ReviewNote, SliceLedger, Snapshot, Undone};
+use crate::model::{Blocker, Policy, ReviewNote, SliceLedger, Snapshot, Undone};
 use std::collections::BTreeMap;
 
 /// Takes transitions back: the documents as they were; histories, counters and
@@ -23,6 +23,7 @@ pub(in crate::machine) fn undo(
     }
     let mut current = work.before.clone();
     wave::void(&mut current);
+    let noes = wave::list_noes(&current.ledger);
     let mut next = to.clone();
     wave::void(&mut next);
     next.counters = current.counters;
@@ -42,13 +43,8 @@ pub(in crate::machine) fn undo(
     next.ledger.mark = current.ledger.mark.take();
     next.ledger.scripted_commands = current.ledger.scripted_commands;
     next.ledger.settings = std::mem::take(&mut current.ledger.settings);
-    // Answers that came after `to` are taken back with the rest.
     let owed = std::mem::take(&mut current.ledger.unanswered);
-    for no in owed {
-        if !next.ledger.unanswered.contains(&no) {
-            next.ledger.unanswered.push(no);
-        }
-    }
+    wave::owe(&mut next.ledger.unanswered, owed);
     let gone = current.ledger.answers.iter();
     for answer in gone.filter(|answer| !next.ledger.answers.contains(answer)) {
         let what = format!("undone with the rest: {}", answer.note());
@@ -59,6 +55,7 @@ pub(in crate::machine) fn undo(
     next.ledger.wave.running = false;
     next.state.current_stop_wave_id = current.state.current_stop_wave_id;
     keep_negative_reviews(&current.ledger.slices, &mut next);
+    keep_noes(noes, &mut next);
     let cause = format!(
         "the user took back with `cook undo` what came after transition {to_seq} (`cook show {}` and the numbers after it tell what that was)",
         to_seq + 1
@@ -70,6 +67,16 @@ pub(in crate::machine) fn undo(
     work.next = next;
     work.displace = true;
     Ok(())
+}
+
+/// No no goes away with what is taken back: one that stands nowhere any more, or whose answer is taken back with
+/// it, is owed an answer.
+fn keep_noes(noes: Vec<Blocker>, next: &mut Snapshot) {
+    let standing = wave::list_noes(&next.ledger);
+    let stands = |no: &Blocker| standing.iter().any(|known| known.id == no.id);
+    // The user's own words are taken back with the rest.
+    let lost = noes.into_iter().filter(|no| !no.is_users() && !stands(no));
+    wave::owe(&mut next.ledger.unanswered, lost);
 }
 
 /// A review that said no stays, whatever is taken back, also one that sent the slice back since;
