@@ -2,7 +2,7 @@
 
 use super::forms::TestOutcome;
 use super::sources::{Sources, Text};
-use super::text::has_word;
+use super::text::{body, has_word};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorQuestion, WorkOf};
 use cook_core::model::{Own, Receipt};
@@ -11,8 +11,6 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Lines of a body that are looked at.
-const MAX_BODY: usize = 1_000;
 /// Files that changed since the work that a test is looked for in.
 const MAX_SEARCHED: usize = 200;
 
@@ -37,10 +35,39 @@ impl Sources<'_> {
                 return Ok(Same::Yes);
             }
         }
+        if self.is_as_before(&own, head, name)? {
+            return Ok(Same::AsBefore);
+        }
         Ok(match self.is_in_place(&found, &stamp, head, name)? {
             true => Same::InItsPlace,
             false => Same::No,
         })
+    }
+
+    /// A test that the work changed says again what it said at the basis.
+    fn is_as_before(&self, own: &Own, head: &str, name: &str) -> Result<bool, Failure> {
+        let read = |commit: &str, path: &str| -> Result<Option<Body>, Failure> {
+            Ok(match &*self.text(commit, path)? {
+                Text::Lines(lines) => {
+                    find_body(lines, name).map(|found| Body::of(&lines[found], name))
+                }
+                _ => None,
+            })
+        };
+        let (Some(basis), Some(done)) = (
+            self.repo.resolve(&own.basis)?,
+            self.repo.resolve(&own.head)?,
+        ) else {
+            return Ok(false);
+        };
+        for file in &own.files {
+            let was = read(&basis, file.from.as_deref().unwrap_or(&file.path))?;
+            let is_back = was.is_some() && was == read(head, &file.path)?;
+            if is_back && was != read(&done, &file.path)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The test of this name stands where the stamped one stood.
@@ -219,24 +246,14 @@ impl Sources<'_> {
         }
         Ok(None)
     }
-
-    /// The lines of what begins here: those that are indented deeper, and the one that ends it.
-    pub(super) fn body(&self, path: &str, first: usize) -> Result<Range<usize>, Failure> {
-        let Some(head) = &self.head.commit else {
-            return Ok(first..first);
-        };
-        let text = self.text(head, path)?;
-        let Text::Lines(lines) = &*text else {
-            return Ok(first..first);
-        };
-        Ok(body(lines, first))
-    }
 }
 
 /// Whether a test is the one that was stamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Same {
     Yes,
+    /// The one from before the work.
+    AsBefore,
     /// Another one, which somebody wrote in its place.
     InItsPlace,
     No,
@@ -321,39 +338,12 @@ fn find_body(lines: &[String], name: &str) -> Option<Range<usize>> {
     }
 }
 
-pub(super) fn body(lines: &[String], first: usize) -> Range<usize> {
-    let depth = |line: &String| line.len() - line.trim_start().len();
-    let Some(own) = lines.get(first).map(depth) else {
-        return first..first;
-    };
-    let mut end = first + 1;
-    while let Some(line) = lines.get(end).filter(|_| end - first < MAX_BODY) {
-        let is_blank = line.trim().is_empty();
-        if !is_blank && depth(line) <= own {
-            let closes = line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end";
-            return first..end + usize::from(closes && depth(line) == own);
-        }
-        end += 1;
-    }
-    first..end
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn split(text: &str) -> Vec<String> {
         text.lines().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn a_body_ends_where_the_indentation_does() {
-        let code = split("fn a() {\n    x();\n\n    y();\n}\n\nfn b() {}\n");
-        assert_eq!(body(&code, 0), 0..5);
-        assert_eq!(body(&code, 6), 6..7);
-        let code = split("def a():\n    x()\n\ndef b():\n    y()\n");
-        assert_eq!(body(&code, 0), 0..3);
-        assert_eq!(body(&code, 3), 3..5);
     }
 
     #[test]

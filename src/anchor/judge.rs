@@ -142,7 +142,7 @@ impl Sources<'_> {
                 (self.symbol_now(head, path, symbol)?, Some(symbol))
             }
             (Anchor::Symbol { symbol, .. }, Some(then)) => (
-                self.place_symbol_from(&then, head, path, symbol)?,
+                self.place_symbol_from(question, &then, head, path, symbol)?,
                 Some(symbol),
             ),
             _ => (
@@ -163,11 +163,23 @@ impl Sources<'_> {
         let Some((path, first, last)) = placed.found else {
             return Ok(answer);
         };
-        answer.target = format!("{path}#{first}-{last}");
+        // A symbol is shown by its first line: what stands below may show something else too.
+        let shown = match symbol {
+            Some(_) => first,
+            None => last,
+        };
+        answer.target = format!("{path}#{first}-{shown}");
         // Of proof also where to look for another.
         let is_near = placed.verdict == Verdict::Changed && question.work.is_some();
         if placed.verdict == Verdict::Moved || is_near {
-            answer.now = Some(match symbol {
+            let named = match symbol {
+                Some(symbol) => {
+                    let here = self.find_symbol_now(&path, symbol)?;
+                    (here == Some(first - 1..last)).then_some(symbol)
+                }
+                None => None,
+            };
+            answer.now = Some(match named {
                 Some(symbol) => format!("{path}:{symbol}"),
                 None if first == last => format!("{path}:{first}"),
                 None => format!("{path}:{first}-{last}"),
@@ -175,13 +187,7 @@ impl Sources<'_> {
         }
         answer.related = match &question.work {
             None => !self.is_generated(&path)?,
-            Some(work) => {
-                let lines = match symbol {
-                    Some(_) => self.body(&path, first - 1)?,
-                    None => first - 1..last,
-                };
-                self.is_work(work, &path, &lines)?
-            }
+            Some(work) => self.is_work(work, &path, &(first - 1..last))?,
         };
         Ok(answer)
     }
@@ -249,6 +255,13 @@ impl Sources<'_> {
                 }
             }
         };
+        if verdict == Verdict::Changed
+            && let Some(found) = &found
+            && let Some(work) = &question.work
+            && !self.is_work(work, place, found)?
+        {
+            return self.answer_emptied(work, place, section.unwrap_or_default());
+        }
         let mut answer = answer(verdict, why, &target);
         answer.related = match (&question.work, section, &found) {
             (None, Some(_), _) => !self.is_generated(place)?,

@@ -18,6 +18,7 @@ mod section;
 mod sources;
 mod stamp;
 mod survival;
+mod symbol;
 mod text;
 mod then;
 mod work;

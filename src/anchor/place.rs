@@ -6,7 +6,7 @@
 
 use super::answer::Placed;
 use super::sources::{Sources, Text};
-use super::text::{context, first_occurrence, split};
+use super::text::{context, split};
 use super::then::{Then, report_moved};
 use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::model::{Count, Stamp, TextOutcome, Verdict};
@@ -209,83 +209,6 @@ impl Sources<'_> {
             }
         })
     }
-
-    /// `path:symbol`, fresh: its first whole-word occurrence.
-    pub(super) fn symbol_now(
-        &self,
-        head: &str,
-        path: &str,
-        symbol: &str,
-    ) -> Result<Placed, Failure> {
-        let text = self.text(head, path)?;
-        let lines = match &*text {
-            Text::Lines(lines) => lines,
-            Text::Gone => return Ok(report_gone(path)),
-            Text::No(why) => return Ok(unreadable(path, why)),
-        };
-        Ok(match first_occurrence(lines, symbol) {
-            Some(at) => {
-                let why = format!("`{symbol}` stands in line {}", at + 1);
-                Placed::at(Verdict::Verified, why, path, at + 1, &lines[at..=at])
-            }
-            None => Placed::not(
-                Verdict::Missing,
-                format!("`{path}` does not name `{symbol}`"),
-            ),
-        })
-    }
-
-    /// `path:symbol`, as it was then.
-    pub(super) fn place_symbol_from(
-        &self,
-        then: &Then,
-        head: &str,
-        path: &str,
-        symbol: &str,
-    ) -> Result<Placed, Failure> {
-        let Some(at) = first_occurrence(&then.lines, symbol) else {
-            let why = format!("`{path}` did not name `{symbol}` in {}", then.describe());
-            return Ok(Placed::not(Verdict::Unverifiable, why));
-        };
-        let line = &then.lines[at];
-        match &*self.text(head, path)? {
-            Text::Lines(now) => {
-                if let Some(at) = now.iter().position(|now| now.trim() == line.trim()) {
-                    let why = format!("the line that names `{symbol}` is unchanged");
-                    let text = &now[at..=at];
-                    return Ok(Placed::at(Verdict::Verified, why, path, at + 1, text));
-                }
-                if first_occurrence(now, symbol).is_some() {
-                    let why = format!("the line that names `{symbol}` changed");
-                    return Ok(Placed::not(Verdict::Changed, why));
-                }
-            }
-            Text::Gone => {}
-            Text::No(why) => return Ok(unreadable(path, why)),
-        }
-        let block = std::slice::from_ref(line);
-        if !is_telling(block) || find_lines(&then.lines, block).len() > 1 {
-            return Ok(Placed::not(
-                Verdict::Missing,
-                format!("`{path}` no longer names `{symbol}`"),
-            ));
-        }
-        let there = match &then.commit {
-            Some(commit) => self.elsewhere(commit, head, path, block)?,
-            None => Found::None,
-        };
-        Ok(match there {
-            Found::One(path, at) => report_moved(&path, at.start, block),
-            Found::Several => Placed::not(
-                Verdict::Unverifiable,
-                format!("ambiguous: `{symbol}` stands in several files now"),
-            ),
-            there => {
-                let why = format!("`{path}` no longer names `{symbol}`");
-                note_unsearched(Placed::not(Verdict::Missing, why), &there)
-            }
-        })
-    }
 }
 
 /// What became of the lines in their own file; none where the file is gone.
@@ -312,13 +235,14 @@ fn note_unsearched(mut placed: Placed, there: &Found) -> Placed {
     placed
 }
 
-fn report_gone(path: &str) -> Placed {
+pub(super) fn report_gone(path: &str) -> Placed {
     Placed::not(Verdict::Missing, format!("`{path}` is not in HEAD's tree"))
 }
 
-fn unreadable(path: &str, why: &str) -> Placed {
+pub(super) fn unreadable(path: &str, why: &str) -> Placed {
+    let whole = "where the work changed it, `entry:` anchors it as a whole";
     Placed::not(
         Verdict::Unverifiable,
-        format!("`{path}` cannot be anchored in: {why}"),
+        format!("`{path}` cannot be anchored in: {why}; {whole}, as `entry:{path}`"),
     )
 }

@@ -116,7 +116,10 @@ impl Sources<'_> {
             return Ok(answer);
         }
         let same = self.same_test(question, name)?;
-        if same != Same::Yes {
+        if same == Same::AsBefore {
+            answer.verdict = Verdict::Missing;
+            "the test says again what it said before the work".clone_into(&mut answer.why);
+        } else if same != Same::Yes {
             answer.verdict = Verdict::Changed;
             "the test says something else now".clone_into(&mut answer.why);
             let is_named = same == Same::InItsPlace || self.is_own_test(work, name)?;

@@ -1,6 +1,50 @@
 //! Sections of a Markdown document: from a heading to the next of its depth or above.
 
+use super::answer::answer;
+use super::sources::{Sources, Text};
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{AnchorAnswer, WorkOf};
+use cook_core::model::{TextOutcome, Verdict};
+use cook_git::Following;
 use std::ops::Range;
+
+impl Sources<'_> {
+    /// Of a section that holds nothing of the slice's work any more: where that went, if it is anywhere.
+    pub(super) fn answer_emptied(
+        &self,
+        work: &WorkOf,
+        place: &str,
+        section: &str,
+    ) -> Result<AnchorAnswer, Failure> {
+        let target = format!("{place}#{section}");
+        let lost = "the section holds nothing of the slice's work any more";
+        let nothing = Ok(answer(Verdict::Missing, lost, &target));
+        let (Some(own), Some(head)) = (self.work(work, place)?, &self.head.commit) else {
+            return nothing;
+        };
+        let Some(file) = own.files.iter().find(|file| file.path == place) else {
+            return nothing;
+        };
+        let text = self.text(&own.head, place)?;
+        let was = match &*text {
+            Text::Lines(lines) => find_section(lines, section).unwrap_or(0..lines.len()),
+            _ => 0..usize::MAX,
+        };
+        for piece in Following::new(self.repo, &own, head)?.pieces(file)? {
+            let (_, then) = &piece.then;
+            let is_there = then.start < was.end && was.start < then.end;
+            let stands = piece.outcome.survives() || piece.outcome == TextOutcome::Rewritten;
+            if let Some((path, now)) = piece.now.filter(|_| is_there && stands && piece.tells) {
+                let why = "its text stands elsewhere now";
+                let mut answer = answer(Verdict::Changed, why, &target);
+                answer.target = format!("{path}#{}-{}", now.start + 1, now.end);
+                answer.now = Some(format!("{path}:{}", now.start + 1));
+                return Ok(answer);
+            }
+        }
+        nothing
+    }
+}
 
 /// The lines of the section with that heading, compared as a link to it would be written.
 pub(super) fn find_section(lines: &[String], section: &str) -> Option<Range<usize>> {

@@ -1,12 +1,8 @@
 //! Anchors of the brief: stamped when they are written down, held against the stamp
 //! afterwards.
 
-use super::answer::Placed;
-use super::bodies::{body, squeeze};
 use super::section::find_section;
 use super::sources::{Sources, Text};
-use super::text::first_occurrence;
-use super::then::Then;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion};
 use cook_core::model::{Anchor, Basis, Stamp, Verdict, fits};
@@ -44,11 +40,10 @@ impl Sources<'_> {
         if let (Some(head), Ok(parsed)) = (&self.head.commit, Anchor::parse(anchor)) {
             let place = match &parsed {
                 Anchor::Lines { path, first, last } => Some((path, first - 1..*last)),
-                // What stands below the line that was found for it.
-                Anchor::Symbol { path, .. } => match find_line(&answer.target) {
-                    Some(line) => Some((path, self.body(path, line - 1)?)),
-                    None => None,
-                },
+                Anchor::Symbol { path, symbol } => {
+                    let lines = self.find_symbol_now(path, symbol)?;
+                    lines.map(|lines| (path, lines))
+                }
                 Anchor::Doc { place, section } => {
                     let lines = self.section(head, place, section.as_deref())?;
                     lines.map(|lines| (place, lines))
@@ -103,8 +98,7 @@ impl Sources<'_> {
             }
             (Some(then), _) => {
                 let symbol = symbol.unwrap_or_default();
-                let placed = self.place_symbol_from(&then, head, path, symbol)?;
-                self.with_body(&then, head, symbol, placed)?
+                self.place_symbol_from(&asked, &then, head, path, symbol)?
             }
             (None, _) => self.by_digest(head, path, stamp)?,
         };
@@ -119,37 +113,6 @@ impl Sources<'_> {
             answer.now = None;
         }
         Ok(answer)
-    }
-
-    /// A symbol is what stands below its line too.
-    fn with_body(
-        &self,
-        then: &Then,
-        head: &str,
-        symbol: &str,
-        placed: Placed,
-    ) -> Result<Placed, Failure> {
-        let (Some((path, first, _)), Some(at)) =
-            (&placed.found, first_occurrence(&then.lines, symbol))
-        else {
-            return Ok(placed);
-        };
-        let text = self.text(head, path)?;
-        let Text::Lines(now) = &*text else {
-            return Ok(placed);
-        };
-        let squeezed = |lines: &[String], range: Range<usize>| -> String {
-            let lines = lines.get(range).unwrap_or_default().iter();
-            lines.map(|line| squeeze(line)).collect()
-        };
-        let was = squeezed(&then.lines, body(&then.lines, at));
-        Ok(match was == squeezed(now, body(now, first - 1)) {
-            true => placed,
-            false => Placed::not(
-                Verdict::Changed,
-                format!("what stands at `{symbol}` in `{path}` changed"),
-            ),
-        })
     }
 
     /// The lines of a document's section, or all of it; none where they are not there.
@@ -193,10 +156,4 @@ fn is_test_file(path: &str) -> bool {
             .iter()
             .any(|mark| word == *mark || word.strip_suffix(mark).is_some_and(|w| w.len() > 2))
     })
-}
-
-/// The first line of a target such as `a.rs#3-3`.
-fn find_line(target: &str) -> Option<usize> {
-    let (_, lines) = target.rsplit_once('#')?;
-    lines.split('-').next()?.parse().ok()
 }

@@ -1,7 +1,11 @@
-//! Lines of a file, words in them, and sections of a document.
+//! Lines of a file, words in them, and what belongs to a line.
+
+use std::ops::Range;
 
 /// Lines in which a file says that a program made it.
 const HEADER: usize = 8;
+/// Lines of a body that are looked at.
+const MAX_BODY: usize = 1_000;
 
 pub(super) fn split(bytes: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(bytes)
@@ -16,21 +20,19 @@ pub(super) fn context(lines: &[String], first: usize, last: usize) -> &[String] 
     lines.get(first.saturating_sub(2)..end).unwrap_or_default()
 }
 
-/// The first line that names the symbol as a whole word. A qualified name
-/// (`Type::method`) that stands nowhere as such is found by its last part, when
-/// the file names the other parts too.
-pub(super) fn first_occurrence(lines: &[String], symbol: &str) -> Option<usize> {
-    let find = |word: &str| lines.iter().position(|line| has_word(line, word));
-    if let Some(at) = find(symbol) {
-        return Some(at);
+/// The word by which these lines name the symbol. A qualified name (`Type::method`) that stands
+/// nowhere as such is found by its last part, when the file names the other parts too.
+pub(super) fn find_name<'s>(lines: &[String], symbol: &'s str) -> Option<&'s str> {
+    let is_named = |word: &str| lines.iter().any(|line| has_word(line, word));
+    if is_named(symbol) {
+        return Some(symbol);
     }
     let mut parts = symbol
         .split([':', '.', '#'])
         .filter(|part| !part.is_empty())
         .rev();
     let last = parts.next().filter(|last| *last != symbol)?;
-    let at = find(last)?;
-    parts.all(|part| find(part).is_some()).then_some(at)
+    (is_named(last) && parts.all(is_named)).then_some(last)
 }
 
 /// The line holds this as a whole word.
@@ -41,6 +43,36 @@ pub(super) fn has_word(line: &str, word: &str) -> bool {
         let after = line[at + word.len()..].chars().next();
         !before.is_some_and(is_part) && !after.is_some_and(is_part)
     })
+}
+
+/// The lines of what begins here: those that are indented deeper, and the ones that end it.
+pub(super) fn body(lines: &[String], first: usize) -> Range<usize> {
+    let depth = |line: &String| line.len() - line.trim_start().len();
+    let Some(own) = lines.get(first).map(depth) else {
+        return first..first;
+    };
+    // What is to come may begin in a line of its own.
+    let begins = |at: usize| {
+        let line = lines.get(at).filter(|line| depth(line) == own);
+        line.is_some_and(|line| matches!(line.trim(), "{" | "where"))
+    };
+    let mut end = first + 1;
+    while let Some(line) = lines.get(end).filter(|_| end - first < MAX_BODY) {
+        let is_blank = line.trim().is_empty();
+        if !is_blank && depth(line) <= own && !begins(end) {
+            let closes = line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end";
+            if !closes || depth(line) < own {
+                return first..end;
+            }
+            // `) -> u8 {` ends the parameters alone.
+            let opens = line.trim_end().ends_with(['{', '(', '[', ':']);
+            if !opens && !begins(end + 1) {
+                return first..end + 1;
+            }
+        }
+        end += 1;
+    }
+    first..end
 }
 
 /// A program says in its first lines that it made the file.
@@ -57,18 +89,37 @@ pub(super) fn says_generated(lines: &[String]) -> bool {
 mod tests {
     use super::*;
 
+    fn lines_of(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
     #[test]
     fn whole_words_and_qualified_names() {
         let lines = split(b"use a;\nimpl Foo {\n  fn bars() {}\n  fn bar() {}\n}\n");
-        assert_eq!(first_occurrence(&lines, "bar"), Some(3));
-        assert_eq!(first_occurrence(&lines, "Foo::bar"), Some(3));
-        assert_eq!(first_occurrence(&lines, "Qux::bar"), None);
-        assert_eq!(first_occurrence(&lines, "ba"), None);
+        assert_eq!(find_name(&lines, "bar"), Some("bar"));
+        assert_eq!(find_name(&lines, "Foo::bar"), Some("bar"));
+        assert_eq!(find_name(&lines, "Qux::bar"), None);
+        assert_eq!(find_name(&lines, "ba"), None);
+    }
+
+    #[test]
+    fn a_body_ends_where_the_indentation_does() {
+        let code = lines_of("fn a() {\n    x();\n\n    y();\n}\n\nfn b() {}\n");
+        assert_eq!(body(&code, 0), 0..5);
+        assert_eq!(body(&code, 6), 6..7);
+        let code = lines_of("def a():\n    x()\n\ndef b():\n    y()\n");
+        assert_eq!(body(&code, 0), 0..3);
+        assert_eq!(body(&code, 3), 3..5);
+        let code =
+            lines_of("fn a(\n    x: u8,\n) -> u8\nwhere\n    u8: B,\n{\n    y();\n}\nfn b() {}\n");
+        assert_eq!(body(&code, 0), 0..8);
+        let code = lines_of("int a(\n    int x\n) {\n    y();\n}\nint b;\n");
+        assert_eq!(body(&code, 0), 0..5);
     }
 
     #[test]
     fn what_a_program_made_says_so() {
-        let split = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let split = lines_of;
         assert!(says_generated(&split(
             "// Code generated by x. DO NOT EDIT.\n"
         )));

@@ -127,6 +127,7 @@ impl Sources<'_> {
             outcome.survives()
                 || outcome == TextOutcome::Rewritten && matches!(work, WorkOf::Accepted(_))
         };
+        let mut lost = Vec::new();
         let is_here = |file: &&OwnFile| file.path == path;
         let others = own.files.iter().filter(|file| !is_here(file));
         for file in own.files.iter().filter(is_here).chain(others) {
@@ -134,6 +135,9 @@ impl Sources<'_> {
                 continue;
             }
             for piece in following.pieces(file)? {
+                if piece.outcome.is_lost() && piece.tells {
+                    lost.push(piece.then.clone());
+                }
                 let Some((_, range)) = piece.now.as_ref().filter(|(at, _)| at == path) else {
                     continue;
                 };
@@ -157,6 +161,37 @@ impl Sources<'_> {
                 if is_own {
                     return Ok(true);
                 }
+            }
+        }
+        if matches!(work, WorkOf::Claimed(_)) {
+            return Ok(false);
+        }
+        let here = now.get(lines.clone()).unwrap_or_default();
+        self.is_one_of_several(&own.head, &lost, path, here)
+    }
+
+    /// Text that is lost where it stood is among these lines, in a file that did not hold it at the
+    /// slice's head: of several such places cook cannot say which it went to, and the report does.
+    fn is_one_of_several(
+        &self,
+        head: &str,
+        lost: &[(String, Range<usize>)],
+        path: &str,
+        here: &[String],
+    ) -> Result<bool, Failure> {
+        for (file, range) in lost {
+            let (then, was) = (self.text(head, file)?, self.text(head, path)?);
+            let Text::Lines(then) = &*then else {
+                continue;
+            };
+            let own = then.get(range.clone()).unwrap_or_default();
+            let kept: Vec<&String> = here.iter().filter(|line| own.contains(line)).collect();
+            let stood = match &*was {
+                Text::Lines(was) => kept.iter().any(|line| was.contains(line)),
+                _ => false,
+            };
+            if is_telling(&kept) && !stood {
+                return Ok(true);
             }
         }
         Ok(false)

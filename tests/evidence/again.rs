@@ -3,7 +3,7 @@
 use crate::job::{Job, OWN, list_planned, proof};
 use serde_json::{Value, json};
 
-const GATE: &str = "sh check.sh";
+pub const GATE: &str = "sh check.sh";
 
 impl Job {
     /// `a` is done, proved by this line of a gate that prints `feature works`.

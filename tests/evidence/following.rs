@@ -114,8 +114,17 @@ fn of_two_possible_places_the_report_says_which() {
     job.foreign(&[(5, ""), OWN[1]]);
     job.repo.write("one.txt", format!("{FIRST}\n"));
     job.repo.write("two.txt", format!("{FIRST}\n"));
+    job.repo.write("other.txt", "somebody else's line\n");
     job.repo.commit("Copy", None);
     job.must_answer("evidence_changed");
+    let named = |anchor: &str| {
+        let again = proof("a", "a works", anchor, "observed");
+        job.reground(json!({"select": "b", "evidence": [again]}))
+    };
+    named("other.txt:1").exits(4).says("evidence_unrelated");
+    named("two.txt:1").ok();
+    assert_eq!(job.anchor("a"), "two.txt:1");
+    assert_eq!(job.status("a"), "done");
 }
 
 /// Row 6.

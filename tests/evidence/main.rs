@@ -5,6 +5,7 @@
 
 mod accepting;
 mod again;
+mod bodies;
 mod chance;
 mod contract;
 mod events;
@@ -18,6 +19,7 @@ mod random;
 mod rebound;
 mod rows;
 mod runs;
+mod shown;
 mod states;
 #[path = "../support/mod.rs"]
 mod support;

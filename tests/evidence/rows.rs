@@ -105,6 +105,7 @@ const ROWS: [Row; 18] = [
             "rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened",
             "a_text_is_not_replaced_by_a_run",
             "a_proof_that_another_criterion_has_is_not_given_again_by_a_longer_range",
+            "the_line_that_proves_a_slice_proves_no_other_in_the_same_report",
         ],
     ),
     (
@@ -136,6 +137,8 @@ const ROWS: [Row; 18] = [
             "equal_lines_that_stood_elsewhere_before_hold_nothing_up",
             "proof_that_is_lost_is_not_replaced_by_other_work_of_the_slice",
             "a_text_that_is_no_text_any_more_is_gone",
+            "a_section_that_is_put_back_opens_its_slice",
+            "a_test_that_is_put_back_opens_its_slice",
         ],
     ),
     (
@@ -150,6 +153,7 @@ const ROWS: [Row; 18] = [
         &[
             "a_reopened_slice_is_closed_again_at_the_commit_that_holds_its_work",
             "a_revert_holds_no_work_to_reopen_at",
+            "what_stands_as_one_slice_left_it_proves_no_other",
         ],
     ),
     (
@@ -202,8 +206,15 @@ const ROWS: [Row; 18] = [
     (
         13,
         "docs, config, symbols",
-        &["a_section_and_a_symbol_stand_by_their_content"],
-        &["a_section_and_a_symbol_stand_by_their_content"],
+        &[
+            "a_section_and_a_symbol_stand_by_their_content",
+            "a_symbol_whose_body_stands_is_followed",
+        ],
+        &[
+            "a_section_and_a_symbol_stand_by_their_content",
+            "a_symbol_whose_body_says_something_else_is_answered",
+            "a_symbol_without_the_slice_s_body_opens_it",
+        ],
     ),
     (
         14,
@@ -230,8 +241,12 @@ const ROWS: [Row; 18] = [
     (
         16,
         "a dropped criterion",
-        &["a_dropped_criterion_is_held_to_its_proof_to_the_end"],
         &[
+            "a_dropped_criterion_is_held_to_its_proof_to_the_end",
+            "what_is_cancelled_as_there_already_is_shown_by_another_text_in_one_report",
+        ],
+        &[
+            "what_is_cancelled_as_there_already_is_held_to_its_proof_to_the_end",
             "a_criterion_is_dropped_with_a_text_or_a_receipt_at_head",
             "what_is_committed_keeps_its_criteria",
             "a_committed_slice_keeps_its_criteria_while_something_is_asked",
@@ -320,9 +335,10 @@ const BESIDE: [(&str, &[&str]); 5] = [
     ),
 ];
 
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 16] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
+    include_str!("bodies.rs"),
     include_str!("chance.rs"),
     include_str!("contract.rs"),
     include_str!("events.rs"),
@@ -333,6 +349,7 @@ const SOURCES: [&str; 14] = [
     include_str!("odd.rs"),
     include_str!("rebound.rs"),
     include_str!("runs.rs"),
+    include_str!("shown.rs"),
     include_str!("states.rs"),
     include_str!("taken_back.rs"),
 ];

@@ -45,7 +45,7 @@ pub(super) fn standing_question(snapshot: &Snapshot, seen: &str) -> StandingQues
         seen: seen.to_owned(),
         ..StandingQuestion::default()
     };
-    for slice in list_done(snapshot) {
+    for slice in list_closed(snapshot) {
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
         let accepted = ledger.and_then(|ledger| ledger.accepted.clone());
         let id = slice.slice_id.clone();
@@ -59,9 +59,10 @@ pub(super) fn standing_question(snapshot: &Snapshot, seen: &str) -> StandingQues
     question
 }
 
-fn list_done(snapshot: &Snapshot) -> impl Iterator<Item = &Slice> {
+/// Done slices, and those that were cancelled as there already.
+fn list_closed(snapshot: &Snapshot) -> impl Iterator<Item = &Slice> {
     let slices = snapshot.plan.candidate_slices.iter();
-    slices.filter(|slice| slice.status == SliceStatus::Done)
+    slices.filter(|slice| slice.rests_on_proof())
 }
 
 /// What HEAD lacks of the committed slice's work.
@@ -105,7 +106,7 @@ pub(super) fn tell_part(
     Some(Finding::new(Code::ReboundInPart, what).at(id))
 }
 
-/// Done slices that any re-ground opens again, as far as the facts tell.
+/// Slices that any re-ground opens again, as far as the facts tell.
 pub(super) fn find_lost_done(
     snapshot: &Snapshot,
     facts: &Facts,
@@ -113,6 +114,7 @@ pub(super) fn find_lost_done(
 ) -> Vec<Finding> {
     let lost = |slice: &Slice| {
         let id = &slice.slice_id;
+        let is_done = slice.status == SliceStatus::Done;
         let survival = facts.survivals.get(id);
         let what = match survival.filter(|found| found.rest == Rest::None) {
             Some(found) => format!(
@@ -125,17 +127,25 @@ pub(super) fn find_lost_done(
                 let gone = records.find(|record| {
                     let key = AnchorQuestion::ask_stored(snapshot, slice, record).key();
                     let answer = facts.anchors.get(&key);
-                    answer.is_some_and(|answer| answer.verdict == Verdict::Missing)
+                    answer.is_some_and(|answer| match answer.verdict {
+                        Verdict::Missing => true,
+                        Verdict::Changed => !is_done,
+                        _ => false,
+                    })
                 })?;
                 format!("what proves `{}` is gone: {}", gone.criterion, gone.anchor)
             }
         };
+        let was = match is_done {
+            true => "done",
+            false => "cancelled as there already",
+        };
         let what = format!(
-            "slice `{id}` is done in the log, and {what}; any re-ground opens it again, and may change or cancel it"
+            "slice `{id}` is {was} in the log, and {what}; any re-ground opens it again, and may change or cancel it"
         );
         Some(Finding::new(Code::CriterionLostProof, what).at(id.clone()))
     };
-    list_done(snapshot).filter_map(lost).collect()
+    list_closed(snapshot).filter_map(lost).collect()
 }
 
 /// The commits that changed these places.

@@ -6,8 +6,8 @@ use super::events::Offer;
 use super::invariants::{Check, Seen, require};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
-    AnchorAnswer, Facts, MAX_SLICES, Rule, SliceGraph, Verdict, dispatch, find_state, follow,
-    id_is_valid, is_for_tree, ready, waits_for,
+    AnchorAnswer, AnchorQuestion, Facts, MAX_SLICES, Rule, SliceGraph, Verdict, dispatch,
+    find_state, follow, id_is_valid, is_for_tree, ready, waits_for,
 };
 use cook_core::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, Evidence, EvidenceClaim, Plan, Policy,
@@ -671,6 +671,16 @@ fn plan_is_legal(seen: &Seen, given: &[Slice]) -> Check {
     Ok(())
 }
 
+/// What showed it to be there is not what it was.
+fn is_unproven(seen: &Seen, slice: &Slice) -> bool {
+    let mut records = slice.evidence.iter().filter_map(Evidence::record);
+    records.any(|record| {
+        let key = AnchorQuestion::ask_stored(seen.before, slice, record).key();
+        let answer = seen.facts.anchors.get(&key);
+        answer.is_some_and(|answer| answer.verdict != Verdict::Verified)
+    })
+}
+
 fn check_kept(seen: &Seen, was: &Slice, now: &Slice) -> Check {
     let id = &now.slice_id;
     let closed = !was.status.is_open() && was.status == now.status;
@@ -683,7 +693,9 @@ fn check_kept(seen: &Seen, was: &Slice, now: &Slice) -> Check {
         || format!("{id} is closed and has other criteria"),
     )?;
     require(
-        was.status != SliceStatus::Cancelled || now.status == SliceStatus::Cancelled,
+        was.status != SliceStatus::Cancelled
+            || now.status == SliceStatus::Cancelled
+            || was.is_satisfied() && is_unproven(seen, was),
         || format!("{id} was cancelled and is back"),
     )?;
     // What is committed and still on HEAD leaves work only by a reconciliation.

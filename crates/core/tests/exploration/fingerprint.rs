@@ -253,11 +253,12 @@ fn place_accepted(snapshot: &mut Snapshot, world: &World) {
     }
 }
 
-/// A cancelled slice never comes back; a done one begins anew when it is reopened.
+/// A cancelled slice comes back only where what showed it to be there is gone; a done one begins anew
+/// when it is reopened.
 fn forget_closed(snapshot: &mut Snapshot) {
     snapshot.ledger.wave.opened.0 = snapshot.ledger.wave.opened.0.min(2);
     for slice in &mut snapshot.plan.candidate_slices {
-        if slice.status.is_open() {
+        if slice.status.is_open() || slice.is_satisfied() {
             continue;
         }
         slice.must_fix_findings = None;
@@ -266,9 +267,7 @@ fn forget_closed(snapshot: &mut Snapshot) {
             ledger.basis = None;
         }
         if slice.status == SliceStatus::Cancelled {
-            if !slice.is_satisfied() {
-                slice.evidence.clear();
-            }
+            slice.evidence.clear();
             if snapshot.state.latest_completed_slice.as_deref() != Some(&slice.slice_id) {
                 snapshot.ledger.slices.remove(&slice.slice_id);
             }

@@ -143,6 +143,14 @@ impl<'a> Comparison<'a> {
         Ok(is_new(&self.changes, at) && !self.was_there(&(at..at + 1))?)
     }
 
+    /// This line of the text now was there then, and not at the basis.
+    ///
+    /// # Errors
+    /// When the texts cannot be compared.
+    pub fn is_kept(&self, at: usize) -> Result<bool, RepoError> {
+        Ok(!is_new(&self.changes, at) && !self.was_there(&(at..at + 1))?)
+    }
+
     /// These lines of the text now stand as they did at the basis.
     fn was_there(&self, lines: &Range<usize>) -> Result<bool, RepoError> {
         if self.before.is_empty() {

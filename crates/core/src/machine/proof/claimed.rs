@@ -53,7 +53,8 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
             recorded_at: work.now(),
         };
         let place = Place::of(&answer.target);
-        if let Some(other) = find_stored(work, block, &question, &place) {
+        let stored = find_stored(work, block, &question, &place);
+        if let Some(other) = stored.or_else(|| find_standing(work, block, &question, &place)) {
             return Err(refuse_shared(&other, claim));
         }
         let before = work.before;
@@ -107,6 +108,37 @@ fn find_stored(
         .map(|record| record.criterion.clone())
 }
 
+/// A criterion of another slice that is done, whose proof stands where this one is claimed: what stands
+/// as one slice left it is not what another made.
+fn find_standing(
+    work: &Work,
+    block: &Reground,
+    question: &AnchorQuestion,
+    place: &Place,
+) -> Option<String> {
+    if !matches!(question.work, Some(WorkOf::Claimed(_))) {
+        return None;
+    }
+    let slices = work.before.plan.candidate_slices.iter();
+    let mut others = slices
+        .filter(|other| other.status == SliceStatus::Done && other.slice_id != question.slice_id);
+    others.find_map(|other| {
+        let mut records = other.evidence.iter().filter_map(Evidence::record);
+        let record = records.find(|record| {
+            let stored = AnchorQuestion::ask_stored(work.before, other, record);
+            let found = work.facts.anchors.get(&stored.key());
+            let mut again = list_claims(work.before, block, &other.slice_id, &record.criterion);
+            stored.work.is_some()
+                && again.next().is_none()
+                && found.is_some_and(|found| {
+                    matches!(found.verdict, Verdict::Verified | Verdict::Moved)
+                        && Place::of(&found.target).holds(place)
+                })
+        })?;
+        Some(format!("{}: {}", other.slice_id, record.criterion))
+    })
+}
+
 fn refuse_shared(other: &str, claim: &EvidenceClaim) -> Refusal {
     Refusal::new(
         Code::EvidenceShared,
@@ -125,8 +157,10 @@ fn misfit(
     answer: &AnchorAnswer,
 ) -> Option<&'static str> {
     let Some(of) = &question.work else {
-        let is_gone =
-            is_dropped(work.before, block, question) || was_dropped(work.before, question);
+        let slice = work.before.plan.slice(&question.slice_id);
+        let is_gone = is_dropped(work.before, block, question)
+            || was_dropped(work.before, question)
+            || slice.is_some_and(|slice| slice.status == SliceStatus::Cancelled);
         return (is_gone && !answer.related)
             .then_some("what is dropped rests on a text or a receipt at HEAD");
     };
@@ -183,9 +217,9 @@ fn was_dropped(snapshot: &Snapshot, question: &AnchorQuestion) -> bool {
 }
 
 /// Proof that several criteria share: one anchor may serve one criterion of a slice, and one
-/// dropped criterion of the whole plan.
+/// dropped criterion of the whole plan. The lines that prove the slice to accept prove no other.
 pub(in crate::machine) fn require_distinct(work: &Work, block: &Reground) -> Result<(), Refusal> {
-    let mut seen: Vec<(String, Place, &str)> = Vec::new();
+    let mut seen: Vec<(String, Place, &str, Option<bool>)> = Vec::new();
     for claim in &block.evidence {
         let Some(question) = fresh_question(work.before, block, claim) else {
             continue;
@@ -195,12 +229,19 @@ pub(in crate::machine) fn require_distinct(work: &Work, block: &Reground) -> Res
             true => String::new(),
             false => question.slice_id.clone(),
         };
-        if let Some((_, _, other)) = seen.iter().find(|(of, shown, criterion)| {
-            *of == slice_id && *criterion != claim.criterion && shown.is_one_with(&place)
+        // Of work of its own, and of the slice to accept.
+        let is_new = question.work.as_ref();
+        let is_new = is_new.map(|work| matches!(work, WorkOf::Claimed(_)));
+        if let Some((_, _, other, _)) = seen.iter().find(|(of, shown, criterion, was_new)| {
+            if *of == slice_id {
+                return *criterion != claim.criterion && shown.is_one_with(&place);
+            }
+            let is_one = shown.holds(&place) && place.holds(shown);
+            is_one && matches!((is_new, was_new), (Some(a), Some(b)) if a || *b)
         }) {
             return Err(refuse_shared(other, claim));
         }
-        seen.push((slice_id, place, &claim.criterion));
+        seen.push((slice_id, place, &claim.criterion, is_new));
     }
     Ok(())
 }

@@ -25,6 +25,21 @@ impl Place {
         lines().unwrap_or_else(|| Self::Other(target.to_owned()))
     }
 
+    /// These are lines, and all of the other's are among them.
+    pub(super) fn holds(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Lines { path, first, last },
+                Self::Lines {
+                    path: of,
+                    first: from,
+                    last: to,
+                },
+            ) => path == of && first <= from && to <= last,
+            _ => false,
+        }
+    }
+
     pub(super) fn is_one_with(&self, other: &Self) -> bool {
         match (self, other) {
             (

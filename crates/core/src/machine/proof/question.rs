@@ -16,8 +16,8 @@ pub(in crate::machine) fn questions(
 ) -> BTreeSet<AnchorQuestion> {
     let mut by_key: BTreeMap<String, AnchorQuestion> = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
-        let wanted = slice.status == SliceStatus::Done
-            || find_accepted(block) == Some(slice.slice_id.as_str());
+        let wanted =
+            slice.rests_on_proof() || find_accepted(block) == Some(slice.slice_id.as_str());
         for record in slice
             .evidence
             .iter()

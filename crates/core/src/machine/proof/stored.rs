@@ -10,7 +10,8 @@ use crate::model::{
     Basis, Conclude, Decision, Evidence, Reground, Rest, SliceStatus, Submission, Survival,
 };
 
-/// Reopens done slices whose work or proof is gone. Where it was rewritten, what goes on from there
+/// Reopens done slices whose work or proof is gone, and plans again what was cancelled as there already
+/// and is not shown any more. Where it was rewritten, what goes on from there
 /// waits until the proof is anchored again, or the slice reopened.
 pub(in crate::machine) fn revalidate_done(
     work: &mut Work,
@@ -18,18 +19,18 @@ pub(in crate::machine) fn revalidate_done(
     submission: Option<&Submission>,
 ) -> Result<Vec<String>, Refusal> {
     // What the block reopens itself is open by now.
-    let done: Vec<String> = work
+    let closed: Vec<String> = work
         .next
         .plan
         .candidate_slices
         .iter()
-        .filter(|slice| slice.status == SliceStatus::Done)
+        .filter(|slice| slice.rests_on_proof())
         .map(|slice| slice.slice_id.clone())
         .filter(|id| !reopens(block, id))
         .collect();
     let mut reopened = Vec::new();
     let mut owed = Vec::new();
-    for id in done {
+    for id in closed {
         let lost = revalidate(work, block, &id)?;
         if !lost.gone.is_empty() {
             for what in &lost.gone {
@@ -129,12 +130,14 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
         };
         let question = ask_stored(work.before, block, slice, record);
         let answer = work.facts.anchor(&question)?;
+        has_text |= answer.receipt.is_none();
         // What is lost stays lost, whatever else is claimed.
         let mut claims = list_claims(work.before, block, id, &criterion);
-        if claims.next().is_some() && (answer.verdict != Verdict::Missing || is_unnamed(answer)) {
+        let is_done = slice.status == SliceStatus::Done;
+        let may_claim = !is_done || answer.verdict != Verdict::Missing || is_unnamed(answer);
+        if claims.next().is_some() && may_claim {
             continue;
         }
-        has_text |= answer.receipt.is_none();
         match answer.verdict {
             Verdict::Verified => {}
             Verdict::Moved => {
@@ -147,12 +150,17 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                 red_runs += usize::from(answer.receipt.is_some());
                 lost.gone.push(describe(&question, answer));
             }
+            // Nobody wrote it for the slice: there is nothing to look for in its place.
+            verdict if !is_done && (verdict == Verdict::Changed || stops(block)) => {
+                lost.gone.push(describe(&question, answer));
+            }
             // At the end nothing rests on what cannot be told.
             verdict if verdict == Verdict::Changed || stops(block) => {
                 let near = match (&answer.now, record.basis) {
                     (Some(now), _) => now,
-                    // A section that says something else may be anchored as it is.
+                    // A section that says something else, or another entry, may be anchored as it is.
                     (None, Basis::Doc) => &record.anchor,
+                    (None, _) if record.anchor.starts_with("entry:") => &record.anchor,
                     (None, Basis::Test) => "test:NAME",
                     (None, _) => "PATH:LINE",
                 };

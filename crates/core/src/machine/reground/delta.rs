@@ -29,7 +29,7 @@ pub(super) fn expand<'a>(
     }))
 }
 
-/// Done slices that the plan says something of, where it changes done ones by name.
+/// The plan says something of slices that are done, or cancelled as there already, by name.
 pub(super) fn names_done(plan: &Plan, block: &Reground) -> bool {
     let delta = block.plan.as_ref().filter(|plan| plan.is_delta());
     let named = delta.into_iter().flat_map(|delta| {
@@ -38,7 +38,7 @@ pub(super) fn names_done(plan: &Plan, block: &Reground) -> bool {
         changed.chain(cancelled).chain(&delta.order)
     });
     let mut slices = named.filter_map(|id| plan.slice(id));
-    slices.any(|slice| slice.status == SliceStatus::Done)
+    slices.any(Slice::rests_on_proof)
 }
 
 /// Done slices that the report opens again.
@@ -129,7 +129,7 @@ fn find_open<'a>(
 ) -> Result<&'a mut PlannedSlice, Refusal> {
     if let Some(slice) = plan.slice(id)
         && !slice.status.is_open()
-        && !(is_opened && slice.status == SliceStatus::Done)
+        && !(is_opened && slice.rests_on_proof())
     {
         return Err(Refusal::new(
             Code::GoalChanged,

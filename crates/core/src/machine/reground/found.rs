@@ -74,11 +74,12 @@ pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
     };
     let slices = snapshot.plan.candidate_slices.iter();
     let lost = slices
-        .filter(|slice| slice.status == SliceStatus::Done && is_open(&slice.slice_id))
+        .filter(|slice| slice.rests_on_proof() && is_open(&slice.slice_id))
         .map(|slice| {
             let id = &slice.slice_id;
             let what = format!(
-                "the log calls slice `{id}` done, and what it rests on is gone: any re-ground opens it again, and may change or cancel it"
+                "the log calls slice `{id}` {}, and what it rests on is gone: any re-ground opens it again, and may change or cancel it",
+                slice.status.id()
             );
             Finding::new(Code::CriterionLostProof, what).at(id.clone())
         })

@@ -64,7 +64,10 @@ pub(super) fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal
         return Err(Refusal::new(
             Code::CommitAlreadyReported,
             format!("commit {short} was reported for slice `{other}`"),
-        ));
+        )
+        .replace_hints([format!(
+            "commit with the trailer `Cook-Slice: {slice_id}` and report that commit; it may be empty where HEAD holds the work"
+        )]));
     }
     let surfaces = surfaces(work, slice_id);
     let forbidden: Vec<&String> = facts
