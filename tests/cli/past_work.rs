@@ -27,6 +27,12 @@ fn says(prompt: &str, commit: &str, part: &str) {
     holds(line, part);
 }
 
+/// The id of the review's no that a prompt names first.
+fn find_review(prompt: &str) -> String {
+    let number = prompt.split("`review-").nth(1).unwrap();
+    format!("review-{}", number.split('`').next().unwrap())
+}
+
 /// `s1` is built and accepted.
 fn build(repo: &Repo, id: &str) {
     repo.plan_and_select(&[slice(id)]);
@@ -85,6 +91,9 @@ fn what_a_report_named_that_was_undone_is_listed() {
     let no = repo.reviewer_report(Some("it loses the exit code"));
     repo.record("reviewer", no).ok();
     repo.cook(&["undo", &planned, "--as-user"]).ok();
+    // The no outlasts its slice.
+    let answers = json!([{"no": find_review(&prompt(&repo)), "reason": "it is planned anew"}]);
+    reground(&repo, &json!({"answers": answers})).ok();
     build(&repo, "s1");
     let told = prompt(&repo);
     says(&told, &commit, "(reported for slice `old` in ");
@@ -113,9 +122,7 @@ fn commits_of_cancelled_slices_are_listed_with_what_was_said_of_them() {
     let commit = back.lines().find(|line| line.starts_with("Commit SHA"));
     let back = back.replace(commit.unwrap(), "Commit SHA: none");
     repo.record("implementer", back).ok();
-    let told = prompt(&repo);
-    let id = told.split("`review-").nth(1).unwrap();
-    let id = format!("review-{}", id.split('`').next().unwrap());
+    let id = find_review(&prompt(&repo));
     let cancel = json!([{"slice_id": "s1", "reason": "not needed"}]);
     let answers = json!([{"no": id, "reason": "nobody calls it"}]);
     reground(
