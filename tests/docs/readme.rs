@@ -67,7 +67,7 @@ fn what_is_not_run_here_is_run_by_ci() {
     let ci = project(".ci/run");
     assert!(ci.contains("step smoke ./smoke/smoke.sh\n"));
     assert!(ci.contains("step demo cargo run --release -- demo\n"));
-    assert!(ci.contains("step tests cargo test\n"));
+    assert!(ci.contains("step tests cargo test --no-fail-fast\n"));
     let readme = commands(&project("README.md"));
     for line in ELSEWHERE {
         assert!(readme.iter().any(|command| command == line), "{line}");

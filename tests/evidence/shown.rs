@@ -8,12 +8,12 @@ fn cancel_b(job: &Job) {
     let cancel = json!([{"slice_id": "b", "reason": "it is there already"}]);
     job.reground(json!({
         "plan": {"plan_basis": "x", "cancel": cancel},
-        "evidence": [shown("lib.txt:3")],
+        "evidence": [make_shown("lib.txt:3")],
     }))
     .ok();
 }
 
-fn shown(anchor: &str) -> Value {
+fn make_shown(anchor: &str) -> Value {
     proof("b", "b works", anchor, "observed")
 }
 
@@ -37,7 +37,7 @@ fn what_is_cancelled_as_there_already_is_held_to_its_proof_to_the_end() {
         job.repo.cook(&["resume", "--as-user"]).ok();
         let cancel = json!([{"slice_id": "b", "reason": "it is there in another line"}]);
         let plan = json!({"plan_basis": "x", "cancel": cancel});
-        job.reground(json!({"plan": plan, "evidence": [shown("lib.txt:7")]}))
+        job.reground(json!({"plan": plan, "evidence": [make_shown("lib.txt:7")]}))
             .ok();
         assert_eq!(job.status("b"), "cancelled");
     }
@@ -50,10 +50,10 @@ fn what_is_cancelled_as_there_already_is_shown_by_another_text_in_one_report() {
     cancel_b(&job);
     job.foreign(&[OWN[0], OWN[1], (3, "")]);
     let head = format!("commit:{}", job.repo.head());
-    job.reground(json!({"evidence": [shown(&head)], "policy": asks()}))
+    job.reground(json!({"evidence": [make_shown(&head)], "policy": asks()}))
         .exits(4)
         .says("evidence_unrelated");
-    job.reground(json!({"evidence": [shown("lib.txt:7")], "policy": asks()}))
+    job.reground(json!({"evidence": [make_shown("lib.txt:7")], "policy": asks()}))
         .ok();
     assert_eq!(job.status("b"), "cancelled");
     assert_eq!(job.anchor("b"), "lib.txt:7");
@@ -69,10 +69,10 @@ fn the_line_that_proves_a_slice_proves_no_other_in_the_same_report() {
     job.repo.write_commit_for("b", "lib.txt", &text);
     job.judge();
     let again = proof("a", "a works", "lib.txt:5", "observed");
-    job.accept(&[shown("lib.txt:5"), again.clone()])
+    job.accept(&[make_shown("lib.txt:5"), again.clone()])
         .exits(4)
         .says("evidence_shared");
-    job.accept(&[shown("lib.txt:9"), again]).ok();
+    job.accept(&[make_shown("lib.txt:9"), again]).ok();
     assert_eq!(job.status("a"), "done");
     assert_eq!(job.status("b"), "done");
 }
@@ -89,7 +89,7 @@ fn what_stands_as_one_slice_left_it_proves_no_other() {
     job.git(&["cherry-pick", "-n", &work]);
     job.repo.commit("Pick", Some("b"));
     job.judge();
-    job.accept(&[shown("lib.txt:5")]).ok();
+    job.accept(&[make_shown("lib.txt:5")]).ok();
     let back = json!([{"slice_id": "a", "why": "it is back", "at": job.repo.head()}]);
     job.reground(json!({"reopen": back, "select": "a"})).ok();
     // The commit is the other slice's, and the refusal says what to do.
