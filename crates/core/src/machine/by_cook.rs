@@ -10,8 +10,8 @@ use super::work::Work;
 use super::{reground, slices, wave};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile, Reground, ReviewNote,
-    SliceStatus, Snapshot,
+    AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile, Reground, SliceStatus,
+    Snapshot,
 };
 
 /// Re-grounds of cook's own that may follow one another.
@@ -120,8 +120,7 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
         return Err(format!("the review of slice `{id}` leaves something open"));
     }
     let ledger = snapshot.ledger.slices.get(id);
-    let before = ledger.and_then(|ledger| ledger.sent_back.as_ref());
-    if before.is_some_and(ReviewNote::rejects) {
+    if ledger.is_some_and(|ledger| ledger.find_unheard_no().is_some()) {
         return Err(format!("a review of slice `{id}` said no before this one"));
     }
     let audit = current_audit(snapshot);

@@ -28,11 +28,11 @@ impl Work<'_> {
     }
 
     /// A review's no to what the slice was before stays on record when a later yes is acted on: the judges read
-    /// it, with what became of it.
+    /// it, with what became of it. What a re-ground sent back stands in the slice's history.
     pub fn keep_no(&mut self, id: &str) {
         let ledger = self.ledger(id);
         let yes = ledger.review.as_ref().filter(|review| !review.rejects());
-        let no = ledger.sent_back.as_ref().filter(|no| no.rejects());
+        let no = ledger.find_unheard_no();
         let (Some(yes), Some(no)) = (yes.map(wave::review_blocker), no.map(wave::review_blocker))
         else {
             return;

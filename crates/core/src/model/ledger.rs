@@ -176,6 +176,14 @@ pub struct SliceLedger {
     pub earlier: Option<Count>,
 }
 
+impl SliceLedger {
+    /// A review's no to what it was before, which no re-ground sent it back for.
+    pub fn find_unheard_no(&self) -> Option<&ReviewNote> {
+        let no = self.sent_back.as_ref().filter(|review| review.rejects());
+        no.filter(|no| self.last_head.as_ref() != Some(&no.commit))
+    }
+}
+
 /// The work of a done slice; the record of its acceptance says line by line what it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

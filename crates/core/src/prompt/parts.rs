@@ -117,7 +117,7 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
             "The review before this one:",
             section(&review_text(
                 active
-                    .filter(|_| voided.is_some() || current_review(snapshot).is_some())
+                    .filter(|slice| voided.is_some() || slice.find_unheard_no().is_some())
                     .and_then(|slice| slice.sent_back.as_ref()),
                 &[],
             )),

@@ -165,10 +165,10 @@ pub fn check_admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
                     && review.findings.is_empty()
                     && review.follow_up.is_none()
             });
-            let no_before = of_slice.and_then(|slice| slice.sent_back.as_ref());
-            require(no_before.is_none_or(|no| !no.rejects()), || {
-                told("over a no")
-            })?;
+            let no = of_slice.and_then(|slice| slice.sent_back.as_ref());
+            let sent_back_from = of_slice.and_then(|slice| slice.last_head.as_ref());
+            let is_heard = no.is_none_or(|no| !no.rejects() || Some(&no.commit) == sent_back_from);
+            require(is_heard, || told("over a no"))?;
             let sessions = (
                 review.and_then(|review| review.session.as_ref()),
                 of_slice.and_then(|slice| slice.offered_by.as_ref()),

@@ -217,10 +217,9 @@ fn list_unweighed(snapshot: &Snapshot) -> Option<[bool; 4]> {
     Some([
         ledger.returned.is_some() || ledger.answered.is_some() || ledger.stopped_for.is_some(),
         slice.is_some_and(|slice| {
-            let before = slice.sent_back.as_ref();
             slice.earlier_audit.is_some()
                 || slice.remarked.is_some()
-                || before.is_some_and(|note| note.rejects())
+                || slice.find_unheard_no().is_some()
         }),
         review.is_some_and(|note| !note.findings.is_empty() || note.follow_up.is_some()),
         audit.is_some_and(|note| !note.findings.is_empty() || note.next_slice.is_some()),

@@ -64,7 +64,8 @@ fn list_noes(snapshot: &Snapshot) -> BTreeSet<String> {
 }
 
 /// Holds of each transition: a no is where it was, owed, or answered; or who said it said something else of
-/// the same since. A refocus keeps those that nobody answered.
+/// the same since; or a re-ground sent the slice back for it, as its history tells. A refocus keeps those that nobody
+/// answered.
 pub fn check_noes(seen: &Seen) -> Check {
     if matches!(seen.offer.event, Event::Refocused { .. }) {
         return Ok(());
@@ -82,8 +83,13 @@ pub fn check_noes(seen: &Seen) -> Check {
             Some("review") => seen.before.ledger.slices.keys().any(|id| {
                 let was = |review: &ReviewNote| Some(review.seq.0) == number;
                 let is_newer = |review: &ReviewNote| Some(review.seq.0) > number;
-                list_reviews(seen.before, id).iter().any(was)
-                    && list_reviews(seen.after(), id).iter().any(is_newer)
+                let known = list_reviews(seen.before, id);
+                let known = known.iter().find(|review| was(review));
+                let sent_back_from = &seen.before.ledger.slices[id].last_head;
+                known.is_some_and(|known| {
+                    list_reviews(seen.after(), id).iter().any(is_newer)
+                        || sent_back_from.as_ref() == Some(&known.commit)
+                })
             }),
             _ => false,
         };
