@@ -179,8 +179,12 @@ impl Sources<'_> {
         path: &str,
         here: &[String],
     ) -> Result<bool, Failure> {
+        // What git threw away is known by its digests alone.
+        let Some(head) = self.repo.resolve(head)? else {
+            return Ok(false);
+        };
         for (file, range) in lost {
-            let (then, was) = (self.text(head, file)?, self.text(head, path)?);
+            let (then, was) = (self.text(&head, file)?, self.text(&head, path)?);
             let Text::Lines(then) = &*then else {
                 continue;
             };

@@ -208,10 +208,9 @@ fn refusals_are_those_of_the_commands() {
     assert_eq!(refused, same);
     assert!(refused["error"]["hint"].is_string(), "{refused}");
 
-    let refused = client.fails(
-        "record",
-        json!({"role": "regrounder", "report": "no report\n"}),
-    );
+    let due = repo.due()["role"].as_str().unwrap().to_owned();
+    let due = due.trim_start_matches("completion-");
+    let refused = client.fails("record", json!({"role": due, "report": "no report\n"}));
     assert_eq!(refused["error"]["code"], "report_invalid");
     let refused = client.fails("record", json!({"role": "king", "report": report}));
     assert_eq!(refused["error"]["code"], "usage");

@@ -84,7 +84,7 @@ impl Forge<'_> {
 
 fn with_forge(act: impl FnOnce(&Forge<'_>, &dyn Fn(&str, &str))) {
     let shared = Shared::make_pushed();
-    shared.first.cook(&["pause", "a rest"]).ok();
+    shared.first.cook(&["pause", "a rest", "--as-user"]).ok();
     shared.first.cook(&["push"]).ok();
     let forge = Forge {
         good: shared.at(LOG),
@@ -258,7 +258,7 @@ fn what_its_events_do_not_produce_is_refused() {
         for (file, from, to) in [
             ("state.json", "\"paused\"", "\"done\""),
             ("event.json", "a rest", "a test"),
-            ("event.json", "\"actor\": \"user\"", "\"actor\": \"role\""),
+            ("event.json", "\"actor\": \"script\"", "\"actor\": \"role\""),
             ("counters.json", "\"steps\": 0", "\"steps\": 7"),
             ("format", "3", "03"),
         ] {
@@ -308,7 +308,7 @@ fn what_would_unfold_to_more_than_is_read_is_refused_by_its_header() {
 #[test]
 fn replacements_of_the_remote_replace_nothing_here() {
     let shared = Shared::make_pushed();
-    shared.first.cook(&["pause", "a rest"]).ok();
+    shared.first.cook(&["pause", "a rest", "--as-user"]).ok();
     shared.first.cook(&["push"]).ok();
     let good = shared.at(LOG);
     let first = shared.git(&["rev-parse", &format!("{good}^")]);
