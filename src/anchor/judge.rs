@@ -184,6 +184,11 @@ impl Sources<'_> {
                 None if first == last => format!("{path}:{first}"),
                 None => format!("{path}:{first}-{last}"),
             });
+            // A symbol names no line: where its own name leads, it stands as it did.
+            if placed.verdict == Verdict::Moved && answer.now.as_ref() == Some(&question.anchor) {
+                answer.verdict = Verdict::Verified;
+                answer.now = None;
+            }
         }
         answer.related = match &question.work {
             None => !self.is_generated(&path)?,
