@@ -73,7 +73,7 @@ pub(in crate::machine) fn review_blocker(review: &ReviewNote) -> Blocker {
 }
 
 /// What the last audit leaves open; before the end a re-ground answers it.
-pub(in crate::machine) fn open_audit(snapshot: &Snapshot) -> Option<Blocker> {
+pub fn open_audit(snapshot: &Snapshot) -> Option<Blocker> {
     let audit = snapshot.ledger.open_audit.as_ref();
     audit.filter(|audit| audit.rejects).map(audit_blocker)
 }

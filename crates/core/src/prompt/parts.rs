@@ -15,6 +15,7 @@ use super::reports::{
 use super::slices::{PLAN, active_text, list_other_claims, may_select, plan_text};
 use crate::machine::{
     Rule, current_review, find_audit_to_answer, list_left_without, list_owed, new_answer,
+    open_audit,
 };
 use crate::model::{Role, SliceLedger, Snapshot};
 
@@ -67,7 +68,11 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
     let is_end = input.rule == Rule::Conclude.id();
     let voided = answer_to(snapshot, active);
     let is_reconciled = input.rule == Rule::Reconcile.id();
-    let audit_owed = find_audit_to_answer(snapshot).filter(|_| is_reconciled || active.is_none());
+    // That of the project may be answered at any time, that of a slice where it is reconciled.
+    let audit_owed = match is_reconciled {
+        true => find_audit_to_answer(snapshot),
+        false => open_audit(snapshot),
+    };
     let rejections = match is_end {
         // `conclude` answers those of the wave.
         true => ledger.unanswered.clone(),

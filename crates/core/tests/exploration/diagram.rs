@@ -79,3 +79,23 @@ pub fn table(edges: &Edges) -> String {
     }
     text
 }
+
+/// The edges of a table that was drawn before.
+pub fn read(table: &str) -> Edges {
+    let phase = |name: &str| serde_json::from_value(name.into()).ok();
+    let mut edges = Edges::new();
+    for row in table.lines() {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [_, from, to, roles, others, _] = cells[..] else {
+            continue;
+        };
+        let (Some(from), Some(to)) = (phase(from), phase(to)) else {
+            continue;
+        };
+        let events = roles.split(", ").chain(others.split(", "));
+        for event in events.filter(|event| !event.is_empty()) {
+            edges.insert((from, &*String::from(event).leak(), to));
+        }
+    }
+    edges
+}
