@@ -93,8 +93,11 @@ fn what_a_report_named_that_was_undone_is_listed() {
     repo.cook(&["undo", &planned, "--as-user"]).ok();
     // The no outlasts its slice.
     let answers = json!([{"no": find_review(&prompt(&repo)), "reason": "it is planned anew"}]);
-    reground(&repo, &json!({"answers": answers})).ok();
-    build(&repo, "s1");
+    let planned = plan(&[slice("s1")]);
+    let block = json!({"plan": planned, "answers": answers, "select": "s1"});
+    reground(&repo, &block).ok();
+    repo.build_slice("s1");
+    repo.accept_slice("s1");
     let told = prompt(&repo);
     says(&told, &commit, "(reported for slice `old` in ");
     says(

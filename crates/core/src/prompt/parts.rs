@@ -67,9 +67,8 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
     let active = active_ledger(snapshot);
     let is_end = input.rule == Rule::Conclude.id();
     let voided = answer_to(snapshot, active);
-    let is_reconciled = input.rule == Rule::Reconcile.id();
     // That of the project may be answered at any time, that of a slice where it is reconciled.
-    let audit_owed = match is_reconciled {
+    let audit_owed = match input.rule == Rule::Reconcile.id() {
         true => find_audit_to_answer(snapshot),
         false => open_audit(snapshot),
     };
