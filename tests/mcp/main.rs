@@ -197,7 +197,6 @@ fn hand_in(client: &mut Client, role: &str, report: &str, more: Value) {
 #[test]
 fn refusals_are_those_of_the_commands() {
     let repo = Repo::with_mission("Build it");
-    repo.write(".agent/cook.toml", "[gates.t]\nrun = \"true\"\n");
     let mut client = Client::of(&repo);
     let report = repo.reviewer_report(None);
     let refused = client.fails("record", json!({"role": "reviewer", "report": report}));
@@ -208,15 +207,17 @@ fn refusals_are_those_of_the_commands() {
     assert_eq!(refused, same);
     assert!(refused["error"]["hint"].is_string(), "{refused}");
 
-    let due = repo.due()["role"].as_str().unwrap().to_owned();
-    let due = due.trim_start_matches("completion-");
-    let refused = client.fails("record", json!({"role": due, "report": "no report\n"}));
+    let refused = client.fails(
+        "record",
+        json!({"role": "regrounder", "report": "no report\n"}),
+    );
     assert_eq!(refused["error"]["code"], "report_invalid");
     let refused = client.fails("record", json!({"role": "king", "report": report}));
     assert_eq!(refused["error"]["code"], "usage");
     let refused = client.fails("record", json!({"role": "--as-user", "report": report}));
     assert_eq!(refused["error"]["code"], "usage");
 
+    repo.write(".agent/cook.toml", "[gates.t]\nrun = \"true\"\n");
     let refused = client.fails("gate", json!({"clean": true}));
     assert_eq!(
         refused,
