@@ -3,6 +3,9 @@
 use super::runners::Ways;
 use serde_json::{Map, Value};
 
+/// Whether a value that was and is at a place decides what a gate runs.
+type Decides<'a> = dyn Fn(&Place, Option<&Value>, Option<&Value>) -> bool + 'a;
+
 /// What is said of a project and decides nothing.
 const ABOUT: [&str; 28] = [
     "name",
@@ -60,7 +63,7 @@ fn find<'a>(
     place: &mut Vec<&'a str>,
     was: Option<&'a Value>,
     is: Option<&'a Value>,
-    decides: &dyn Fn(&Place, Option<&Value>, Option<&Value>) -> bool,
+    decides: &Decides<'_>,
 ) -> Option<String> {
     if was == is || !decides(place, was, is) {
         return None;
@@ -89,11 +92,7 @@ fn find<'a>(
     None
 }
 
-fn differ(
-    was: Option<Value>,
-    is: Option<Value>,
-    decides: &dyn Fn(&Place, Option<&Value>, Option<&Value>) -> bool,
-) -> Option<String> {
+fn differ(was: Option<Value>, is: Option<Value>, decides: &Decides<'_>) -> Option<String> {
     match (was, is) {
         (Some(was), Some(is)) => find(&mut Vec::new(), Some(&was), Some(&is), decides),
         _ => Some("it cannot be read".to_owned()),
