@@ -27,31 +27,33 @@ impl Place {
 
     /// These are lines, and all of the other's are among them.
     pub(super) fn holds(&self, other: &Self) -> bool {
-        match (self, other) {
-            (
-                Self::Lines { path, first, last },
-                Self::Lines {
-                    path: of,
-                    first: from,
-                    last: to,
-                },
-            ) => path == of && first <= from && to <= last,
-            _ => false,
-        }
+        self.compare_lines(other, |(first, last), (from, to)| {
+            first <= from && to <= last
+        })
     }
 
     pub(super) fn is_one_with(&self, other: &Self) -> bool {
         match (self, other) {
-            (
-                Self::Lines { path, first, last },
-                Self::Lines {
-                    path: of,
-                    first: from,
-                    last: to,
-                },
-            ) => path == of && first <= to && from <= last,
             (Self::Other(one), Self::Other(other)) => one == other,
-            _ => false,
+            _ => self.compare_lines(other, |(first, last), (from, to)| {
+                first <= to && from <= last
+            }),
         }
+    }
+
+    /// Both are lines of one file, and of these this holds.
+    fn compare_lines(
+        &self,
+        other: &Self,
+        holds: fn((usize, usize), (usize, usize)) -> bool,
+    ) -> bool {
+        let lines = |place: &Self| match place {
+            Self::Lines { path, first, last } => Some((path.clone(), (*first, *last))),
+            Self::Other(_) => None,
+        };
+        let (Some((path, these)), Some((of, others))) = (lines(self), lines(other)) else {
+            return false;
+        };
+        path == of && holds(these, others)
     }
 }
