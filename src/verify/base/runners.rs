@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 struct Runner {
     /// What they are called.
     names: &'static [&'static str],
-    /// Those files in small letters; one that ends with a dot or a slash is a beginning, one that begins with
-    /// a dot and a star an ending.
+    /// Those files in small letters: a name that ends with a dot is the beginning of one, one with a slash a
+    /// directory, one that begins with a star an ending.
     files: &'static [&'static str],
     /// They are read wherever they lie; others at the top, and in directories that are named.
     everywhere: bool,
