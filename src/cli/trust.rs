@@ -7,6 +7,7 @@ use super::transition;
 use crate::scaffold::{Contract, FileOutcome, SETTINGS};
 use crate::service::{self, Workspace};
 use clap::Args;
+use cook_agents::Preset;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Actor, Config, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use cook_store::receipt::Trust;
@@ -90,7 +91,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             trust.trust(&command)?;
             lines.push(format!("trusted: `{command}`"));
             let absent = trust.absent_programs(&command).join("`, `");
-            if !absent.is_empty() {
+            if !absent.is_empty() && !Preset::are_trust_words(&command) {
                 lines.push(format!("it needs `{absent}`, not on the PATH here"));
             }
             given.push(command);

@@ -1984,6 +1984,10 @@ fn only_a_trusted_agent_of_the_repository_is_run_and_never_inside_another() {
     desk.ask("one", "x", &[])
         .fails(4, "agent_untrusted")
         .says("cook trust 'agent one");
+    // Its words are no command line: no program `agent` is missing.
+    let words = "agent one 0123456789abcdef";
+    let trusted = desk.repo.cook(&["trust", words, "--as-user"]).exits(0);
+    trusted.says(words).never_says("not on the PATH");
     desk.repo
         .cook(&["agents"])
         .exits(0)

@@ -15,6 +15,7 @@ mod formats;
 mod from;
 mod hostile;
 mod job;
+mod large;
 #[cfg(unix)]
 mod pr;
 mod report;

@@ -139,6 +139,16 @@ impl Preset {
         })
     }
 
+    /// Whether these are the words of some agent that is to be trusted, and no command line.
+    pub fn are_trust_words(words: &str) -> bool {
+        let digest = words
+            .strip_prefix("agent ")
+            .and_then(|rest| rest.rsplit_once(' '));
+        digest.is_some_and(|(_, digest)| {
+            digest.len() == 16 && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+    }
+
     /// How it is spoken with.
     pub fn kind(&self) -> AgentKind {
         self.table.kind.unwrap_or_default()
@@ -376,7 +386,8 @@ mod tests {
             ("my-agent", &["--quiet".to_owned()][..])
         );
         assert_eq!(preset.continuation(), Continuation::Replay);
-        assert!(preset.trust_words().is_some());
+        assert!(Preset::are_trust_words(&preset.trust_words().unwrap()));
+        assert!(!Preset::are_trust_words("agent --all build"));
     }
 
     #[test]
