@@ -31,15 +31,45 @@ function make(name, manifest, files) {
   writeFileSync(join(directory, "package.json"), `${JSON.stringify({ name, ...common, ...manifest }, null, 2)}\n`);
 }
 
+// For which platform a program was made, by its first bytes: ELF, Mach-O and PE name their machine.
+function platform(binary) {
+  const bytes = readFileSync(binary);
+  const machine = (at, names) => (at + 4 <= bytes.length ? names[bytes.readUInt16LE(at)] : undefined);
+  if (bytes.length < 64) return undefined;
+  if (bytes.readUInt32BE(0) === 0x7f454c46) return ["linux", machine(18, { 0x3e: "x64", 0xb7: "arm64" })];
+  if (bytes.readUInt32LE(0) === 0xfeedfacf) return ["darwin", { 0x01000007: "x64", 0x0100000c: "arm64" }[bytes.readUInt32LE(4)]];
+  if (bytes.toString("latin1", 0, 2) === "MZ") {
+    const at = bytes.readUInt32LE(60);
+    if (bytes.toString("latin1", at, at + 4) === "PE\0\0") return ["win32", machine(at + 4, { 0x8664: "x64", 0xaa64: "arm64" })];
+  }
+  return undefined;
+}
+
+function fail(what, next) {
+  console.error(`${what}\n  next: ${next}`);
+  process.exit(2);
+}
+
 const optionalDependencies = {};
-for (const pair of given) {
+const packages = given.map((pair) => {
   const at = pair.indexOf("=");
   const [key, binary] = [pair.slice(0, at), pair.slice(at + 1)];
   const target = targets[key];
-  if (!target) {
-    console.error(`unknown platform \`${key}\`; those are ${Object.keys(targets).join(", ")}`);
-    process.exit(2);
+  if (!target) fail(`unknown platform \`${key}\``, `name one of ${Object.keys(targets).join(", ")}`);
+  let found;
+  try {
+    found = platform(binary);
+  } catch (error) {
+    fail(`\`${binary}\` cannot be read: ${error.code}`, `build it, or name another: ${key}=BINARY`);
   }
+  if (!found) fail(`\`${binary}\` is no program of a platform that is known here`, `name the built \`cook\`: ${key}=BINARY`);
+  if (found[0] !== target.os || found[1] !== target.cpu) {
+    fail(`\`${binary}\` was built for ${found.join("-")}, not for ${target.os}-${target.cpu}`, `name the program that was built for ${key}`);
+  }
+  return { key, binary, target };
+});
+// All of them are sound before the first is written.
+for (const { key, binary, target } of packages) {
   const file = target.os === "win32" ? "bin/cook.exe" : "bin/cook";
   make(`agent-cook-${key}`, { os: [target.os], cpu: [target.cpu], files: ["bin"], preferUnplugged: true }, [[file, binary, 0o755]]);
   optionalDependencies[`agent-cook-${key}`] = version;

@@ -9,6 +9,14 @@ work="$(mktemp -d)"
 trap 'rm -rf -- "$work"' EXIT
 key="$(node -p '`${process.platform}-${process.arch}`')"
 node npm/build.mjs "$work/packages" "$key=$binary"
+# What was built for another platform, or is no program, is not packed.
+other=darwin-arm64
+[[ "$key" != "$other" ]] || other=linux-x64
+for wrong in "$other=$binary" "$key=npm/test.sh" "$key=$work/absent"; do
+  status=0
+  node npm/build.mjs "$work/wrong" "$wrong" 2>"$work/err" || status=$?
+  [[ "$status" == 2 && ! -e "$work/wrong" ]] && grep -q "next:" "$work/err" || { echo "$wrong ended with $status" >&2; exit 1; }
+done
 mkdir "$work/archives" "$work/project"
 for name in agent-cook "agent-cook-$key"; do
   (cd "$work/packages/$name" && npm pack --silent --pack-destination "$work/archives" >/dev/null)
