@@ -142,8 +142,19 @@ fn a_server_that_hides_the_refs_takes_a_part_and_that_is_named() {
         .cook(&["push", "--yes"])
         .ok()
         .says("refs/heads/cook/main");
+    // git names nothing here that it has no objects for, whatever the user fetches.
+    first.git(&["fsck", "--no-dangling"]);
+    assert_eq!(
+        first.git(&["for-each-ref", "refs/remotes/origin/cook/"]),
+        ""
+    );
     let second = shared.another(2);
     second.cook(&["pull"]).ok();
+    say(&second, "from the other clone").ok();
+    second.cook(&["push", "--yes"]).ok();
+    first.cook(&["pull"]).ok();
+    first.git(&["fetch", "-q"]);
+    first.git(&["fsck", "--no-dangling"]);
 }
 
 #[test]

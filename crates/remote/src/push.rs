@@ -101,12 +101,35 @@ impl Remote<'_> {
         for update in &plan.updates {
             call = call.word(format!("{}:{}", update.to, update.name));
         }
-        self.git.run(call).map_err(|mut failure| {
+        let pushed = self.git.run(call).map_err(|mut failure| {
             if failure.code != Code::GitMissing {
                 failure.message = format!("{}: {}", failure.message, self.unknown());
             }
             failure
-        })
+        });
+        self.forget_lent(plan)?;
+        pushed
+    }
+
+    /// git notes what it pushed where the user fetches it to. What was only lent is not the
+    /// repository's, and a ref without its objects fails whoever looks at all refs.
+    fn forget_lent(&self, plan: &Plan) -> Result<(), Failure> {
+        let branch = format!("refs/heads/{}", plan.branch);
+        let format = "--format=%(objectname) %(refname)";
+        let what = "git does not say what it noted of the push";
+        let call = Call::new(&["for-each-ref", format, "refs/remotes/"]);
+        for line in self.git.answer(call, what)?.lines() {
+            let Some((commit, name)) = line.split_once(' ') else {
+                continue;
+            };
+            let is_lent = |update: &Update| update.name != branch && update.to == commit;
+            if plan.updates.iter().any(is_lent) {
+                let call = Call::new(&["update-ref", "-d", name, commit]);
+                self.git
+                    .answer(call, "git does not forget what it noted of the push")?;
+            }
+        }
+        Ok(())
     }
 
     /// What is said of a push that ended without an answer.
