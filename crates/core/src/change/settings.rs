@@ -278,10 +278,18 @@ fn names_no_shell(dense: &str) -> bool {
 
 /// The new line says what the old one says and more, and of that something selects tests.
 fn narrows(old: &str, new: &str) -> bool {
-    let (old, new): (Vec<&str>, Vec<&str>) = (
-        old.split_whitespace().collect(),
-        new.split_whitespace().collect(),
-    );
+    // In a document a command stands between quotes, which are not of its words.
+    let words = |line: &'_ str| -> Vec<String> {
+        let signs = ['"', '\'', ',', '[', ']', '{', '}', '(', ')'];
+        let words = line.split_whitespace().map(|word| word.trim_matches(signs));
+        words
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let (old, new) = (words(old), words(new));
+    let old: Vec<&str> = old.iter().map(String::as_str).collect();
+    let new: Vec<&str> = new.iter().map(String::as_str).collect();
     let more = beyond(&new, &old);
     if !beyond(&old, &new).is_empty() {
         return false;
@@ -473,6 +481,18 @@ mod tests {
             ),
             ("check.sh", "pytest -q\n", "pytest -q -k one\n", true),
             ("Makefile", "\tcargo test\n", "\tcargo test one\n", true),
+            (
+                "package.json",
+                "{\"scripts\": {\"test\": \"node --test\"}}\n",
+                "{\"scripts\": {\"test\": \"node --test --test-name-pattern=one\"}}\n",
+                true,
+            ),
+            (
+                "package.json",
+                "    \"test\": \"jest\",\n",
+                "    \"test\": \"jest --testNamePattern=one\",\n",
+                true,
+            ),
             (
                 "Makefile",
                 "\tgo test ./...\n",

@@ -5,7 +5,7 @@ use crate::language::Language;
 use crate::lex::{self, Kind};
 
 /// What sets a test aside, wherever it stands.
-const SKIPS: [&str; 67] = [
+const SKIPS: [&str; 72] = [
     "#[ignore",
     "#[cfg(any())]",
     "#[cfg(feature",
@@ -25,6 +25,8 @@ const SKIPS: [&str; 67] = [
     "unittest.expectedFailure",
     "self.skipTest(",
     "SkipTest(",
+    "raise SkipTest",
+    "raise unittest.SkipTest",
     "it.skip",
     "test.skip",
     "describe.skip",
@@ -69,10 +71,13 @@ const SKIPS: [&str; 67] = [
     "Assume.assume",
     "assumeTrue(",
     "skip: true",
+    "skip:true",
     "skip: '",
     "skip: \"",
     "todo: true",
+    "todo:true",
     "only: true",
+    "only:true",
 ];
 /// The same as a whole line's first word.
 const SKIP_WORDS: [&str; 4] = ["skip", "pending", "xit", "xdescribe"];
