@@ -9,9 +9,10 @@ use std::path::Path;
 
 /// Writes them where the runner wants them; nothing without a runner.
 pub(super) fn write_down(results: &Results) -> Result<(), Failure> {
+    // People read the summary: it does not say what the outputs could not.
     let texts = [
-        ("GITHUB_STEP_SUMMARY", markdown(results)),
         ("GITHUB_OUTPUT", outputs(results)),
+        ("GITHUB_STEP_SUMMARY", markdown(results)),
     ];
     for (name, text) in texts {
         let Some(path) = std::env::var_os(name).filter(|path| !path.is_empty()) else {
@@ -19,8 +20,13 @@ pub(super) fn write_down(results: &Results) -> Result<(), Failure> {
         };
         let write = |path: &Path| open_to_append(path)?.write_all(text.as_bytes());
         write(Path::new(&path)).map_err(|error| {
-            let what = format!("the file that `{name}` names could not be written");
-            Failure::state(Code::OutputUnwritable, what).with_cause(&error)
+            let file = Path::new(&path).display();
+            let what = format!("`{file}`, which `{name}` names, could not be written");
+            Failure::state(Code::OutputUnwritable, what)
+                .with_cause(&error)
+                .replace_hints([format!(
+                    "let `{name}` name a file that can be written, or unset it"
+                )])
         })?;
     }
     Ok(())

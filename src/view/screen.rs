@@ -89,15 +89,18 @@ impl Screen {
                 page.into_text()
             }
         };
-        if let (Format::Github, Some(results)) = (self.format, &results)
-            && let Err(failure) = runner::write_down(results)
-        {
-            return self.failure(&failure);
-        }
+        let written = match (self.format, &results) {
+            (Format::Github, Some(results)) => runner::write_down(results),
+            _ => Ok(()),
+        };
         if let Err(error) = write_out(&text) {
             // What was to be done is done; whoever asked does not know it.
             let what = "the answer could not be written";
             return self.failure(&Failure::state(Code::OutputUnwritable, what).with_cause(&error));
+        }
+        if let Err(failure) = written {
+            // The verdict and what was found are told above.
+            return self.tell(&failure);
         }
         if !as_json && !self.quiet {
             self.notes(answer.findings());
@@ -131,6 +134,11 @@ impl Screen {
             // One that cannot be written is this failure already, or beside it.
             let _ = runner::write_down(&results);
         }
+        self.tell(failure)
+    }
+
+    /// Says on stderr what failed, and how the command ends.
+    fn tell(&self, failure: &Failure) -> Exit {
         let mut page = Page::new(self.color_err);
         page.add_toned(Tone::Bad, "error");
         page.text(&format!(

@@ -299,6 +299,9 @@ fn a_release_is_fetched_by_its_digest() {
         act(&repo, &[&given[..], &[("check", "true")]].concat()).0
     };
     of(&digest(COOK)).ok().says("title=cook check::passed: ");
+    // The name is the one that a release gives it.
+    let workflow = include_str!("../../.github/workflows/release.yml");
+    assert!(workflow.contains("dist/$file\" \"cook-$TARGET\"\n"));
     of(&"0".repeat(64))
         .exits(2)
         .says("does not hold what sha256 says");

@@ -264,10 +264,19 @@ fn the_summary_and_the_outputs_are_written_once() {
         "{output}"
     );
     assert!(output.contains(&expected), "{output}");
-    // The summary is written before the answer: one that cannot be is a failure, and not a pass.
-    let mut command = repo.cook_command(&["verify", "--format", "github"]);
-    command.env("GITHUB_OUTPUT", files.join("missing/output"));
-    run(&mut command, "").fails(3, "output_unwritable");
+    // One that cannot be written is a failure, and not a pass; what was found is told all the same,
+    // and the summary does not say what the outputs could not.
+    for (broken, other) in [
+        ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"),
+        ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"),
+    ] {
+        let mut command = repo.cook_command(&["verify", "--format", "github"]);
+        command.env(broken, files.join("missing/file"));
+        command.env(other, files.join(other));
+        let told = run(&mut command, "").fails(3, "output_unwritable");
+        told.says(broken).says("unset it").says("::notice title=");
+    }
+    assert!(!files.join("GITHUB_STEP_SUMMARY").exists());
 }
 
 /// Rows have as many cells as their table, and somebody's words no sign of Markdown or HTML.
