@@ -78,7 +78,9 @@ pub(super) fn check_without_log(
     read::<ActiveSlice>(root, "active-slice.json", outcome, false);
     read::<VerificationEvidence>(root, "verification-evidence.json", outcome, false);
     let history = super::histories::check(root, outcome)?;
-    if plan.is_some() || state.is_some() || history {
+    // What this clone has says nothing of a log that was asked for elsewhere.
+    let is_here = workspace.log_from.is_none();
+    if is_here && (plan.is_some() || state.is_some() || history) {
         outcome.findings.push(Finding::new(
             Code::LogMissing,
             "there is execution state and no log for this worktree; `cook init` takes it in",

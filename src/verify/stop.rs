@@ -167,7 +167,8 @@ pub(super) fn log_missing(workspace: &Workspace) -> Finding {
     if let Some(source) = &workspace.log_from {
         let (remote, branch) = (&source.shown, &source.reference);
         let why = format!(
-            "`{remote}` holds no log for branch `{branch}`, and none of a commit that this one is, {what}"
+            "`{remote}` holds no log for branch `{branch}`, and none of a commit that this one is, {what}; \
+             `cook push` in the clone where the work was done puts it there"
         );
         return Finding::new(Code::LogMissing, why);
     }
