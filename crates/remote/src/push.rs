@@ -107,8 +107,9 @@ impl Remote<'_> {
             }
             failure
         });
-        self.forget_lent(plan)?;
-        pushed
+        let forgotten = self.forget_lent(plan);
+        // What became of the push is told first.
+        pushed.and_then(|captured| forgotten.map(|()| captured))
     }
 
     /// git notes what it pushed where the user fetches it to. What was only lent is not the
