@@ -276,20 +276,16 @@ fn names_no_shell(dense: &str) -> bool {
         && !SHELLS.iter().any(|known| of_env.starts_with(known))
 }
 
+/// In a document a command stands between quotes, which are not of its words.
+fn list_words(line: &str) -> Vec<&str> {
+    let signs = ['"', '\'', ',', '[', ']', '{', '}', '(', ')'];
+    let words = line.split_whitespace().map(|word| word.trim_matches(signs));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
 /// The new line says what the old one says and more, and of that something selects tests.
 fn narrows(old: &str, new: &str) -> bool {
-    // In a document a command stands between quotes, which are not of its words.
-    let words = |line: &'_ str| -> Vec<String> {
-        let signs = ['"', '\'', ',', '[', ']', '{', '}', '(', ')'];
-        let words = line.split_whitespace().map(|word| word.trim_matches(signs));
-        words
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    let (old, new) = (words(old), words(new));
-    let old: Vec<&str> = old.iter().map(String::as_str).collect();
-    let new: Vec<&str> = new.iter().map(String::as_str).collect();
+    let (old, new) = (list_words(old), list_words(new));
     let more = beyond(&new, &old);
     if !beyond(&old, &new).is_empty() {
         return false;
