@@ -1,7 +1,7 @@
 //! The slices that a workflow has done, each with the transition before its work was reported.
 
+use crate::measure::texts;
 use crate::service::Workspace;
-use crate::strength::texts;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Event, SliceStatus};
 use cook_store::store::Meta;

@@ -2,11 +2,11 @@
 
 use super::found::Checked;
 use super::line::Line;
-use crate::measure::{gate_commands, list_lost_tests};
+use crate::measure::{self, list_lost_tests};
 use crate::service::Workspace;
 use cook_core::change::{Effect, Loss, LossKind, list_settings_edits};
 use cook_core::diagnostic::{Code, Failure, count_noun};
-use cook_git::{Edit, Entry, MAX_EDITS};
+use cook_git::{Edit, MAX_EDITS};
 use cook_strength::{Edited, classify};
 
 pub(super) fn look(
@@ -48,16 +48,6 @@ pub(super) fn look(
     Ok(())
 }
 
-/// Files that say what a check runs, beside the gates themselves.
-const RUNNERS: [&str; 6] = [
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "justfile",
-    "package.json",
-    "tox.ini",
-];
-
 /// The commands that decide what passes, and the scripts among the edited files that a runner's
 /// file names at the base.
 pub(crate) fn deciding(
@@ -65,20 +55,7 @@ pub(crate) fn deciding(
     edits: &[Edit],
     base: &str,
 ) -> Result<Vec<String>, Failure> {
-    let mut gates = gate_commands(workspace.config()?, []);
-    let paths = edits.iter().map(|edit| edit.change.path.as_str());
-    let scripts: Vec<&str> = paths.filter(|path| path.ends_with(".sh")).collect();
-    if scripts.is_empty() {
-        return Ok(gates);
-    }
-    for runner in RUNNERS {
-        if let Entry::File { bytes, .. } = workspace.repo.entry(base, runner)? {
-            let text = String::from_utf8_lossy(&bytes);
-            let named = scripts.iter().filter(|path| text.contains(**path));
-            gates.extend(named.map(|path| (*path).to_owned()));
-        }
-    }
-    Ok(gates)
+    measure::deciding((&workspace.repo, workspace.config()?), edits, base)
 }
 
 /// A loss, with the diff of the file that it names.

@@ -1,11 +1,10 @@
 //! Gates: of the commit, of the worktree where they are red, and of the commit without its change.
 
-use super::before::{read_files_before, sources};
 use super::change::{deciding, loss_line};
 use super::found::{Ask, Checked, Tell};
 use super::line::Line;
 use super::uncommitted::some;
-use crate::measure::missing;
+use crate::measure::{Green, missing, read_files_before, sources};
 use crate::service::Workspace;
 use cook_core::change::LossKind;
 use cook_core::diagnostic::{Code, Failure, count_noun, without_escapes};
@@ -13,15 +12,6 @@ use cook_core::machine::{self, GateRun};
 use cook_core::model::{GateSpec, Place};
 use cook_git::Edit;
 use cook_strength::count_tests;
-
-/// A gate that is green, and how long it took.
-#[derive(Debug, Clone)]
-pub(crate) struct Green {
-    pub gate: GateSpec,
-    pub ms: u64,
-    /// The last of what it printed.
-    pub tail: String,
-}
 
 /// Gates of the settings, those of these names alone where there are any.
 pub(super) fn choose(
@@ -249,7 +239,7 @@ fn take_back(
         return Ok(());
     }
     let span = (checked.base.commit.as_str(), checked.head.as_str());
-    let files = match read_files_before(workspace, &sources, span)? {
+    let files = match read_files_before(&workspace.repo, &sources, span)? {
         Ok(files) => files,
         Err(why) => {
             checked.checked.push(format!(

@@ -2,8 +2,9 @@
 
 use super::base::Base;
 use super::found::{Checked, Tell};
-use super::gates::{Green, choose, run_green, runnable};
+use super::gates::{choose, run_green, runnable};
 use super::line::Line;
+use crate::measure::Green;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_store::receipt::merge_gates;

@@ -6,7 +6,6 @@
 //! not run is never taken for green.
 
 mod base;
-mod before;
 mod change;
 mod found;
 mod gates;
@@ -15,10 +14,8 @@ mod line;
 mod uncommitted;
 
 pub(crate) use base::{Base, find as find_base};
-pub(crate) use before::{read_files_before, sources};
 pub(crate) use change::deciding;
 pub(crate) use found::{Ask, Checked, Tell};
-pub(crate) use gates::Green;
 pub(crate) use green::require_green;
 pub(crate) use line::{FilePlace, Line};
 

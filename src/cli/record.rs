@@ -9,7 +9,7 @@ use crate::view::{CheckAnswer, PromptAnswer};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
 use cook_core::model::{
-    ActiveStatus, Actor, Decision, Event, Policy, Reconcile, Role, SliceStatus,
+    ActiveStatus, Actor, Decision, Event, Policy, Reconcile, Role, SliceStatus, StrengthRule,
 };
 use cook_core::report::{self, Parsed, Provenance, Report, Reported};
 use std::path::PathBuf;
@@ -36,6 +36,21 @@ pub(super) struct RecordArgs {
     /// The session the report came from
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+}
+
+/// Whoever waits is told what for.
+fn tell_of_planting(context: &Context, workspace: &Workspace) -> Result<(), Failure> {
+    let config = workspace.config()?;
+    if config.rules.strength == StrengthRule::Off {
+        return Ok(());
+    }
+    let budget = config.strength;
+    context.screen.note(&format!(
+        "once the gates are green, defects are planted in the change (`[rules] strength`): {} at most, for {} at most",
+        budget.mutants,
+        count_noun(budget.minutes.into(), "minute")
+    ));
+    Ok(())
 }
 
 pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
@@ -73,6 +88,9 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     }
     caller::refuse_other_role(role)?;
     let workspace = context.workspace()?;
+    if role == Role::Implementer {
+        tell_of_planting(context, &workspace)?;
+    }
     let mut findings = match args.dry_run {
         true => Vec::new(),
         false => queued::take_in(&workspace),

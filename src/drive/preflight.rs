@@ -5,6 +5,7 @@ use super::assignment::{Limits, RoleAgent, RoleAssignment};
 use super::operator::{Operator, Order};
 use super::parking::paths_are;
 use super::sandbox::Keeping;
+use crate::judges::find_known;
 use crate::service::{self, Workspace};
 use cook_agents::{Preset, Spent};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, count_noun};
@@ -108,6 +109,7 @@ pub(super) fn before(
         operator.warn(&opened.message);
     }
     require_agents(workspace, cast)?;
+    require_calibrated(workspace, cast)?;
     if workspace.repo.identity()?.is_none() {
         operator.warn(
             "git knows no name and address for commits here, and the implementer makes some: run `git config --global user.name NAME` and `git config --global user.email ADDRESS`",
@@ -170,6 +172,51 @@ pub(super) fn require_agents(workspace: &Workspace, cast: &RoleAssignment) -> Re
             let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
             let hint = "`cook agents` lists those that cook knows and finds";
             return Err(failure.replace_hints([hint]));
+        }
+    }
+    Ok(())
+}
+
+/// Whoever reviews, audits or judges caught as many planted faults as `[rules] min_catch_rate` asks for.
+pub(super) fn require_calibrated(
+    workspace: &Workspace,
+    cast: &RoleAssignment,
+) -> Result<(), Failure> {
+    let least = f64::from(workspace.config()?.rules.min_catch_rate);
+    if least <= 0.0 {
+        return Ok(());
+    }
+    let judging = |role: &Role| matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge);
+    for (role, agents) in cast.iter().filter(|(role, _)| judging(role)) {
+        for agent in agents {
+            let name = agent.preset.name();
+            let model = agent.model.as_deref();
+            let who = match model {
+                Some(model) => format!("{name} ({model})"),
+                None => name.to_owned(),
+            };
+            let measure = format!("cook calibrate --role {} --agent {name}", role.short());
+            let known = find_known(workspace, *role, name, model)?;
+            let caught = known.map(|known| (known, known.record.caught.rate().unwrap_or(0.0)));
+            let refusal = match caught {
+                Some((_, rate)) if rate >= least => continue,
+                Some((known, _)) => {
+                    let what = format!(
+                        "the {role} would be {who}, which {}; `[rules] min_catch_rate` asks for {least}",
+                        known.words()
+                    );
+                    Refusal::new(Code::JudgeMissesMuch, what)
+                }
+                None => {
+                    let what = format!(
+                        "the {role} would be {who}, and nobody measured how much it catches; `[rules] min_catch_rate` asks for {least}"
+                    );
+                    Refusal::new(Code::JudgeUncalibrated, what)
+                }
+            };
+            return Err(refusal.replace_hints([format!("run `{measure}`")]).hint(
+                "or let another agent play the role, or lower `min_catch_rate` in `.agent/cook.toml`",
+            ).into());
         }
     }
     Ok(())

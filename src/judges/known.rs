@@ -1,6 +1,9 @@
 //! How often a judge notices, by its answers to planted cases.
 
-use super::kept::Kept;
+use super::kept::{Identity, Kept};
+use crate::service::Workspace;
+use cook_core::diagnostic::Failure;
+use cook_core::model::Role;
 use cook_strength::{Answer, Joint, Record, Share, joint};
 use std::collections::BTreeMap;
 
@@ -59,6 +62,20 @@ impl Known {
 fn span(share: Share) -> String {
     let of = share.interval();
     format!("{:.0} to {:.0} %", of.low * 100.0, of.high * 100.0)
+}
+
+/// What is known of an agent in a role, with the prompt of now.
+///
+/// # Errors
+/// What was kept cannot be read.
+pub(crate) fn find_known(
+    workspace: &Workspace,
+    role: Role,
+    agent: &str,
+    model: Option<&str>,
+) -> Result<Option<Known>, Failure> {
+    let kept = Kept::of(workspace, Identity::now(role, agent, model))?;
+    Ok(Known::of(&kept))
 }
 
 /// How often several judges miss the same planted fault; none where no two saw the same ones.

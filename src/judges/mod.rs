@@ -6,5 +6,5 @@ mod known;
 mod verdict;
 
 pub(crate) use kept::{Answered, Identity, Kept};
-pub(crate) use known::{Known, joint_misses};
+pub(crate) use known::{Known, find_known, joint_misses};
 pub(crate) use verdict::{Judged, find_verdicts};

@@ -15,7 +15,9 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     let wanted = &*world.with_standing(wanted)?;
     let mut facts = Facts::default();
     if let Some(question) = &wanted.gates {
-        facts.gates = Some(world.gates(question)?);
+        let runs = world.gates(question)?;
+        facts.strength = world.strength(question, &runs)?;
+        facts.gates = Some(runs);
     }
     if wanted.room {
         facts.room = world.room()?;

@@ -10,6 +10,7 @@ mod gates;
 mod losses;
 mod missing;
 mod phrases;
+mod planted;
 mod rerun;
 mod world;
 
@@ -17,6 +18,10 @@ pub use facts::measure;
 pub(crate) use facts::read_settings_at;
 pub(crate) use losses::list_lost_tests;
 pub(crate) use missing::{Red, list_dropped, list_missing_in_worktree, missing};
+pub(crate) use planted::{
+    Field, Green, Planted, Reverted, Survivor, deciding, plant_defects, read_files_before, sources,
+    texts, why_not,
+};
 pub(crate) use rerun::{Claim, Needs, Reran};
 pub use world::World;
 pub(crate) use world::{gate_commands, wants_gates};

@@ -3,7 +3,7 @@
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, without_escapes};
 use cook_core::machine::{Head, short};
-use cook_core::model::{Receipt, Role, Snapshot};
+use cook_core::model::{Receipt, Role, Snapshot, StrengthNote, WHOLE};
 use cook_store::receipt::Receipts;
 use std::fmt::Write;
 
@@ -29,6 +29,7 @@ pub(super) fn add_runs(
     for run in &shown {
         add_run(text, run, head);
     }
+    add_strength(text, snapshot, role);
     match role {
         Role::Regrounder | Role::Implementer => {
             add_red_at_head(text, workspace, head, role, &shown)
@@ -95,6 +96,64 @@ fn add_run(text: &mut String, run: &Receipt, head: &Head) {
         for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
             let _ = writeln!(text, "  | {line}");
         }
+    }
+}
+
+/// What planted defects say of the gates: of the slice in work each that no gate notices, of the others a
+/// line.
+fn add_strength(text: &mut String, snapshot: &Snapshot, role: Role) {
+    let in_work = snapshot.find_slice_in_work();
+    for (id, ledger) in &snapshot.ledger.slices {
+        let head = match &ledger.accepted {
+            Some(accepted) => Some(&accepted.head),
+            None => ledger.head.as_ref().or(ledger.last_head.as_ref()),
+        };
+        let note = ledger.strength.as_ref();
+        let Some(note) = note.filter(|note| head == Some(&note.commit)) else {
+            continue;
+        };
+        let told = note.tell();
+        let _ = writeln!(
+            text,
+            "strength of the gates over slice `{id}` at {}: {told}",
+            short(&note.commit)
+        );
+        for waiver in &note.waived {
+            let why = without_escapes(&waiver.why);
+            let _ = writeln!(text, "  waived `{}`: {why}", waiver.id);
+        }
+        if in_work != Some(id.as_str()) {
+            continue;
+        }
+        let is_waived = |id: &str| note.waived.iter().any(|waiver| waiver.id == id);
+        for defect in note.defects.iter().filter(|defect| !is_waived(&defect.id)) {
+            let (id, line, what) = (&defect.id, defect.line.0, &defect.what);
+            let path = &defect.path;
+            let _ = writeln!(
+                text,
+                "  `{id}` {path}:{line}, {what}: every gate passes with this change"
+            );
+            for line in without_escapes(&defect.diff).lines() {
+                let _ = writeln!(text, "  | {line}");
+            }
+        }
+        if role == Role::Reviewer {
+            text.push_str(&how_to_waive(note));
+        }
+    }
+}
+
+/// What a reviewer may say of defects that no gate notices.
+fn how_to_waive(note: &StrengthNote) -> String {
+    let whole = match note.proves_nothing || note.problem.is_some() {
+        true => format!("; `{WHOLE}` stands for the change as a whole"),
+        false => String::new(),
+    };
+    match note.defects.is_empty() && whole.is_empty() {
+        true => String::new(),
+        false => format!(
+            "  Each may be a test that is missing. One that means the same as the code, or that nobody has to test, you answer for by a line of `Findings`: `WAIVE ID: why`{whole}\n"
+        ),
     }
 }
 

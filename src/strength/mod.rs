@@ -4,13 +4,11 @@
 //! Invariant: nothing of the repository runs that this machine does not trust, no defect is ever
 //! written where the user works, and what was not tried counts as nothing.
 
-mod built;
 mod found;
 mod measure;
 mod reported;
 mod span;
-mod tried;
 
-pub(crate) use found::{Ask, Measured, Reverted, Survivor};
-pub(crate) use measure::{measure, texts};
+pub(crate) use found::{Ask, Measured};
+pub(crate) use measure::measure;
 pub(crate) use reported::{MAX_REPORT, Reported, read_report};

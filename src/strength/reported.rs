@@ -1,6 +1,6 @@
 //! What another tool planted and tried, by its report.
 
-use super::found::Survivor;
+use crate::measure::Survivor;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_os::disk::{self, Links};
 use cook_strength::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};

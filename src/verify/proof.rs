@@ -6,7 +6,7 @@ use super::outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{FactSet, Verdict};
-use cook_core::model::{Caches, Snapshot};
+use cook_core::model::{Caches, Snapshot, StrengthNote};
 
 pub(super) fn check(
     workspace: &Workspace,
@@ -75,5 +75,19 @@ pub(super) fn check(
         "{verified} of {} proofs of done slices hold{elsewhere}",
         set.anchors.len()
     ));
+    for (id, ledger) in &snapshot.ledger.slices {
+        if let (Some(_), Some(note)) = (&ledger.accepted, &ledger.strength) {
+            outcome.add_checked(tell_strength(id, note));
+        }
+    }
     Ok(())
+}
+
+/// What planted defects said of the gates that a slice was accepted with, by the log.
+pub(super) fn tell_strength(id: &str, note: &StrengthNote) -> String {
+    let mut told = format!("strength of the gates over `{id}`: {}", note.tell());
+    for waiver in &note.waived {
+        told.push_str(&format!("; waived `{}`: {}", waiver.id, waiver.why));
+    }
+    told
 }

@@ -4,6 +4,7 @@ use super::answered::Answered;
 use super::control_plane::{sound, state};
 use super::criteria::{Judge, Rerun};
 use super::outcome::Outcome;
+use super::proof::tell_strength;
 use super::{stop, word};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
@@ -103,7 +104,7 @@ fn acceptance(
         outcome.findings.push(finding.at(id.to_owned()));
     };
     match current_review(&before) {
-        Some(review) if review.acceptable => {}
+        Some(review) if !review.rejects() => {}
         Some(_) => lacking("the review of its head did not find it acceptable".to_owned()),
         None => lacking("no review of its head is on record".to_owned()),
     }
@@ -123,6 +124,9 @@ fn acceptance(
             Some(receipt) => lacking(format!("`{}` {}", receipt.command, receipt.ending())),
             None => lacking(format!("the log does not hold the receipt {}", short(id))),
         }
+    }
+    if let Some(note) = ledger.and_then(|ledger| ledger.strength.as_ref()) {
+        outcome.add_checked(tell_strength(id, note));
     }
     if let Some(assurance) = before.describe_assurance() {
         outcome.add_checked(format!(

@@ -331,7 +331,7 @@ impl Serialize for StatusAnswer {
             head: self.head.commit.as_deref(),
             slices: plan.candidate_slices.iter().map(row).collect(),
             review: review.map(|review| Reviewed {
-                acceptable: review.acceptable,
+                acceptable: !review.rejects(),
                 commit: &review.commit,
             }),
             audit: audit.map(|audit| Audited {

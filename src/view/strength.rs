@@ -2,7 +2,8 @@
 
 use super::screen::finding_line;
 use super::{Exit, Page, Show, Tone};
-use crate::strength::{Measured, Reported, Reverted, Survivor};
+use crate::measure::{Reverted, Survivor};
+use crate::strength::{Measured, Reported};
 use cook_core::diagnostic::{Code, Finding, Lines, clean, count_noun};
 use serde::Serialize;
 
@@ -79,28 +80,28 @@ impl StrengthAnswer {
         written: Option<Finding>,
     ) -> Self {
         let mut findings: Vec<Finding> = written.into_iter().collect();
-        if measured.reverted == Reverted::Unnoticed {
+        if measured.planted.reverted == Reverted::Unnoticed {
             let what = "no gate notices when the whole change is taken back";
             findings.push(Finding::new(Code::ProvesNothing, what));
         }
         Self {
-            strength: measured.tally.strength(),
+            strength: measured.planted.tally.strength(),
             not_applicable: measured.not_applicable,
             seed: Some(measured.head.clone()),
             head: Some(measured.head),
             base: Some(measured.base.commit),
             base_is: Some(measured.base.why),
-            reverted: measured.reverted,
-            planted: measured.tally.count_planted(),
-            killed: measured.tally.killed,
-            timed_out: Some(measured.timed_out),
-            unbuildable: measured.tally.unbuildable,
-            survivors: measured.survivors,
-            left_out: measured.left_out,
-            seconds: Some(measured.seconds),
+            reverted: measured.planted.reverted,
+            planted: measured.planted.tally.count_planted(),
+            killed: measured.planted.tally.killed,
+            timed_out: Some(measured.planted.timed_out),
+            unbuildable: measured.planted.tally.unbuildable,
+            survivors: measured.planted.survivors,
+            left_out: measured.planted.left_out,
+            seconds: Some(measured.planted.seconds),
             minimum,
             findings,
-            checked: measured.checked,
+            checked: measured.planted.checked,
         }
     }
 

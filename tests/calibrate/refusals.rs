@@ -27,6 +27,39 @@ fn what_may_not_run_is_named() {
 }
 
 #[test]
+fn a_run_starts_nobody_who_catches_too_little() {
+    let bench = Bench::wave();
+    let repo = &bench.repo;
+    let settings = repo.read(".agent/cook.toml");
+    repo.write(
+        ".agent/cook.toml",
+        format!("{settings}\n[rules]\nmin_catch_rate = 0.7\n"),
+    );
+    repo.commit("Ask how much judges catch", None);
+    repo.cook(&["init", "--as-user"]).exits(0);
+    let run = ["run", "--steps", "1"];
+    repo.cook(&run)
+        .expect_refused("judge_uncalibrated")
+        .says("the completion-reviewer would be judge, and nobody measured")
+        .says("cook calibrate --role reviewer --agent judge");
+    bench.errs(1, 0);
+    for role in ["reviewer", "auditor", "stop-judge"] {
+        bench.judge(role, &["--cases", "2"]);
+    }
+    let called = bench.calls();
+    repo.cook(&run)
+        .expect_refused("judge_misses_much")
+        .says("caught 0 of 2 planted faults");
+    assert_eq!(bench.calls(), called, "nobody was started");
+    bench.errs(0, 0);
+    for role in ["reviewer", "auditor", "stop-judge"] {
+        bench.judge(role, &["--cases", "2", "--again"]);
+    }
+    let run = repo.cook(&run);
+    assert!(!run.err.contains("[judge_"), "{}", run.err);
+}
+
+#[test]
 fn a_judge_that_gives_no_verdict_is_no_judge() {
     let bench = Bench::with_done();
     let mute = bench.state.join("mute");

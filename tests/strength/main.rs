@@ -12,6 +12,7 @@ mod figures;
 mod limits;
 mod refusals;
 mod reports;
+mod rules;
 
 use serde_json::Value;
 use support::Repo;

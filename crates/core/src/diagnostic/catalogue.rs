@@ -4,46 +4,6 @@ use super::kind::{Family, Severity};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-macro_rules! codes {
-    ($($variant:ident $id:literal $family:ident $severity:ident $meaning:literal, $hint:literal;)*) => {
-        /// A stable code. Its text form is what documents, `--json` and exit messages carry.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum Code {
-            $(#[doc = $meaning] #[serde(rename = $id)] $variant,)*
-        }
-
-        /// Every code, in the order of this file.
-        pub const CATALOGUE: &[Code] = &[$(Code::$variant,)*];
-
-        impl Code {
-            /// The text form.
-            pub fn id(self) -> &'static str {
-                match self { $(Code::$variant => $id,)* }
-            }
-
-            /// Where it is used.
-            pub fn family(self) -> Family {
-                match self { $(Code::$variant => Family::$family,)* }
-            }
-
-            /// How much it weighs.
-            pub fn severity(self) -> Severity {
-                match self { $(Code::$variant => Severity::$severity,)* }
-            }
-
-            /// What it means, whatever the case.
-            pub fn meaning(self) -> &'static str {
-                match self { $(Code::$variant => $meaning,)* }
-            }
-
-            /// What to do, whatever the case.
-            pub fn hint(self) -> &'static str {
-                match self { $(Code::$variant => $hint,)* }
-            }
-        }
-    };
-}
-
 /// The form of every code: the list grows.
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Code {
@@ -209,7 +169,7 @@ codes! {
     // What verify, next and status point at.
     ContractMissing "contract_missing" Finding Error "a contract file is not in the worktree", "run `cook init`";
     ContractUntracked "contract_untracked" Finding NeedsReground "a contract file is not committed", "run `cook init --commit`";
-    ContractEdited "contract_edited" Finding NeedsReground "a contract file differs from the log's", "run `cook init`";
+    ContractEdited "contract_edited" Finding NeedsReground "a contract file differs from the log's", "where the change is yours: `cook init` for settings and the profile, `cook refocus --mission-file .agent/mission.md` for the mission; else put the file back with git";
     DocumentUnreadable "document_unreadable" Finding Error "a document is not valid JSON", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
     DocumentInvalid "document_invalid" Finding Error "a document breaks its schema", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
     DocumentMissing "document_missing" Finding Error "a document is missing", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
@@ -262,6 +222,9 @@ codes! {
     TestsFewer "tests_fewer" Finding Warning "a gate names fewer tests than at the basis", "compare the gate's output with the basis, and put back the tests that are gone";
     GateNeedsUncommitted "gate_needs_uncommitted" Finding Error "a gate is green in the worktree and red in the commit", "commit what the gate needs, or make it in `[clean_room] setup`";
     ChangeUnnoticed "change_unnoticed" Finding Warning "the gates pass as well with the change taken back", "add a test that fails without the change";
+    DefectsUnnoticed "defects_unnoticed" Finding Warning "planted defects that no gate notices", "run `cook strength SLICE`: it shows each; add a test that fails with it";
+    StrengthUnknown "strength_unknown" Finding Warning "whether the gates notice planted defects is not known", "look at what the message names; `cook strength SLICE` tries it again";
+    WaiverUnknown "waiver_unknown" Finding Warning "a waiver in a review names no planted defect, or gives no reason", "write `WAIVE ID: why` in `Findings`, with an id that the prompt shows";
     ProvesNothing "proves_nothing" Finding Warning "the gates pass as well with the whole change taken back, so they prove nothing of it", "add a test that fails without the change";
     TestSettingsEdited "test_settings_edited" Finding Warning "the change edits what decides whether tests run and count", "look at the edit: what it takes away must be meant";
     UnwatchedEdits "unwatched_edits" Finding Warning "git was told not to look at tracked files, so nothing says whether they are committed", "run `git update-index --no-assume-unchanged --no-skip-worktree PATH`";
@@ -273,7 +236,7 @@ codes! {
     AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
     DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "commit, stash or ignore the named paths";
     OtherBranchNow "other_branch_now" Finding NeedsReground "another branch is checked out than the one the workflow runs on", "run `git switch` back, or `cook adopt --branch`";
-    HeadMovedSinceDone "head_moved_since_done" Finding NeedsReground "HEAD moved since the project was found done", "run `cook resume`";
+    HeadMovedSinceDone "head_moved_since_done" Finding NeedsReground "HEAD moved since the project was found done", "where the workflow is: `cook resume` goes on from here; elsewhere check out the done commit, or an exact merge of it";
     CheckoutPending "checkout_pending" Finding Warning "the log is ahead of `.agent/`", "the next cook command that writes puts it right";
     Displaced "displaced" Finding Note "copies of edited files were set aside", "run `cook rescue list`";
     ScriptedCommand "scripted_command" Finding Note "a script ran a user-only command", "run `cook log`: it names the commands that a script gave";
@@ -358,7 +321,7 @@ codes! {
     RemoteUnreachable "remote_unreachable" Failure Error "the remote did not answer, or did not let this user in; nothing changed", "try `git ls-remote`, mend what it names, then run the command again";
     RemoteRefused "remote_refused" Failure Error "the remote took nothing of the push", "mend what git names, then run `cook push` again";
     RemoteNotAtomic "remote_not_atomic" Failure Error "the remote cannot take several refs at once", "use a remote that can; nothing was pushed";
-    RemoteSplit "remote_split" Failure Error "the remote took a part of the push and refused the rest", "run `cook push` again: it pushes the log alone before anything else";
+    RemoteSplit "remote_split" Failure Error "the remote took a part of the push and refused the rest", "run `cook push --yes` again: it pushes the log alone before anything else";
     RemoteMirror "remote_mirror" Failure Error "the remote is a mirror: a push there would delete what this clone does not have", "run `git config --unset remote.NAME.mirror`, or name another remote";
     RemoteLogAbsent "remote_log_absent" Failure Error "the remote has no log for this branch", "run `cook push` where the work was done; `cook init` begins it here";
     RemoteLogRefused "remote_log_refused" Failure Error "the log of the remote is not one that cook writes; nothing of it was taken", "ask whoever may push there; `cook push` from a clone with the right log tells what stands in its way";
@@ -401,6 +364,8 @@ codes! {
     TrackerUnreadable "tracker_unreadable" Failure Error "the issue tracker's answer has a shape cook does not know", "update cook, or set `[tracker] kind = \"none\"`";
     AgentUnknown "agent_unknown" Failure Error "the agent is not known", "run `cook agents`";
     AgentInvalid "agent_invalid" Failure Error "a table of `cook.toml` does not define a valid agent", "mend the named table of `.agent/cook.toml`";
+    JudgeUncalibrated "judge_uncalibrated" Refusal Error "`[rules] min_catch_rate` asks how much an agent catches, and nobody measured it with the prompt of now", "run `cook calibrate`, or lower `min_catch_rate`";
+    JudgeMissesMuch "judge_misses_much" Refusal Error "an agent caught fewer planted faults than `[rules] min_catch_rate` asks for", "let another agent or model play the role, or lower `min_catch_rate`";
     AgentUntrusted "agent_untrusted" Failure Error "an agent that `cook.toml` defines is not trusted on this machine", "look at its table, then run `cook trust 'WORDS'`";
     SandboxUnavailable "sandbox_unavailable" Failure Error "the settings require the sandbox, and it does not work here", "mend what is named, then run `cook doctor`; `mode = \"auto\"` under `[sandbox]` goes on without it";
     SchemaInvalid "schema_invalid" Failure Error "the given file is not a JSON Schema 2020-12", "mend the schema file";

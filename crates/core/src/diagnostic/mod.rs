@@ -5,6 +5,8 @@
 //! Pure. A code is stable, unique and documented here once; `protocol/codes.json`
 //! is generated from this list and a test keeps the two equal.
 
+#[macro_use]
+mod code;
 mod catalogue;
 mod kind;
 mod secret;

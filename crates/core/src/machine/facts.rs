@@ -13,7 +13,8 @@ use crate::diagnostic::{Code, Finding, Refusal};
 pub use crate::model::Verdict;
 use crate::model::{
     Accepted, Arrival, BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec,
-    Limits, Own, Receipt, RoomCheck, STOP_VERIFIER_SCRIPTS, Slice, Snapshot, Stamp, Survival,
+    Limits, Own, Receipt, RoomCheck, STOP_VERIFIER_SCRIPTS, Slice, Snapshot, Stamp, StrengthNote,
+    Survival,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -455,6 +456,10 @@ pub struct Facts {
     /// See [`FactSet::gates`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates: Option<Vec<GateRun>>,
+    /// What planted defects say of green gates; measured with [`FactSet::gates`] where `[rules] strength`
+    /// asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<StrengthNote>,
     /// See [`FactSet::anchors`], by [`AnchorQuestion::key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub anchors: BTreeMap<String, AnchorAnswer>,

@@ -9,6 +9,7 @@ use super::evidence::Place;
 use super::limits::{ATTEMPTS_PER_SLICE, Limits, STEPS};
 use super::sandbox::Sandbox;
 use super::setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, Span, nearest};
+use super::strength::{Share, StrengthRule};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -112,6 +113,11 @@ pub struct Rules {
     /// Under `standard` an audit is due after so many accepted slices, 3 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_every: Option<NonZeroU64>,
+    /// What becomes of planted defects that no gate notices.
+    pub strength: StrengthRule,
+    /// The share of planted faults that whoever reviews, audits or judges in a run must have caught; 0 =
+    /// nobody is asked.
+    pub min_catch_rate: Share,
 }
 
 /// Which issue tracker is used.
@@ -217,7 +223,7 @@ pub struct Notify {
     pub run: Option<CommandLine>,
 }
 
-/// `[strength]`: the budget of `cook strength`.
+/// `[strength]`: the budget of `cook strength`, and what is required of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StrengthBudget {
@@ -225,6 +231,8 @@ pub struct StrengthBudget {
     pub minutes: u32,
     /// Defects that are planted, at most.
     pub mutants: u32,
+    /// Under `[rules] strength = "require"`: the share that gates must notice.
+    pub minimum: Share,
 }
 
 impl Default for StrengthBudget {
@@ -232,6 +240,7 @@ impl Default for StrengthBudget {
         Self {
             minutes: 10,
             mutants: 40,
+            minimum: Share::of_thousandths(700),
         }
     }
 }

@@ -8,6 +8,7 @@ use super::limits::Limits;
 use super::scalar::Count;
 use super::source::{PlanSource, TaskSource};
 use super::state::Role;
+use super::strength::StrengthNote;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,14 +36,18 @@ pub struct ReviewNote {
     /// Its session, where it was shown what the implementer says proves each criterion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// Planted defects that no gate notices and that it does not answer for are among its findings: cook
+    /// put them there, and takes no yes.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub weak: bool,
     /// Log sequence of the record.
     pub seq: Count,
 }
 
 impl ReviewNote {
-    /// It does not accept the work.
+    /// It does not accept the work, or cook does not on its word.
     pub fn rejects(&self) -> bool {
-        !self.acceptable || !self.fails.is_empty()
+        !self.acceptable || !self.fails.is_empty() || self.weak
     }
 }
 
@@ -170,6 +175,9 @@ pub struct SliceLedger {
     /// The work as it was accepted, while the slice is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Accepted>,
+    /// What planted defects say of its gates, at the commit that was reported last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<StrengthNote>,
     /// Log sequence of the acceptance before the slice was taken up again: what still stands of
     /// that work is the slice's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

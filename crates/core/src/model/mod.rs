@@ -42,6 +42,7 @@ mod slice;
 mod snapshot;
 mod source;
 mod state;
+mod strength;
 mod surface;
 mod trail;
 
@@ -103,5 +104,6 @@ pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use source::{Import, PlanSource, TaskSource};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
+pub use strength::{Share, StrengthNote, StrengthRule, UnnoticedDefect, WHOLE, Waiver, is_waiver};
 pub use surface::{surface_matches, surface_names};
 pub use trail::{Record, Trail};

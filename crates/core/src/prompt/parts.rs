@@ -222,7 +222,7 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
         (ANSWERS, answers(&snapshot.ledger.answers)),
         (
             match ledger.and_then(standing_review) {
-                Some(review) if review.acceptable => REOPENED_REVIEW,
+                Some(review) if !review.rejects() => REOPENED_REVIEW,
                 _ => "The review that sent it back:",
             },
             section(&review_text(

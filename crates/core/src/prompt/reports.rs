@@ -25,9 +25,12 @@ pub(super) fn review_text(review: Option<&ReviewNote>, besides: &[String]) -> St
         return String::new();
     };
     let mut text = String::new();
-    let verdict = match review.acceptable {
-        true => "acceptable as it is",
-        false => "not acceptable",
+    let verdict = match (review.acceptable, review.weak) {
+        (true, false) => "acceptable as it is",
+        (true, true) => {
+            "acceptable to the reviewer, and not to cook: gates notice too few planted defects"
+        }
+        (false, _) => "not acceptable",
     };
     let _ = writeln!(text, "{verdict}, of {}", review.commit);
     let mut is_said = false;

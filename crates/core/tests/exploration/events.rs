@@ -1117,6 +1117,7 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                         Gates::GreenAtBasis,
                         Gates::NotStarted,
                         Gates::None,
+                        Gates::Weak,
                     ]
                 } else {
                     &[Gates::Red]

@@ -542,6 +542,29 @@ fn gates_that_had_to_be_red_before_leave_nothing_to_fix() {
 }
 
 #[test]
+fn gates_that_notice_too_little_keep_a_slice_from_being_accepted() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.mood.gates = Gates::Weak;
+    walk.take(walk.report_implemented());
+    let remarks = &walk.snapshot.ledger.remarks;
+    assert!(remarks.iter().any(|it| it.code == "defects_unnoticed"));
+    walk.take(walk.report_reviewed(true));
+    walk.take(walk.report_audited());
+    walk.refuse(walk.report_accepted("a"), Code::ReviewNegative);
+    walk.take(walk.report_reopened("a"));
+    let handoff = walk.snapshot.active.handoff.clone().unwrap();
+    let planted = ["d1", "d2"].map(|id| {
+        format!("planted defect `{id}`: every gate passes with it; a.rs:1, a condition is negated")
+    });
+    assert_eq!(handoff.must_fix_findings[..2], planted);
+    // A new commit that is noticed is accepted as ever.
+    walk.mood.gates = Gates::Green;
+    walk.drive();
+}
+
+#[test]
 fn dirt_of_the_user_stops_acceptance_with_a_question() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(true);

@@ -11,7 +11,7 @@ use cook_core::machine::{
 };
 use cook_core::model::{
     Accepted, CONTRACT_FILES, Caches, Count, GateSpec, Limits, Own, Place, Receipt, Rest,
-    RoomCheck, SETTINGS_FILES, SandboxKind, Survival,
+    RoomCheck, SETTINGS_FILES, SandboxKind, Share, StrengthNote, Survival, UnnoticedDefect,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,6 +105,26 @@ pub enum Gates {
     None,
     /// Green, and red at the same tree before.
     ByChance,
+    /// Green, with a planted defect too, where half of them must be noticed.
+    Weak,
+}
+
+/// What planted defects say of gates that notice none of two.
+fn weak(commit: &str) -> StrengthNote {
+    let defect = |id: &str| UnnoticedDefect {
+        id: id.to_owned(),
+        path: "a.rs".to_owned(),
+        line: Count(1),
+        what: "a condition is negated".to_owned(),
+        diff: String::new(),
+    };
+    StrengthNote {
+        commit: commit.to_owned(),
+        required: Some(Share::of_thousandths(500)),
+        unnoticed: Count(2),
+        defects: vec![defect("d1"), defect("d2")],
+        ..StrengthNote::default()
+    }
 }
 
 /// Everything that is measured afresh.
@@ -620,6 +640,11 @@ impl World {
                 .as_ref()
                 .map(|question| self.find_reported(question)),
             gates: set.gates.as_ref().map(|_| self.gates(mood)),
+            strength: set
+                .gates
+                .as_ref()
+                .filter(|_| mood.gates == Gates::Weak)
+                .map(|gates| weak(&gates.commit)),
             anchors: set
                 .anchors
                 .iter()

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const LOWER: Rule = Rule::Lower { none: None };
 
 /// The fields of `cook.toml`; `*` = any name. What stands below a field is its value.
-const OF_SETTINGS: [(&str, Rule); 56] = [
+const OF_SETTINGS: [(&str, Rule); 59] = [
     ("gates.*.run", Rule::Same),
     ("gates.*.timeout", LOWER),
     ("gates.*.required", Rule::Higher),
@@ -89,9 +89,17 @@ const OF_SETTINGS: [(&str, Rule); 56] = [
     ("log.remote", Rule::Aside),
     ("log.remote_ref", Rule::Same),
     ("notify.run", Rule::Same),
-    // `cook strength` decides nothing.
-    ("strength.minutes", Rule::Aside),
-    ("strength.mutants", Rule::Aside),
+    (
+        "rules.strength",
+        Rule::Later {
+            words: &["off", "report", "require"],
+            none: None,
+        },
+    ),
+    ("rules.min_catch_rate", Rule::Higher),
+    ("strength.minutes", Rule::Higher),
+    ("strength.mutants", Rule::Higher),
+    ("strength.minimum", Rule::Higher),
     // By these the limit of the cost is counted.
     ("prices.*", Rule::Same),
 ];
@@ -644,13 +652,31 @@ mod tests {
                 "strength.minutes",
                 String::new(),
                 table("strength", "minutes = 1"),
-                None,
+                Some(Weaker),
             ),
             (
                 "strength.mutants",
                 String::new(),
                 table("strength", "mutants = 1"),
-                None,
+                Some(Weaker),
+            ),
+            (
+                "strength.minimum",
+                String::new(),
+                table("strength", "minimum = 0.9"),
+                Some(Stronger),
+            ),
+            (
+                "rules.min_catch_rate",
+                table("rules", "min_catch_rate = 0.7"),
+                table("rules", "min_catch_rate = 0.5"),
+                Some(Weaker),
+            ),
+            (
+                "rules.strength",
+                table("rules", "strength = \"require\""),
+                table("rules", "strength = \"report\""),
+                Some(Weaker),
             ),
             (
                 "prices.a",

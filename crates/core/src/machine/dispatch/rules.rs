@@ -291,7 +291,7 @@ impl Walk<'_> {
             false => "the review is in, and no audit is due",
         };
         self.advise();
-        let acceptable = slices::current_review(snapshot).is_some_and(|review| review.acceptable);
+        let acceptable = slices::current_review(snapshot).is_some_and(|review| !review.rejects());
         let answer = if acceptable {
             Answer::new(
                 format!(

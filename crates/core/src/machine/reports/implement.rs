@@ -104,6 +104,7 @@ pub(in crate::machine) fn implement(
     ledger.checked = submission.report.fields.get(RESULTS).cloned();
     keep_offers(work, slice_id, evidence, submission);
     work.note_fixes(slice_id, &submission.report);
+    note_strength(work, slice_id, green);
     if green {
         commit_slice(work, slice_id, &commit, &runs, submission)?;
     } else {
@@ -114,6 +115,22 @@ pub(in crate::machine) fn implement(
         send_back(work, slice_id, findings);
     }
     Ok(())
+}
+
+/// What planted defects say of the gates that are green now.
+fn note_strength(work: &mut Work, slice_id: &str, green: bool) {
+    let note = work.facts.strength.clone().filter(|_| green);
+    if let Some(note) = &note {
+        let code = match (note.proves_nothing, &note.problem) {
+            (true, _) => Some(Code::ProvesNothing),
+            (false, Some(_)) => Some(Code::StrengthUnknown),
+            (false, None) => (note.unnoticed.0 > 0).then_some(Code::DefectsUnnoticed),
+        };
+        if let Some(code) = code {
+            work.remark(code, slice_id, note.tell());
+        }
+    }
+    work.ledger(slice_id).strength = note;
 }
 
 /// The implementer says the plan must change first.

@@ -2,14 +2,14 @@
 
 use super::read_only::require_same_tree;
 use super::vote::require_new_words;
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::records::attach;
 use crate::machine::slices::key_sha256;
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{
     ActiveStatus, AuditNote, AuditorVerdict, Count, ReviewNote, SliceRecordType, Submission,
-    Verdicts,
+    Verdicts, is_waiver,
 };
 use crate::report::untrue;
 
@@ -23,6 +23,7 @@ pub(in crate::machine) fn review(
     let (id, head, criteria) = find_committed_key(work)?;
     require_new_words(work, submission)?;
     let seq = work.seq();
+    let (findings, weak) = weigh_defects(work, &id, &head, verdicts);
     let is_shown = !work.ledger(&id).offered.is_empty();
     work.ledger(&id).review = Some(ReviewNote {
         session: submission.session.clone().filter(|_| is_shown),
@@ -31,15 +32,44 @@ pub(in crate::machine) fn review(
         acceptable: verdicts.positive,
         fails: verdicts.fails.clone(),
         concerns: verdicts.concerns.clone(),
-        findings: verdicts.findings.clone(),
+        findings,
         follow_up: verdicts.follow_up.clone(),
         report_sha256: submission.report_sha256.clone(),
+        weak,
         seq,
     });
     let record = work.slice_record(SliceRecordType::Reviewed, &id, &head);
     attach(record, submission);
     record.criteria_sha256 = Some(criteria);
     Ok(())
+}
+
+/// What the review finds, with the planted defects that no gate notices and that it does not answer for;
+/// and whether those keep the slice from being accepted.
+fn weigh_defects(
+    work: &mut Work,
+    id: &str,
+    head: &str,
+    verdicts: &Verdicts,
+) -> (Vec<String>, bool) {
+    let ledger = work.ledger(id);
+    let note = ledger.strength.as_mut().filter(|note| note.commit == head);
+    let Some(note) = note else {
+        return (verdicts.findings.clone(), false);
+    };
+    let (waived, unknown) = note.read_waivers(&verdicts.findings);
+    note.waived = waived;
+    let short = note.list_short();
+    let own = verdicts.findings.iter().filter(|text| !is_waiver(text));
+    let findings = own.chain(&short).cloned().collect();
+    for text in unknown {
+        let what = format!(
+            "`{text}` waives nothing: no planted defect has that id here, or no reason is given"
+        );
+        work.findings
+            .push(Finding::new(Code::WaiverUnknown, what).at(id));
+    }
+    (findings, !short.is_empty())
 }
 
 /// An audit of the current key.

@@ -1,8 +1,7 @@
 //! One change of a commit, and what its gates say of it.
 
 use super::built::does_not_build;
-use crate::check::Green;
-use crate::service::Workspace;
+use super::found::{Field, Green};
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_store::receipt::TakenBack;
 use cook_strength::Outcome;
@@ -22,13 +21,11 @@ pub(super) enum Tried {
 
 /// Runs gates, the fastest first, up to the first that is red with these files in the commit.
 pub(super) fn try_files(
-    workspace: &Workspace,
-    head: &str,
+    field: &Field,
     files: &[TakenBack],
-    greens: &[Green],
     deadline: Instant,
 ) -> Result<Tried, Failure> {
-    for green in greens {
+    for green in field.greens {
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = limit(green);
         // What ends it has to be the defect, never the time that is left.
@@ -38,7 +35,7 @@ pub(super) fn try_files(
         }
         let mut gate = green.gate.clone();
         gate.timeout_ms = given.as_millis() as u64;
-        let runs = workspace.run_gates_without(head, files, std::slice::from_ref(&gate))?;
+        let runs = (field.run)(files, &gate)?;
         for run in runs {
             let Some(receipt) = &run.receipt else {
                 let why = run.problem.unwrap_or_default();

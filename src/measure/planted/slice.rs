@@ -1,0 +1,158 @@
+//! The strength of a slice's gates, once all of them are green at its commit.
+
+use super::found::{Field, Green, Planted, Reverted};
+use super::trial::{plant_defects, texts, why_not};
+use crate::measure::world::{World, gate_commands};
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::{GateQuestion, GateRun};
+use cook_core::model::{Config, Count, StrengthNote, StrengthRule, UnnoticedDefect};
+use cook_git::{Edit, Entry, Repo};
+use cook_store::receipt::TakenBack;
+
+/// Defects that are named, and bytes of the diff of each.
+const NAMED: usize = 40;
+const DIFF: usize = 600;
+
+/// Files that say what a check runs, beside the gates themselves.
+const RUNNERS: [&str; 6] = [
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "package.json",
+    "tox.ini",
+];
+
+/// The commands that decide what passes, and the scripts among the edited files that a runner's
+/// file names at the base.
+pub(crate) fn deciding(
+    (repo, config): (&Repo, &Config),
+    edits: &[Edit],
+    base: &str,
+) -> Result<Vec<String>, Failure> {
+    let mut gates = gate_commands(config, []);
+    let paths = edits.iter().map(|edit| edit.change.path.as_str());
+    let scripts: Vec<&str> = paths.filter(|path| path.ends_with(".sh")).collect();
+    if scripts.is_empty() {
+        return Ok(gates);
+    }
+    for runner in RUNNERS {
+        if let Entry::File { bytes, .. } = repo.entry(base, runner)? {
+            let text = String::from_utf8_lossy(&bytes);
+            let named = scripts.iter().filter(|path| text.contains(**path));
+            gates.extend(named.map(|path| (*path).to_owned()));
+        }
+    }
+    Ok(gates)
+}
+
+impl World<'_> {
+    /// What planted defects say of these runs; nothing where it is not asked for, or one of them is red.
+    pub(in crate::measure) fn strength(
+        &self,
+        question: &GateQuestion,
+        runs: &[GateRun],
+    ) -> Result<Option<StrengthNote>, Failure> {
+        let is_red = |run: &GateRun| run.gate.required && !run.has_passed();
+        let rule = self.config.rules.strength;
+        if rule == StrengthRule::Off || runs.iter().any(is_red) {
+            return Ok(None);
+        }
+        let ends = (
+            self.repo.resolve(&question.basis)?,
+            self.repo.resolve(&question.commit)?,
+        );
+        let (Some(base), Some(head)) = ends else {
+            return Ok(None);
+        };
+        let mut note = StrengthNote {
+            commit: head.clone(),
+            required: (rule == StrengthRule::Require).then_some(self.config.strength.minimum),
+            ..StrengthNote::default()
+        };
+        let edits = self.repo.edits(&base, &head)?;
+        let mut commands = deciding((self.repo, self.config), &edits, &base)?;
+        commands.extend(question.commands.iter().cloned());
+        note.not_applicable = why_not(&texts(&edits, &commands));
+        if note.not_applicable.is_some() {
+            return Ok(Some(note));
+        }
+        let greens = list_green(runs);
+        if greens.is_empty() {
+            note.problem = Some("no gate ran".to_owned());
+            return Ok(Some(note));
+        }
+        let runner = self.runner()?;
+        let run = |files: &[TakenBack], gate: &_| {
+            runner.run_without(&head, files, std::slice::from_ref(gate), self.caches)
+        };
+        let field = Field {
+            repo: self.repo,
+            base: &base,
+            head: &head,
+            edits: &edits,
+            commands: &commands,
+            greens: &greens,
+            run: &run,
+            tell: &|_| {},
+        };
+        let budget = &self.config.strength;
+        match plant_defects(&field, (budget.mutants as usize, budget.minutes.into())) {
+            Ok(planted) => write_down(planted, &mut note),
+            // A gate was green, and does not run any more.
+            Err(failure) if failure.code == Code::GatesNotGreen => {
+                note.problem = Some(failure.message);
+            }
+            Err(failure) => return Err(failure),
+        }
+        Ok(Some(note))
+    }
+}
+
+/// Gates that passed, the fastest first.
+fn list_green(runs: &[GateRun]) -> Vec<Green> {
+    let passed = runs.iter().filter(|run| run.has_passed());
+    let mut greens: Vec<Green> = passed
+        .filter_map(|run| {
+            let receipt = run.receipt.as_ref()?;
+            Some(Green {
+                gate: run.gate.clone(),
+                ms: receipt.duration_ms.0,
+                tail: receipt.tail.clone(),
+            })
+        })
+        .collect();
+    greens.sort_by_key(|green| green.ms);
+    greens
+}
+
+fn write_down(planted: Planted, note: &mut StrengthNote) {
+    note.proves_nothing = planted.reverted == Reverted::Unnoticed;
+    note.noticed = Count(planted.tally.killed as u64);
+    note.unnoticed = Count(planted.survivors.len() as u64);
+    note.left_out = Count(planted.left_out as u64);
+    let defects = planted.survivors.into_iter().take(NAMED);
+    note.defects = defects
+        .map(|defect| UnnoticedDefect {
+            id: defect.id,
+            path: defect.path,
+            line: Count(defect.line as u64),
+            what: defect.what,
+            diff: begin(defect.diff.unwrap_or_default()),
+        })
+        .collect();
+    let is_tried = note.noticed.0 + note.unnoticed.0 > 0;
+    if !is_tried && planted.left_out > 0 {
+        note.problem = Some("the time was over before a defect was tried".to_owned());
+    }
+}
+
+/// The beginning of a long text.
+fn begin(mut text: String) -> String {
+    if text.len() > DIFF {
+        let end = (0..=DIFF).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or_default());
+        text.push_str("…\n");
+    }
+    text
+}

@@ -1,0 +1,179 @@
+//! Takes the whole change back, then plants one defect after another.
+
+use super::before::{read_files_before, sources};
+use super::found::{Field, Planted, Reverted, Survivor};
+use super::tried::{Tried, try_files};
+use cook_core::diagnostic::{Failure, count_noun};
+use cook_git::Edit;
+use cook_store::receipt::TakenBack;
+use cook_strength::{
+    Class, Edited, Language, Mutant, Outcome, Planting, Subject, Tally, classify, plant, subject,
+};
+use std::time::{Duration, Instant};
+
+/// Tries defects in a change that is green, so many at most, and begins none after so many minutes.
+///
+/// # Errors
+/// A gate that cannot be run, an interruption.
+pub(crate) fn plant_defects(
+    field: &Field,
+    (most, minutes): (usize, u64),
+) -> Result<Planted, Failure> {
+    let started = Instant::now();
+    let limit = Duration::from_secs(minutes.saturating_mul(60).min(MOST_SECONDS));
+    let trial = Trial {
+        field,
+        deadline: started + limit,
+    };
+    let mut planted = Planted::default();
+    trial.take_back(&mut planted)?;
+    let texts = texts(field.edits, field.commands);
+    let planting = planting(&texts, (field.head, most), &mut planted);
+    trial.plant(planting, &mut planted)?;
+    planted.seconds = started.elapsed().as_secs_f64();
+    Ok(planted)
+}
+
+/// A year: an instant that is further away may not be one.
+const MOST_SECONDS: u64 = 365 * 24 * 60 * 60;
+
+/// The texts of what was edited.
+pub(crate) fn texts<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<Edited<'e>> {
+    edits
+        .iter()
+        .filter_map(|edit| {
+            let (before, after) = edit.texts.as_ref()?;
+            Some(Edited {
+                path: &edit.change.path,
+                class: classify(&edit.change.path, commands),
+                before: before.as_deref(),
+                after: after.as_deref(),
+            })
+        })
+        .collect()
+}
+
+/// Why there is nothing to plant in, where that is so.
+pub(crate) fn why_not(texts: &[Edited]) -> Option<String> {
+    let why = match subject(texts) {
+        Subject::Code => return None,
+        Subject::NoSource => "the change touches no text of source",
+        Subject::Comments => "the change edits comments and blanks alone",
+        Subject::Moves => "the change moves code and brings none",
+        Subject::Deletions => "the change takes code away and brings none",
+    };
+    Some(why.to_owned())
+}
+
+/// Defects of the files whose language is known.
+fn planting(texts: &[Edited], (head, most): (&str, usize), planted: &mut Planted) -> Planting {
+    let is_known = |edit: &Edited| {
+        let text = edit.after.or(edit.before).unwrap_or_default();
+        Language::of(edit.path, text) != Language::Other
+    };
+    let sources = texts.iter().filter(|edit| edit.class == Class::Source);
+    let (known, unknown): (Vec<Edited>, Vec<Edited>) = sources.copied().partition(is_known);
+    if let Some(first) = unknown.first() {
+        let others = match unknown.len() {
+            1 => String::new(),
+            more => format!(" and {} more", more - 1),
+        };
+        planted.checked.push(format!(
+            "no defect is planted in `{}`{others}: the language is not known here",
+            first.path
+        ));
+    }
+    plant(&known, head, most)
+}
+
+/// A change in which defects are tried until a moment.
+struct Trial<'a> {
+    field: &'a Field<'a>,
+    deadline: Instant,
+}
+
+impl Trial<'_> {
+    fn take_back(&self, planted: &mut Planted) -> Result<(), Failure> {
+        let sources = sources(self.field.edits, self.field.commands);
+        let span = (self.field.base, self.field.head);
+        let files = match read_files_before(self.field.repo, &sources, span)? {
+            Ok(files) => files,
+            Err(why) => {
+                planted.checked.push(format!(
+                    "whether a gate notices the change as a whole cannot be told: {why}"
+                ));
+                return Ok(());
+            }
+        };
+        (self.field.tell)("once with the whole change taken back");
+        planted.reverted = match try_files(self.field, &files, self.deadline)? {
+            Tried::OutOfTime => {
+                let what = "the whole change was not taken back: the time was over";
+                planted.checked.push(what.to_owned());
+                Reverted::Unknown
+            }
+            Tried::Told {
+                outcome: Outcome::Survived,
+                ..
+            } => Reverted::Unnoticed,
+            Tried::Told { .. } => Reverted::Noticed,
+        };
+        Ok(())
+    }
+
+    fn plant(&self, planting: Planting, planted: &mut Planted) -> Result<(), Failure> {
+        let all = planting.mutants.len();
+        let mut outcomes = Vec::new();
+        for (at, mutant) in planting.mutants.into_iter().enumerate() {
+            (self.field.tell)(&format!(
+                "defect {} of {all}, {} noticed: {}:{}",
+                at + 1,
+                outcomes
+                    .iter()
+                    .filter(|outcome| **outcome == Outcome::Killed)
+                    .count(),
+                mutant.path,
+                mutant.line
+            ));
+            let file = self.file(&mutant)?;
+            match try_files(self.field, &[file], self.deadline)? {
+                Tried::OutOfTime => break,
+                Tried::Told { outcome, timed_out } => {
+                    outcomes.push(outcome);
+                    planted.timed_out += usize::from(timed_out && outcome == Outcome::Killed);
+                    if outcome == Outcome::Survived {
+                        planted.survivors.push(Survivor::from(mutant));
+                    }
+                }
+            }
+        }
+        planted.left_out = planting.possible.saturating_sub(outcomes.len());
+        if outcomes.len() < all {
+            let what = format!(
+                "{} not tried: the time was over",
+                count_noun((all - outcomes.len()) as u64, "defect")
+            );
+            planted.checked.push(what);
+        }
+        if planting.possible > all {
+            let what = format!(
+                "{} sampled of {} that could be planted, by the commit's id",
+                count_noun(all as u64, "defect"),
+                planting.possible
+            );
+            planted.checked.push(what);
+        }
+        planted.tally = Tally::of(outcomes);
+        Ok(())
+    }
+
+    /// The file with a defect, to be run where it could be run before.
+    fn file(&self, mutant: &Mutant) -> Result<TakenBack, Failure> {
+        let entry = self.field.repo.tree_entry(self.field.head, &mutant.path)?;
+        Ok(TakenBack {
+            path: mutant.path.clone(),
+            bytes: Some(mutant.text.clone().into_bytes()),
+            runs: entry.is_some_and(|entry| entry.mode == "100755"),
+        })
+    }
+}
