@@ -53,20 +53,37 @@ pub(crate) fn seal(statement: &str, key: &Key) -> Result<(String, String), Failu
     Ok((line, keyid))
 }
 
+/// Where a signature that counts stands, and in which form.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    /// The line of the file.
+    pub line: usize,
+    /// Which signature of the envelope it is, from 0.
+    pub signature: usize,
+    /// It is in OpenSSH's armor, not in base64 alone.
+    pub is_armored: bool,
+}
+
 /// How a line of a file is checked without cook, one command a line, for a shell.
-pub(crate) fn by_hand(file: &str, line: usize, signers: &str, who: &str) -> Vec<String> {
+pub(crate) fn by_hand(file: &str, found: Found, signers: &str, who: &str) -> Vec<String> {
     let [file, signers, who] = [file, signers, who].map(|word| shell_words::quote(word));
-    let take = format!("sed -n {line}p {file} | jq -r");
+    let take = format!("sed -n {}p {file} | jq -r", found.line);
+    let sig = format!("{take} '.signatures[{}].sig'", found.signature);
+    // Both alphabets of base64 are taken.
+    let plain = "tr -- -_ +/";
     vec![
-        format!("{take} .payload | base64 -d >payload.json"),
+        format!("{take} .payload | {plain} | base64 -d >payload.json"),
         format!(
             "(printf 'DSSEv1 {} {PAYLOAD} %d ' \"$(wc -c <payload.json)\"; cat payload.json) >signed",
             PAYLOAD.len()
         ),
-        format!(
-            "(echo '-----BEGIN SSH SIGNATURE-----'; {take} '.signatures[0].sig' | fold -w 70; \
-             echo '-----END SSH SIGNATURE-----') >signature"
-        ),
+        match found.is_armored {
+            true => format!("{sig} >signature"),
+            false => format!(
+                "(echo '-----BEGIN SSH SIGNATURE-----'; {sig} | {plain} | fold -w 70; \
+                 echo '-----END SSH SIGNATURE-----') >signature"
+            ),
+        },
         format!("ssh-keygen -Y verify -f {signers} -I {who} -n {NAMESPACE} -s signature <signed"),
     ]
 }

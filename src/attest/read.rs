@@ -1,6 +1,6 @@
 //! A file of statements that somebody else hands over: only what a listed key signed is parsed as one.
 
-use super::envelope::{PAYLOAD, encode_signed};
+use super::envelope::{Found, PAYLOAD, encode_signed};
 use super::proven::DONE;
 use super::statement::{STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified};
 use crate::signature::{self, Blob, NAMESPACE, Signer, to_armor};
@@ -47,8 +47,8 @@ pub(crate) struct Attested {
     pub signer: String,
     /// The key's fingerprint.
     pub key: String,
-    /// Which line of the file that is.
-    pub line: usize,
+    /// Where in the file that stands.
+    pub found: Found,
 }
 
 /// The keys that a reader looks at; what else stands in an envelope means nothing.
@@ -71,7 +71,7 @@ struct Signed {
     payload: Vec<u8>,
     signer: String,
     key: String,
-    line: usize,
+    found: Found,
 }
 
 /// Reads what listed keys signed about a commit.
@@ -92,7 +92,7 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
     let (mut verified, mut tested) = (None, None);
     for (at, line) in lines {
         let line = open(at + 1, line, list)?;
-        let place = format!("the statement in line {}", line.line);
+        let place = format!("the statement in line {}", line.found.line);
         let value = strict(&line.payload, &place)?;
         let of = |key: &str| value[key].as_str().unwrap_or_default();
         if of("_type") != STATEMENT {
@@ -159,7 +159,7 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
         warned: warned.unwrap_or_default(),
         signer: line.signer,
         key: line.key,
-        line: line.line,
+        found: line.found,
     })
 }
 
@@ -191,8 +191,9 @@ fn open(number: usize, line: &[u8], list: &[u8]) -> Result<Signed, Failure> {
     }
     // One is enough; of several that do not count the first says why.
     let mut refused = None;
-    for sealed in &envelope.signatures {
-        let blob = match sealed.sig.trim_start().starts_with('-') {
+    for (at, sealed) in envelope.signatures.iter().enumerate() {
+        let is_armored = sealed.sig.trim_start().starts_with('-');
+        let blob = match is_armored {
             true => Blob::read(sealed.sig.as_bytes()),
             false => {
                 let bytes =
@@ -206,7 +207,11 @@ fn open(number: usize, line: &[u8], list: &[u8]) -> Result<Signed, Failure> {
                     payload,
                     signer,
                     key,
-                    line: number,
+                    found: Found {
+                        line: number,
+                        signature: at,
+                        is_armored,
+                    },
                 });
             }
             Err(why) => refused = refused.or(Some(why)),
@@ -245,7 +250,13 @@ fn judge(
             let what = format!("key {key} signed something else than {place} holds");
             Err(wrong(Code::SignatureInvalid, what))
         }
-        Signer::Nobody | Signer::ForSomethingElse => {
+        Signer::ForSomethingElse => {
+            let what = format!(
+                "key {key}, which signed {place}, is on the list, and its `namespaces` do not name `{NAMESPACE}`"
+            );
+            Err(wrong(Code::SignerNotListed, what))
+        }
+        Signer::Nobody => {
             let what = format!("key {key}, which signed {place}, is not on the list");
             Err(wrong(Code::SignerNotListed, what))
         }

@@ -189,7 +189,7 @@ fn read(context: &Context, args: &AttestVerifyArgs) -> Answer {
     let about = about(context, args.commit.as_deref())?;
     let attested = attest::read(&bytes, &list, &about)?;
     let [file, signers] = [&args.file, &args.allowed_signers].map(|it| it.display().to_string());
-    let by_hand = attest::by_hand(&file, attested.line, &signers, &attested.signer);
+    let by_hand = attest::by_hand(&file, attested.found, &signers, &attested.signer);
     answer(AttestedAnswer::new(
         attested,
         about.commit,

@@ -1,4 +1,4 @@
-//! What was caught: reports that were refused, and noes that changed what was done after them. An audit
+//! What was caught: reports that were refused, and rejections that changed what was done after them. An audit
 //! of planned work names what is open, and a no that the user voids or a re-ground only answers changes
 //! nothing: those are counted apart.
 
@@ -26,7 +26,7 @@ pub(super) struct Caught {
     pub names: String,
 }
 
-/// What was caught, oldest first, and of noes that changed nothing how many there are.
+/// What was caught, oldest first, and of rejections that changed nothing how many there are.
 pub(super) struct Catches {
     pub caught: Vec<Caught>,
     pub unheeded: Option<String>,
@@ -79,13 +79,13 @@ pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches, Failure> {
 }
 
 fn tell_unheeded(count: u64) -> Option<String> {
-    let noes = match count {
+    let rejections = match count {
         0 => return None,
         1 => "1 no".to_owned(),
-        _ => format!("{count} noes"),
+        _ => format!("{count} rejections"),
     };
     Some(format!(
-        "{noes} changed nothing: what was named was planned already, was answered in words, or waits."
+        "{rejections} changed nothing: what was named was planned already, was answered in words, or waits."
     ))
 }
 

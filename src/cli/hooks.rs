@@ -258,6 +258,12 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
             "{path} has them as well: `cook hooks check {flags}`"
         ));
     }
+    if args.agent == GIT {
+        match install::try_program(workspace) {
+            Ok(()) => checked.push("the hook finds `cook`".to_owned()),
+            Err(why) => findings.push(Finding::new(Code::HooksDead, why)),
+        }
+    }
     if let Some(agent) = Agent::parse(&args.agent) {
         match install::try_command(workspace, agent, purpose(args)) {
             Ok(()) => checked.push("the command answers an event".to_owned()),

@@ -102,7 +102,15 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     }
     let next = recorded.applied.as_ref().map(|applied| &applied.step.next);
     if next.is_some_and(|next| next.role.is_some()) && caller::agent_around().is_none() {
-        recorded.start = Some(start::line(&workspace)?);
+        let start = start::line(&workspace)?;
+        let head = workspace.repo.head()?;
+        // A slice is selected only once the contract is committed.
+        recorded.start = Some(
+            match workspace.repo.contract_uncommitted(&head)?.is_empty() {
+                true => start,
+                false => format!("cook init --commit && {start}"),
+            },
+        );
     }
     finish(recorded)
 }

@@ -182,7 +182,9 @@ pub(super) fn ask(
         verify::fetch(&mut workspace, from, args.branch.as_deref())?;
     }
     let look = || look(&workspace, args, scope, id, compared);
-    let (mut looked, written) = runner_files::guard(look)?;
+    let guarded = runner_files::guard(look);
+    let (mut looked, written) =
+        guarded.map_err(|failure| verify::blame_source(&workspace, failure))?;
     looked.findings.extend(written);
     Ok((workspace, looked))
 }

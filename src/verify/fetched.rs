@@ -4,7 +4,7 @@ use super::proven::{find_done_commit, recognise};
 use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::{Evidence, Snapshot};
-use cook_remote::{Listing, Remote, RemoteRef, Side};
+use cook_remote::{Listing, Remote, RemoteRef, Side, blame};
 use cook_store::store::Store;
 
 /// Logs of other branches that are tried: one call of git each brings the commit.
@@ -21,6 +21,14 @@ pub fn fetch(workspace: &mut Workspace, named: &str, branch: Option<&str>) -> Re
     workspace.store = store;
     workspace.log_from = Some(source);
     Ok(())
+}
+
+/// Names the remote whose log cannot be read, where it is one's that is looked at.
+pub fn blame_source(workspace: &Workspace, failure: Failure) -> Failure {
+    match &workspace.log_from {
+        Some(source) => blame(failure, &source.shown),
+        None => failure,
+    }
 }
 
 fn find(
@@ -59,7 +67,7 @@ fn find(
     if let Some(log) = &listing.log {
         let store = read(&remote, log)?;
         remote.refuse_set_back(branch, &listing, Some(&store), seen_here)?;
-        let snapshot = store.snapshot()?;
+        let snapshot = read_snapshot(&remote, &store)?;
         if let Some(done) = find_done_commit(&snapshot)
             && is_proven(workspace, &remote, &head, &done)?
         {
@@ -75,7 +83,7 @@ fn find(
             continue;
         }
         let store = read(&remote, &log)?;
-        let snapshot = store.snapshot()?;
+        let snapshot = read_snapshot(&remote, &store)?;
         // Whoever made the ref named it; the log says what it is about.
         if find_done_commit(&snapshot).as_deref() != Some(done.as_str()) {
             continue;
@@ -89,13 +97,10 @@ fn find(
     }
     match fallback {
         Some((store, source)) => {
-            bring_heads(&remote, &store.snapshot()?)?;
+            bring_heads(&remote, &read_snapshot(&remote, &store)?)?;
             Ok((Some(store), source))
         }
-        None if remote.has_seen(branch)? => Err(Failure::state(
-            Code::LogGone,
-            format!("`{}` held a log for branch `{branch}`", remote.show()),
-        )),
+        None if remote.has_seen(branch)? => Err(remote.report_gone(branch)),
         None => Ok((None, nowhere)),
     }
 }
@@ -164,6 +169,12 @@ fn read(remote: &Remote, log: &RemoteRef) -> Result<Store, Failure> {
     stores
         .pop()
         .ok_or_else(|| Failure::state(Code::RemoteLogRefused, "the remote sent no log"))
+}
+
+fn read_snapshot(remote: &Remote, store: &Store) -> Result<Snapshot, Failure> {
+    store
+        .snapshot()
+        .map_err(|error| blame(error.into(), &remote.show()))
 }
 
 fn is_proven(

@@ -25,7 +25,12 @@ enum Word {
 
 impl Word {
     /// For the first line.
-    fn words(&self, source: &LogSource) -> String {
+    fn words(&self, workspace: &Workspace, source: &LogSource) -> String {
+        // A remote's own branch may list whom it likes.
+        let lister = match &workspace.judging {
+            None if !source.shown.is_empty() => format!("the default branch of `{}`", source.shown),
+            _ => "the base".to_owned(),
+        };
         match self {
             Self::Pushers if source.remote.is_empty() => {
                 "what it records is the word of whoever writes the log of this clone".to_owned()
@@ -34,9 +39,11 @@ impl Word {
                 "what it records is the word of whoever can push this ref: `{}` of `{}`",
                 source.reference, source.shown
             ),
-            Self::Signer(who) => format!("what it records is signed by {who}"),
+            Self::Signer(who) => {
+                format!("what it records is signed by {who}, whom {lister} lists")
+            }
             Self::Nobody(..) => {
-                "what it records is signed by nobody whom the base lists".to_owned()
+                format!("what it records is signed by nobody whom {lister} lists")
             }
         }
     }
@@ -68,7 +75,7 @@ pub(super) fn say(
             ));
         }
         answer.push_str("; ");
-        answer.push_str(&word.words(source));
+        answer.push_str(&word.words(workspace, source));
         return Ok(());
     }
     if let Some(judging) = &workspace.judging {
@@ -85,7 +92,7 @@ pub(super) fn say(
         let word = find(workspace, &own)?;
         outcome.findings.extend(word.finding());
         answer.push_str("; ");
-        answer.push_str(&word.words(&own));
+        answer.push_str(&word.words(workspace, &own));
         return Ok(());
     }
     for source in service::list_pulled(workspace)? {
@@ -93,7 +100,7 @@ pub(super) fn say(
         if word != Word::Pushers {
             outcome.findings.extend(word.finding());
             answer.push_str("; ");
-            answer.push_str(&word.words(&source));
+            answer.push_str(&word.words(workspace, &source));
         }
     }
     Ok(())

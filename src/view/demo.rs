@@ -5,7 +5,9 @@ use super::{Page, Show, Tone};
 use crate::demo::{CaughtViolation, Culprit, DemoResult};
 use cook_core::diagnostic::count_noun;
 use cook_core::machine::quote_word;
+use cook_os::process::on_path;
 use serde::Serialize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What `cook demo` answers when the work was done and the culprit, if any, was caught.
@@ -36,6 +38,7 @@ impl DemoAnswer {
         let commit = result.head.commit.as_deref();
         let directory = result.root.display().to_string();
         let sessions = result.outcome.sessions;
+        let cook = name_program();
         Self {
             ended: format!(
                 "done at {}, after {} in {}",
@@ -49,9 +52,9 @@ impl DemoAnswer {
             milliseconds,
             commands: vec![
                 format!("cd {}", quote_word(&directory)),
-                "cook status".to_owned(),
-                "cook log".to_owned(),
-                "cook verify --strict".to_owned(),
+                format!("{cook} status"),
+                format!("{cook} log"),
+                format!("{cook} verify --strict"),
             ],
             directory,
             next: Dispatched::of(
@@ -61,6 +64,19 @@ impl DemoAnswer {
                 None,
             ),
         }
+    }
+}
+
+/// How a shell starts this program: by name where PATH leads to it, else by its place.
+fn name_program() -> String {
+    let Ok(own) = std::env::current_exe() else {
+        return "cook".to_owned();
+    };
+    let found = std::env::var_os("PATH").and_then(|path| on_path("cook", &path));
+    let is_own = |found: &PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
+    match found.filter(is_own) {
+        Some(_) => "cook".to_owned(),
+        None => quote_word(&own.display().to_string()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What somebody said stands until somebody answers it: noes, the user's words, what an implementer
+//! What somebody said stands until somebody answers it: rejections, the user's words, what an implementer
 //! says of the plan.
 
 use crate::handing_on::holds;

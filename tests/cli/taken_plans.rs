@@ -317,10 +317,34 @@ fn what_breaks_a_format_is_named_by_its_place() {
             "line 1, column 1",
         ),
         (
+            "TODO.md",
+            "- [ ] a\n- [ b\n",
+            "plan_malformed",
+            "line 2, column 4: the box of an item is not closed",
+        ),
+        (
+            "TODO.md",
+            "- [ ] a\n- [x ] b\n",
+            "plan_malformed",
+            "line 2, column 4: the box of an item holds more than one sign",
+        ),
+        (
+            "TODO.md",
+            "- [ ] a\n-[x] b\n",
+            "plan_malformed",
+            "line 2, column 2: no blank stands between the bullet and the box",
+        ),
+        (
+            "prd.json",
+            "{\"userStories\": [{\"id\": 1, \"title\": \"a\"},\n{\"id\": 1, \"title\": \"b\"}]}",
+            "slice_duplicated",
+            "task 2: it is called `1`, as task 1 is",
+        ),
+        (
             "issues.json",
             "[{\"number\": 1, \"title\": \"\\u200b\"}]",
             "plan_malformed",
-            "a task has no words",
+            "task 1: it has no words",
         ),
         (
             ".beads/issues.jsonl",
@@ -333,7 +357,7 @@ fn what_breaks_a_format_is_named_by_its_place() {
             "specs/x/tasks.md",
             "- [ ] T001 a\n- [ ] T001 b\n",
             "slice_duplicated",
-            "line 2: two tasks are called `T001`, line 1 too",
+            "line 2, column 1: it is called `T001`, as line 1, column 1 is",
         ),
         (
             "prd.json",

@@ -238,21 +238,39 @@ fn the_story_ends_in_done_and_leaves_a_repository_that_verifies() {
     assert!(sizes.iter().all(|size| *size <= 32_000), "{sizes:?}");
 }
 
-/// README shows what a check of a pull request says: the beginning of this answer, but for the commit's id.
+/// README shows what a check of a pull request says: the beginning of the answer that `action.yml` asks
+/// for in a clone, but for the commits' ids.
 fn readme_quotes_what_is_said_of(stage: &Stage, played: &Played) {
-    let mut command = stage.command(COOK, &played.root);
-    command.args(["verify", "--rerun", "--strict", "--format", "markdown"]);
+    let bare = stage.dir.path().join("r.git");
+    let bare = bare.to_str().unwrap();
+    stage.git(played, &["init", "-q", "--bare", bare]);
+    stage.git(played, &["remote", "add", "origin", bare]);
+    let base = "HEAD~3:refs/heads/trunk";
+    stage.git(played, &["push", "-q", "origin", base]);
+    let mut push = stage.command(COOK, &played.root);
+    let pushed = push.args(["push", "--yes"]).output().unwrap();
+    assert!(pushed.status.success(), "{}", text(&pushed.stderr));
+    let clone = stage.dir.path().join("clone");
+    let to = clone.to_str().unwrap();
+    stage.git(played, &["clone", "-q", "-b", "main", bare, to]);
+    let mut command = stage.command(COOK, &clone);
+    command.args(["verify", "all", "--trust-repo", "--format", "markdown"]);
+    command.args(["--from=origin", "--base=origin/trunk"]);
+    command.args(["--rerun=slices", "--strict"]);
     let said = text(&command.output().unwrap().stdout);
-    let without_id = |line: &str| match line.split_once("done? &#96;") {
-        Some((before, after)) => format!("{before}{}", &after[12..]),
-        None => line.to_owned(),
+    let mark = "&#96;";
+    let without_ids = |line: &str| {
+        let is_id = |word: &&str| word.len() == 12 && word.bytes().all(|c| c.is_ascii_hexdigit());
+        let words = line.split(mark);
+        let words: Vec<&str> = words.filter(|word| !is_id(word)).collect();
+        words.join(mark)
     };
     let quoted = include_str!("../../README.md").lines();
     let quoted: Vec<String> = quoted
         .filter_map(|line| line.strip_prefix('>'))
-        .map(|line| without_id(line.trim_start()))
+        .map(|line| without_ids(line.trim_start()))
         .collect();
-    let said: Vec<String> = said.lines().map(without_id).collect();
+    let said: Vec<String> = said.lines().map(without_ids).collect();
     assert_eq!(quoted.len(), 10, "{quoted:#?}");
     assert_eq!(quoted, said[..quoted.len()], "README quotes another answer");
     assert_eq!(said[quoted.len()], "", "README quotes a part of the table");

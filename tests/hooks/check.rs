@@ -38,14 +38,19 @@ fn stop(repo: &Repo, session: &str, more: Value) -> Value {
     }
 }
 
-/// A push as a user types it, with cook on the path.
-fn push(repo: &Repo, args: &[&str]) -> (bool, String) {
-    let mut command = repo.command("git");
+/// Where this machine has its programs, and this build.
+fn path_with_cook() -> String {
     let cook = std::path::Path::new(env!("CARGO_BIN_EXE_cook"));
     let path = std::env::var_os("PATH").unwrap();
     let dirs = [cook.parent().unwrap().to_owned()].into_iter();
     let dirs = dirs.chain(std::env::split_paths(&path));
-    command.env("PATH", std::env::join_paths(dirs).unwrap());
+    std::env::join_paths(dirs).unwrap().into_string().unwrap()
+}
+
+/// A push as a user types it, with cook on the path.
+fn push(repo: &Repo, args: &[&str]) -> (bool, String) {
+    let mut command = repo.command("git");
+    command.env("PATH", path_with_cook());
     command.arg("push").args(args);
     let run = run(command, "");
     (run.code == 0, run.err)
@@ -206,7 +211,15 @@ fn a_push_of_what_is_false_is_refused_and_the_hook_goes_as_it_came() {
     repo.cook(&["hooks", "install", "git", "--check"])
         .exits(0)
         .says("as it was");
-    repo.cook(&["hooks", "check", "git", "--check"]).exits(0);
+    repo.cook_env(
+        &["hooks", "check", "git", "--check"],
+        "PATH",
+        "/usr/bin:/bin",
+    )
+    .exits(1)
+    .says("hooks_dead");
+    let check = ["hooks", "check", "git", "--check"];
+    repo.cook_env(&check, "PATH", &path_with_cook()).exits(0);
     repo.write("lib.sh", BROKEN);
     repo.commit("Break it", None);
     let (pushed, said) = push(&repo, &["origin", "main"]);

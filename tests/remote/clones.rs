@@ -264,6 +264,50 @@ fn a_remote_that_is_pushed_elsewhere_is_two_remotes() {
     first.cook(&["push"]).fails(3, "log_gone");
 }
 
+#[test]
+fn a_remote_is_known_by_its_address() {
+    let shared = Shared::make_pushed();
+    let first = &shared.first;
+    first.git(&["remote", "rename", "origin", "upstream"]);
+    let fork = shared.bare.with_extension("fork");
+    first.git(&["init", "-q", "--bare", fork.to_str().unwrap()]);
+    first.git(&["remote", "add", "origin", fork.to_str().unwrap()]);
+    // Nobody has seen a log in the fork.
+    first
+        .cook(&["pull", "origin"])
+        .fails(3, "remote_log_absent");
+    first
+        .cook(&["push", "origin"])
+        .expect_refused("push_unconfirmed");
+    first.cook(&["push", "origin", "--yes"]).ok();
+    // One was seen at the other, by whatever name.
+    first.cook(&["pull", "upstream"]).ok();
+    shared.git(&["update-ref", "-d", LOG]);
+    for named in ["upstream", shared.bare.to_str().unwrap()] {
+        first.cook(&["pull", named]).fails(3, "log_gone");
+    }
+}
+
+#[test]
+fn a_server_that_hides_the_log_is_told_from_nothing_by_what_to_do() {
+    let shared = Shared::make_pushed();
+    let first = &shared.first;
+    shared.git(&["config", "transfer.hideRefs", "refs/cook"]);
+    for command in [&["pull"][..], &["push"], &["verify", "--from", "origin"]] {
+        first
+            .cook(command)
+            .fails(3, "log_gone")
+            .says("the server hides it")
+            .says("remote_ref = ");
+    }
+    let text =
+        first.read(".agent/cook.toml") + "\n[log]\nremote_ref = \"refs/heads/cook/{branch}\"\n";
+    first.write(".agent/cook.toml", text);
+    first.commit("Let the log show among the branches", None);
+    first.cook(&["push", "--restore", "--yes"]).ok();
+    first.cook(&["pull"]).ok();
+}
+
 /// A document is JSON: there a value stands otherwise than in the variable.
 #[test]
 fn a_secret_that_json_writes_otherwise_is_found() {

@@ -258,6 +258,7 @@ fn what_its_events_do_not_produce_is_refused() {
         for (file, from, to) in [
             ("state.json", "\"paused\"", "\"done\""),
             ("event.json", "a rest", "a test"),
+            ("event.json", "\"a rest\"", "\"a rest\", \"surprise\": true"),
             ("event.json", "\"actor\": \"script\"", "\"actor\": \"role\""),
             ("counters.json", "\"steps\": 0", "\"steps\": 7"),
             ("format", "3", "03"),

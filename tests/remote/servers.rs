@@ -9,13 +9,11 @@ fn root(shared: &Shared) -> std::path::PathBuf {
     shared.bare.parent().unwrap().to_owned()
 }
 
-fn read_seen(shared: &Shared) -> String {
-    let name = [
-        "for-each-ref",
-        "--format=%(objectname)",
-        "refs/remotes/origin/main",
-    ];
-    log(&shared.first, &name).ok().out.trim().to_owned()
+/// The first clone remembers that the log stood there: at this server, which it knows by its address.
+fn has_seen(shared: &Shared, tip: &str) -> bool {
+    let name = ["for-each-ref", "--format=%(objectname)", "refs/remotes"];
+    let seen = log(&shared.first, &name).ok().out;
+    seen.lines().any(|seen| seen == tip)
 }
 
 #[test]
@@ -40,7 +38,7 @@ fn credentials_of_the_repository_are_used_and_their_failure_is_shown() {
     let helper = "!f() { echo username=u; echo password=secret; }; f";
     first.git(&["config", &format!("credential.{base}.helper"), helper]);
     first.cook(&["push"]).ok();
-    assert_eq!(shared.at(LOG), read_seen(&shared));
+    assert!(has_seen(&shared, &shared.at(LOG)));
     let second = shared.another(2);
     second.git(&["remote", "set-url", "origin", &http.url]);
     second.git(&["config", &format!("credential.{base}.helper"), helper]);
@@ -95,7 +93,7 @@ fn a_push_whose_answer_was_lost_is_asked_after() {
     say(first, "more").ok();
     http.manner.dies_after_push.store(true, Ordering::SeqCst);
     first.cook(&["push"]).ok().says("pushed");
-    assert_eq!(shared.at(LOG), read_seen(&shared));
+    assert!(has_seen(&shared, &shared.at(LOG)));
     first.cook(&["push"]).ok().says("has everything already");
 }
 

@@ -69,7 +69,12 @@ impl Remote<'_> {
         let limits = self.fetch(&quarantine, wanted, Side::Fetch)?;
         wanted
             .iter()
-            .map(|one| Ok(quarantine.open(&self.admit(&quarantine, one, &limits)?)?))
+            .map(|one| {
+                let admitted = self.admit(&quarantine, one, &limits)?;
+                quarantine
+                    .open(&admitted)
+                    .map_err(|error| self.refuse(error))
+            })
             .collect()
     }
 
@@ -171,13 +176,12 @@ impl Remote<'_> {
         admitted.map_err(|error| self.refuse(error))
     }
 
-    /// Whose log it is that is refused.
     fn refuse(&self, error: StoreError) -> Failure {
-        let mut failure = Failure::from(error);
-        if failure.code == Code::RemoteLogRefused {
-            failure.message = format!("the log of `{}`: {}", self.show(), failure.message);
+        let failure = Failure::from(error);
+        match failure.code {
+            Code::RemoteLogRefused => name_log(failure, &self.show()),
+            _ => blame(failure, &self.show()),
         }
-        failure
     }
 
     /// Runs the events again after a transition that is known to hold.
@@ -188,7 +192,7 @@ impl Remote<'_> {
         limits: &Limits,
     ) -> Result<(), Failure> {
         let mut late = false;
-        let report = store.replay_after(known, |before, event, facts, actor| {
+        let replayed = store.replay_after(known, |before, event, facts, actor| {
             if Instant::now() > limits.until {
                 late = true;
                 return Err("it was not reached in time".to_owned());
@@ -200,7 +204,8 @@ impl Remote<'_> {
                 records: step.records,
                 rule: step.rule.id().to_owned(),
             })
-        })?;
+        });
+        let report = replayed.map_err(|error| self.refuse(error))?;
         let Some(finding) = report.findings.into_iter().next() else {
             return self.check_cited(store, known);
         };
@@ -236,6 +241,23 @@ impl Remote<'_> {
             format!("the log of `{}` is not taken: {what}", self.show()),
         )
     }
+}
+
+/// A log that came from a remote and cannot be read is that remote's: `cook fsck` looks at the one that
+/// is here.
+pub fn blame(failure: Failure, remote: &str) -> Failure {
+    match failure.code {
+        Code::LogUnreadable => name_log(failure, remote),
+        _ => failure,
+    }
+}
+
+/// Whose log it is that is refused.
+fn name_log(failure: Failure, remote: &str) -> Failure {
+    let what = format!("the log of `{remote}`: {}", failure.message);
+    let mut named = Failure::new(failure.kind, Code::RemoteLogRefused, what);
+    named.causes = failure.causes;
+    named
 }
 
 /// git speaks of what was sent, not of the way there.

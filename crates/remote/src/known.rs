@@ -1,10 +1,15 @@
 //! What this clone knows of logs elsewhere without asking anybody.
 
-use crate::remote::{PULLED, Remote};
+use crate::git::{Call, Git};
+use crate::remote::{PULLED, Remote, remote_key};
 use cook_core::diagnostic::Failure;
 use cook_core::model::escape_branch;
 use cook_git::Repo;
 use cook_store::store::{Marks, Place};
+use std::collections::BTreeMap;
+
+/// Where this clone has seen a log, and no remote is now.
+const FORMER: &str = "a former address";
 
 /// Where the log of a branch may be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,20 +29,45 @@ impl Elsewhere {
     /// git, or a log, that cannot be read.
     pub fn find(repo: &Repo, place: &Place, branch: &str) -> Result<Self, Failure> {
         let end = format!("/{}", escape_branch(branch));
-        let marks = Marks::list(place, "remotes/")?;
-        let seen = marks.iter().filter_map(|mark| mark.strip_suffix(&end));
-        let mut pulled = Vec::new();
-        for mark in Marks::list(place, &format!("{PULLED}/"))? {
-            if let Some(remote) = mark.strip_suffix(&end)
-                && let Some(tip) = Marks::read(place, &format!("{PULLED}/{mark}"))?
-            {
-                pulled.push((remote.to_owned(), tip));
+        let configured = Remote::list(repo)?;
+        let list = |kind: &str| -> Result<Vec<String>, Failure> {
+            let marks = Marks::list(place, kind)?;
+            let keys = marks.iter().filter_map(|mark| mark.strip_suffix(&end));
+            Ok(keys.map(str::to_owned).collect())
+        };
+        let seen = list("remotes/")?;
+        let pulled = list(&format!("{PULLED}/"))?;
+        let names = match seen.is_empty() && pulled.is_empty() {
+            true => BTreeMap::new(),
+            false => find_names(repo, &configured)?,
+        };
+        let name = |key: &String| names.get(key).cloned().unwrap_or_else(|| FORMER.to_owned());
+        let mut from = Vec::new();
+        for key in pulled {
+            if let Some(tip) = Marks::read(place, &format!("{PULLED}/{key}{end}"))? {
+                from.push((name(&key), tip));
             }
         }
         Ok(Self {
-            pulled,
-            seen: seen.map(str::to_owned).collect(),
-            configured: Remote::list(repo)?,
+            pulled: from,
+            seen: seen.iter().map(name).collect(),
+            configured,
         })
     }
+}
+
+/// Remotes by the keys of the addresses that they are fetched from and pushed to.
+fn find_names(repo: &Repo, remotes: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    let git = Git::new(repo.root(), false);
+    let mut names = BTreeMap::new();
+    for remote in remotes {
+        for side in [&["remote", "get-url"][..], &["remote", "get-url", "--push"]] {
+            let call = Call::new(side).word(remote);
+            let what = format!("git does not say where `{remote}` is");
+            let address = git.answer(call, &what)?;
+            let key = remote_key(address.trim_end(), repo.root());
+            names.entry(key).or_insert_with(|| remote.clone());
+        }
+    }
+    Ok(names)
 }

@@ -20,6 +20,7 @@ mod push;
 mod remote;
 mod words;
 
+pub use fetch::blame;
 pub use known::Elsewhere;
 pub use look::{Done, Listing, RemoteRef};
 pub use offer::Offer;

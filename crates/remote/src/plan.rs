@@ -324,15 +324,19 @@ impl Remote<'_> {
         .hint("or give up the one of this clone and take that one in: `cook cancel --as-user`, then `cook pull`")
     }
 
-    pub(crate) fn report_gone(&self, branch: &str) -> Failure {
-        Failure::state(
+    /// The log was seen there, and is not among what the server shows now.
+    pub fn report_gone(&self, branch: &str) -> Failure {
+        let failure = Failure::state(
             Code::LogGone,
             format!(
-                "this clone has seen a log of branch `{branch}` on `{}`, and it is gone there",
+                "this clone has seen a log of branch `{branch}` on `{}`, which shows none now: somebody took it away, or the server hides it",
                 self.show()
             ),
+        );
+        self.with_other_names(
+            failure
+                .hint("where it was taken away, put it back as it is here: `cook push --restore`"),
         )
-        .hint("where that is right, put it back as it is here: `cook push --restore`")
     }
 
     pub(crate) fn rewound(&self, branch: &str, store: &Store, there: &str, seen: &str) -> Failure {

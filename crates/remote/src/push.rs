@@ -271,13 +271,13 @@ impl Remote<'_> {
         }
     }
 
-    /// A server that takes no refs but branches takes the log as one.
-    fn with_other_names(&self, failure: Failure) -> Failure {
+    /// A server that shows or takes no refs but branches takes the log as one.
+    pub(crate) fn with_other_names(&self, failure: Failure) -> Failure {
         if self.names != LogRefs::default() {
             return failure;
         }
         failure.hint(
-            "where the server takes branches and tags alone, write this into `.agent/cook.toml`: `[log]` and below it `remote_ref = \"refs/heads/cook/{branch}\"`; it then shows among the branches and may start CI",
+            "where the server shows or takes branches and tags alone, write this into `.agent/cook.toml`: `[log]` and below it `remote_ref = \"refs/heads/cook/{branch}\"`; it then shows among the branches and may start CI",
         )
     }
 }

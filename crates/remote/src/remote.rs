@@ -141,18 +141,15 @@ impl<'r> Remote<'r> {
         value.is_some_and(|value| !matches!(value, "false" | "no" | "off" | "0"))
     }
 
-    /// The name of what this clone remembers of a log there. Where a remote is pushed to another
-    /// address than it is fetched from, what was seen at one says nothing of the other.
+    /// The name of what this clone remembers of a log there. It goes by the address: a remote may be
+    /// renamed, and another one be given its name.
     fn mark(&self, kind: &str, branch: &str, side: Side) -> Result<String, Failure> {
-        let mut known = self.address(side)?;
-        if known != self.name && self.fetch_address()? == known {
-            known = &self.name;
-        }
-        Ok(format!(
-            "{kind}/{}/{}",
-            remote_key(known),
-            escape_branch(branch)
-        ))
+        let address = match self.address(side)? {
+            known if known == self.name => self.fetch_address()?,
+            elsewhere => elsewhere.to_owned(),
+        };
+        let key = remote_key(&address, self.repo.root());
+        Ok(format!("{kind}/{key}/{}", escape_branch(branch)))
     }
 
     /// The newest transition that this clone has seen there.
@@ -295,15 +292,16 @@ impl Settings {
     }
 }
 
-/// A remote as one part of the name of a ref in this clone's log: its name, or a digest of an
-/// address.
-fn remote_key(remote: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !remote.is_empty() && remote.len() <= 100 && remote.chars().all(plain) {
-        return remote.to_owned();
-    }
-    let digest = hex(&Sha256::digest(remote.as_bytes()));
-    format!("%{}", digest.get(..20).unwrap_or(&digest))
+/// An address as one part of the name of a ref in this clone's log.
+pub(crate) fn remote_key(address: &str, dir: &Path) -> String {
+    // git takes a path of this machine in more than one form.
+    let path = std::fs::canonicalize(dir.join(address.strip_prefix("file://").unwrap_or(address)));
+    let digest = match &path {
+        Ok(path) => Sha256::digest(path.as_os_str().as_encoded_bytes()),
+        Err(_) => Sha256::digest(address.as_bytes()),
+    };
+    let digest = hex(&digest);
+    digest.get(..20).unwrap_or(&digest).to_owned()
 }
 
 #[cfg(test)]
@@ -312,8 +310,10 @@ mod tests {
 
     #[test]
     fn an_address_becomes_one_harmless_part() {
-        assert_eq!(remote_key("origin"), "origin");
-        let key = remote_key("https://example.org/a.git");
-        assert!(key.starts_with('%') && key.len() == 21 && key != remote_key("../a"));
+        let dir = Path::new("/");
+        let key = remote_key("https://example.org/a.git", dir);
+        assert!(key.len() == 20 && key.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        assert_ne!(key, remote_key("https://example.org/b.git", dir));
+        assert_eq!(remote_key("file:///tmp/", dir), remote_key("tmp", dir));
     }
 }

@@ -11,7 +11,7 @@ mod trial;
 
 pub use change::{Change, Standing};
 pub use files::{keep_out_of_status, write, write_program};
-pub use trial::{last_called, try_command, unseen};
+pub use trial::{last_called, try_command, try_program, unseen};
 
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};

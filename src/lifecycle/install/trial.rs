@@ -29,24 +29,33 @@ pub fn try_command(workspace: &Workspace, agent: Agent, purpose: Purpose) -> Res
         "cwd": workspace.repo.root().display().to_string(),
         "tool_name": "read",
     });
-    let shell = ["sh", "-c"].map(OsString::from);
-    let line = format!(
-        "command -v cook >/dev/null || exit 9; {}",
-        layout::command(agent, row, purpose)
-    );
-    let mut argv = shell.to_vec();
-    argv.push(OsString::from(line));
+    let command = layout::command(agent, row, purpose);
+    let tried = run(workspace, &command, event.to_string().into_bytes());
+    StateDir::at(&workspace.repo, workspace.store.is_some()).forget(agent, SESSION);
+    tried
+}
+
+/// A hook finds the program.
+///
+/// # Errors
+/// One line that says that it does not.
+pub fn try_program(workspace: &Workspace) -> Result<(), String> {
+    run(workspace, "exit 0", Vec::new())
+}
+
+/// Runs a line of a hook, where it finds the program.
+fn run(workspace: &Workspace, command: &str, stdin: Vec<u8>) -> Result<(), String> {
+    let line = format!("command -v cook >/dev/null || exit 9; {command}");
     let outcome = capture(&Short {
-        argv,
+        argv: ["sh", "-c", &line].map(OsString::from).to_vec(),
         dir: workspace.repo.root(),
         env: Vec::new(),
-        stdin: event.to_string().into_bytes(),
+        stdin,
         deadline: DEADLINE,
         limit: 64 * 1024,
         group: true,
     })
     .map_err(|error| error.to_string())?;
-    StateDir::at(&workspace.repo, workspace.store.is_some()).forget(agent, SESSION);
     match outcome.code {
         Some(0) if outcome.stderr.is_empty() => Ok(()),
         Some(9) => Err("the `cook` program is not on PATH, so the hooks do nothing".to_owned()),

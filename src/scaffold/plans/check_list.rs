@@ -128,39 +128,55 @@ fn find_fence(line: &str) -> Option<(char, usize)> {
 /// The box of a line, if it is an item that has one.
 pub(super) fn parse_box<'a>(path: &str, at: At, line: &'a str) -> Result<Option<Box<'a>>, Failure> {
     let body = line.trim_start();
-    let bullet = bullet(body);
-    let Some(after) = bullet.and_then(|bullet| body.get(bullet..)) else {
-        return Ok(None);
+    let Some(after) = bullet(body).and_then(|bullet| body.get(bullet..)) else {
+        return refuse_unparted(path, at, line).map(|()| None);
     };
     let inner = after.trim_start();
     let Some(inner_text) = inner.strip_prefix('[') else {
         return Ok(None);
     };
-    let Some((inside, text)) = inner_text.split_once(']') else {
-        return Ok(None);
-    };
     let start = line.len() - inner_text.len();
+    let Some((inside, text)) = inner_text.split_once(']') else {
+        let is_open = ["x ", "X ", " "]
+            .iter()
+            .any(|mark| inner_text.starts_with(mark));
+        return match is_open {
+            true => {
+                let what = "the box of an item is not closed; write `[ ]` or `[x]`";
+                Err(refuse_form(path, place_in(line, start, at), what))
+            }
+            false => Ok(None),
+        };
+    };
     let mut marks = inside.chars();
     let (mark, more) = (marks.next(), marks.next());
-    // A link, a footnote, or a word in brackets.
-    if more.is_some() || text.starts_with(['(', '[', ':']) {
+    // A link, or a footnote.
+    if text.starts_with(['(', '[', ':']) {
         return Ok(None);
     }
-    let column = line
-        .get(..start)
-        .map_or(1, |before| before.chars().count() + 1);
+    let place = place_in(line, start, at);
+    if more.is_some() {
+        return match inside.trim() {
+            "" | "x" | "X" => {
+                let what = "the box of an item holds more than one sign; write `[ ]` or `[x]`";
+                Err(refuse_form(path, place, what))
+            }
+            // A word in brackets.
+            _ => Ok(None),
+        };
+    }
     let ticked = match mark {
         Some(' ' | '-' | '~' | '/' | '>') => false,
         Some('x' | 'X' | '✓' | '✔') => true,
         None => {
             let what = "the box of an item is empty; write `[ ]` or `[x]`";
-            return Err(refuse_form(path, At { column, ..at }, what));
+            return Err(refuse_form(path, place, what));
         }
         // A legend: `[P]` for what may be done beside others.
         Some(label) if label.is_uppercase() => return Ok(None),
         Some(_) => {
             let what = "the box of an item holds neither a blank nor `x`";
-            return Err(refuse_form(path, At { column, ..at }, what));
+            return Err(refuse_form(path, place, what));
         }
     };
     Ok(Some(Box {
@@ -169,6 +185,34 @@ pub(super) fn parse_box<'a>(path: &str, at: At, line: &'a str) -> Result<Option<
         mark: start,
         text,
     }))
+}
+
+/// A bullet right before a box makes no item of it, and whoever wrote it meant one.
+fn refuse_unparted(path: &str, at: At, line: &str) -> Result<(), Failure> {
+    let body = line.trim_start();
+    let rest = body.strip_prefix(['-', '*', '+']).unwrap_or_default();
+    let is_box = ["[ ]", "[x]", "[X]"].iter().any(|form| {
+        let after = rest.strip_prefix(form);
+        after.is_some_and(|after| !after.starts_with(['(', '[', ':']))
+    });
+    if !is_box {
+        return Ok(());
+    }
+    let what = "no blank stands between the bullet and the box; write `- [ ]`";
+    Err(refuse_form(
+        path,
+        place_in(line, line.len() - rest.len(), at),
+        what,
+    ))
+}
+
+/// Where a byte of a line stands.
+fn place_in(line: &str, byte: usize, at: At) -> At {
+    let before = line.get(..byte).unwrap_or_default();
+    At {
+        column: before.chars().count() + 1,
+        ..at
+    }
 }
 
 /// Bytes of the bullet of a list item.

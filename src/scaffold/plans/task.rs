@@ -41,12 +41,20 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Where it begins; a source without lines begins at the first.
-    fn at(&self) -> At {
-        At {
-            line: self.line.unwrap_or(1),
-            column: 1,
+    /// Where it stands: its line, or, where values have none, which task it is.
+    fn place(&self, tasks: &[Task]) -> String {
+        let number = tasks.iter().position(|task| std::ptr::eq(task, self));
+        match (self.line, number) {
+            (Some(line), _) => format!("line {line}, column 1"),
+            (None, Some(number)) => format!("task {}", number + 1),
+            (None, None) => "a task".to_owned(),
         }
+    }
+
+    /// Breaks its format.
+    fn refuse(&self, path: &str, tasks: &[Task], what: &str) -> Failure {
+        let place = self.place(tasks);
+        Refusal::new(Code::PlanMalformed, format!("`{path}` {place}: {what}")).into()
     }
 }
 
@@ -103,7 +111,7 @@ pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan, F
     }
     for task in &tasks {
         if task.goal.trim().is_empty() || task.item.trim().is_empty() {
-            return Err(refuse_form(path, task.at(), "a task has no words"));
+            return Err(task.refuse(path, &tasks, "it has no words"));
         }
     }
     let ids = ids(path, &tasks)?;
@@ -213,7 +221,7 @@ fn find_id(
         .and_then(|place| ids.get(place).cloned())
         .ok_or_else(|| {
             let what = format!("task `{id}` waits for `{before}`, which is not a task there");
-            refuse_form(path, task.at(), &what)
+            task.refuse(path, tasks, &what)
         })
 }
 
@@ -225,15 +233,11 @@ fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>, Failure> {
             continue;
         };
         if let Some(first) = stated.insert(id, task) {
-            let other = first
-                .line
-                .map_or_else(String::new, |line| format!(", line {line} too"));
+            let place = task.place(tasks);
+            let first = first.place(tasks);
             return Err(Refusal::new(
                 Code::SliceDuplicated,
-                format!(
-                    "`{path}` line {}: two tasks are called `{id}`{other}",
-                    task.at().line
-                ),
+                format!("`{path}` {place}: it is called `{id}`, as {first} is"),
             )
             .replace_hints([format!("give each task of `{path}` an id of its own")])
             .into());

@@ -95,7 +95,7 @@ impl Standing {
                 @if !report.open.is_empty() { li.warn { b { (report.open.len()) } "of slices that are not done" } }
                 li { b { (counts(SliceStatus::Done)) " of " (slices) } "slices done" }
                 li { b { (yes) " of " (report.required_votes) } "judges say yes" }
-                li { b { (report.caught.len()) } "reports refused, or noes that changed something" }
+                li { b { (report.caught.len()) } "reports refused, or rejections that changed something" }
                 li { b { (report.timeline.len()) } "transitions" }
             }
         }

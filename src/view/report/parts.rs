@@ -187,7 +187,7 @@ pub(super) fn judgments(report: &Report) -> Markup {
 /// What was refused, sent back or put back.
 pub(super) fn catches(report: &Report) -> Markup {
     let catches = Table {
-        caption: "Reports that were refused, and noes that changed what was done after them",
+        caption: "Reports that were refused, and rejections that changed what was done after them",
         heads: &["Transition", "About", "What", "It names"],
         room: 60_000,
         rest: "`cook log` lists the transitions, `cook show N` shows one.",

@@ -22,7 +22,7 @@ pub(crate) struct Report {
     pub judgments: Vec<Judgment>,
     /// Whose word the verdicts that count are, and what is known of them: one line each.
     pub judges: Vec<String>,
-    /// Reports that were refused and noes that changed what was done after them, oldest first.
+    /// Reports that were refused and rejections that changed what was done after them, oldest first.
     pub caught: Vec<Catch>,
     /// Noes that changed nothing, in words.
     pub unheeded: Option<String>,
