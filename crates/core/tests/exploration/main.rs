@@ -354,6 +354,14 @@ const ELSEWHERE: &[(Code, &str)] = &[
     ),
     (Code::InsideRole, "the command line, in a role's session"),
     (
+        Code::JudgeUncalibrated,
+        "the driver, before anybody is started",
+    ),
+    (
+        Code::JudgeMissesMuch,
+        "the driver, before anybody is started",
+    ),
+    (
         Code::AuthorityBreached,
         "the driver, which writes it down as a refused report",
     ),
