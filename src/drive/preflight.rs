@@ -214,9 +214,10 @@ pub(super) fn require_calibrated(
                     Refusal::new(Code::JudgeUncalibrated, what)
                 }
             };
-            return Err(refusal.replace_hints([format!("run `{measure}`")]).hint(
-                "or let another agent play the role, or lower `min_catch_rate` in `.agent/cook.toml`",
-            ).into());
+            let other = "or let another agent play the role, or lower `min_catch_rate` in `.agent/cook.toml`";
+            return Err(refusal
+                .replace_hints([format!("run `{measure}`"), other.to_owned()])
+                .into());
         }
     }
     Ok(())

@@ -56,6 +56,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
             strict: world.config.rules.strict,
             audit: world.config.rules.audit,
             audit_every: world.config.rules.audit_every,
+            strength: world.config.find_required_strength(),
         });
     }
     facts.now = match world.not_before {

@@ -149,12 +149,20 @@ fn how_to_waive(note: &StrengthNote) -> String {
         true => format!("; `{WHOLE}` stands for the change as a whole"),
         false => String::new(),
     };
-    match note.defects.is_empty() && whole.is_empty() {
-        true => String::new(),
-        false => format!(
-            "  Each may be a test that is missing. One that means the same as the code, or that nobody has to test, you answer for by a line of `Findings`: `WAIVE ID: why`{whole}\n"
-        ),
+    if note.defects.is_empty() && whole.is_empty() {
+        return String::new();
     }
+    let each = match note.defects.is_empty() {
+        true => "",
+        false => " Each may be a test that is missing.",
+    };
+    let counts = match note.required.is_some() {
+        true => " A yes counts here only where enough is noticed or answered for.",
+        false => "",
+    };
+    format!(
+        " {each} What means the same as the code, or has to be tested by nobody, you answer for by a line of `Findings`: `WAIVE ID: why`{whole}.{counts}\n"
+    )
 }
 
 /// The required gates that are known to be red at HEAD, beside the runs that are shown; for a

@@ -4,6 +4,7 @@ use super::answered::Answered;
 use super::control_plane::{sound, state};
 use super::criteria::{Judge, Rerun};
 use super::outcome::Outcome;
+use super::proof::add_strengths;
 use super::proven::{CommitStanding, Proven};
 use super::{base, proven, stop, ticks, word};
 use crate::scaffold::SETTINGS;
@@ -80,6 +81,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     };
     let judge = Judge::new(workspace, &snapshot, &standing.head, rerun);
     let criteria = judge.criteria(None)?;
+    add_strengths(&snapshot, &mut outcome);
     ticks::count(&judge, &snapshot, &criteria, &mut outcome)?;
     let is_shallow = workspace.repo.is_shallow();
     let wrong = criteria.iter();

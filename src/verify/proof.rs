@@ -75,12 +75,16 @@ pub(super) fn check(
         "{verified} of {} proofs of done slices hold{elsewhere}",
         set.anchors.len()
     ));
+    Ok(())
+}
+
+/// What planted defects said of each accepted slice.
+pub(super) fn add_strengths(snapshot: &Snapshot, outcome: &mut Outcome) {
     for (id, ledger) in &snapshot.ledger.slices {
         if let (Some(_), Some(note)) = (&ledger.accepted, &ledger.strength) {
             outcome.add_checked(tell_strength(id, note));
         }
     }
-    Ok(())
 }
 
 /// What planted defects said of the gates that a slice was accepted with, by the log.

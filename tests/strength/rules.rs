@@ -1,7 +1,7 @@
 //! `[rules] strength` in a workflow: what no gate notices is shown to the reviewer, and where it is
 //! required keeps a slice from being accepted, whatever reviews say.
 
-use crate::support::Repo;
+use crate::support::{Repo, run_alone};
 use serde_json::{Value, json};
 
 const GATE: &str = "sh tests.sh";
@@ -212,6 +212,78 @@ fn a_reviewer_answers_for_what_no_gate_notices_by_name() {
     repo.cook(&["verify", "slice", "band"])
         .ok()
         .says("waived `whole`: tried by hand, in the shop");
+}
+
+/// Tests that hold the text of the code against itself notice every defect, and nothing that it does.
+#[test]
+fn a_gate_that_looks_at_the_text_notices_nothing() {
+    for looks in ["cat band.sh", "head -n 6 band.sh", "tail -n 4 band.sh"] {
+        let repo = make_planned("[rules]\nstrength = \"require\"\n[strength]\nmutants = 4\n");
+        let program = Program::of(5);
+        // Another file comes before it.
+        repo.write("aaa.sh", "echo a\n");
+        repo.write("band.sh", &program.code);
+        let sum = format!("{looks} | cksum");
+        let is = run_alone(repo.command("sh").args(["-c", &sum])).ok().out;
+        let tests = format!(
+            "{}[ \"$({sum})\" = \"{}\" ] || {{ echo 'band.sh: line 1: syntax error'; exit 2; }}\n",
+            program.hollow,
+            is.trim()
+        );
+        let said = implement(&repo, &program, &tests);
+        assert!(said.contains("[strength_unknown]"), "{looks}: {said}");
+        let report = repo.reviewer_report(None);
+        let says = "the review's yes accepts nothing: whether gates notice defects is not known";
+        repo.record("reviewer", report).ok().says(says);
+        repo.record("auditor", repo.auditor_report()).ok();
+        repo.record("regrounder", accepting(&repo))
+            .expect_refused("review_negative")
+            .says("or nobody knows");
+    }
+}
+
+/// A gate's command may name what ships.
+#[test]
+fn code_that_a_gate_names_is_not_passed_over_in_silence() {
+    let repo =
+        make_planned("[gates.syntax]\nrun = \"sh -n band.sh\"\n[rules]\nstrength = \"require\"\n");
+    let program = Program::of(0);
+    let said = implement(&repo, &program, &program.hollow);
+    assert!(said.contains("nothing is planted in band.sh"), "{said}");
+    repo.record("reviewer", repo.reviewer_report(None)).ok();
+    repo.record("auditor", repo.auditor_report()).ok();
+    repo.record("regrounder", accepting(&repo))
+        .expect_refused("review_negative");
+    // A waiver below what is no finding is one.
+    repo.hand_in_reground(&json!({"reconcile": {"slice_id": "band", "decision": "reopened"}}));
+    implement(&repo, &program, &program.strong);
+    let waived = repo.reviewer_report(None).replace(
+        "Findings: none\n",
+        "Findings:\n- none\nWAIVE whole: tried by hand in the shop\n",
+    );
+    repo.record("reviewer", waived).ok();
+    repo.record_with(&["auditor", "--session", "two"], repo.auditor_report())
+        .ok();
+    repo.record("regrounder", accepting(&repo)).ok();
+}
+
+#[test]
+fn what_is_asked_when_the_review_comes_in_decides() {
+    let repo = make_planned("");
+    let program = Program::of(5);
+    implement(&repo, &program, &program.hollow);
+    let settings = repo.read(".agent/cook.toml");
+    repo.write(
+        ".agent/cook.toml",
+        settings + "\n[rules]\nstrength = \"require\"\n",
+    );
+    repo.commit("Ask for strength", None);
+    repo.cook(&["init", "--as-user"]).ok();
+    repo.record("reviewer", repo.reviewer_report(None)).ok();
+    repo.record("auditor", repo.auditor_report()).ok();
+    repo.record("regrounder", accepting(&repo))
+        .expect_refused("review_negative");
+    assert!(prompt(&repo).contains("reported before `[rules] strength` was in force"));
 }
 
 /// An implementer whose tests look at nothing never gets its slice accepted under `require`, and one whose

@@ -19,7 +19,9 @@ pub use class::{Class, Edited, classify};
 pub use fault::{Fault, FaultKind, faults};
 pub use integrity::{Kind, Remark, Renamed, Weakenings, is_harmless, names_check, weakenings};
 pub use language::Language;
-pub use mutant::{Mutant, Operator, Planting, Subject, plant, subject, without_change};
+pub use mutant::{
+    Mutant, Operator, Planting, Subject, plant, subject, with_comment, without_change,
+};
 pub use report::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
 
 /// How many tests a text holds.

@@ -40,6 +40,8 @@ pub(crate) struct Field<'a> {
 #[derive(Debug)]
 pub(crate) struct Planted {
     pub reverted: Reverted,
+    /// Why nothing was tried, where that is so.
+    pub problem: Option<String>,
     /// Defects by what became of them.
     pub tally: Tally,
     /// Of those that were noticed, those with which a gate did not end.
@@ -57,6 +59,7 @@ impl Default for Planted {
     fn default() -> Self {
         Self {
             reverted: Reverted::Unknown,
+            problem: None,
             tally: Tally::default(),
             timed_out: 0,
             survivors: Vec::new(),

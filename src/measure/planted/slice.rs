@@ -8,6 +8,7 @@ use cook_core::machine::{GateQuestion, GateRun};
 use cook_core::model::{Config, Count, StrengthNote, StrengthRule, UnnoticedDefect};
 use cook_git::{Edit, Entry, Repo};
 use cook_store::receipt::TakenBack;
+use cook_strength::{Class, Edited, Language};
 
 /// Defects that are named, and bytes of the diff of each.
 const NAMED: usize = 40;
@@ -67,14 +68,20 @@ impl World<'_> {
         };
         let mut note = StrengthNote {
             commit: head.clone(),
-            required: (rule == StrengthRule::Require).then_some(self.config.strength.minimum),
+            required: self.config.find_required_strength(),
             ..StrengthNote::default()
         };
         let edits = self.repo.edits(&base, &head)?;
         let mut commands = deciding((self.repo, self.config), &edits, &base)?;
         commands.extend(question.commands.iter().cloned());
-        note.not_applicable = why_not(&texts(&edits, &commands));
-        if note.not_applicable.is_some() {
+        let texts = texts(&edits, &commands);
+        note.untried = list_untried(&texts);
+        note.not_applicable = why_not(&texts);
+        if note.not_applicable.is_some() && note.untried.is_empty() {
+            return Ok(Some(note));
+        }
+        if note.not_applicable.take().is_some() {
+            note.problem = Some("nothing is planted in what the gates' commands name".to_owned());
             return Ok(Some(note));
         }
         let greens = list_green(runs);
@@ -97,6 +104,10 @@ impl World<'_> {
             tell: &|_| {},
         };
         let budget = &self.config.strength;
+        if budget.mutants == 0 || budget.minutes == 0 {
+            note.problem = Some("`[strength]` leaves no defect or no time".to_owned());
+            return Ok(Some(note));
+        }
         match plant_defects(&field, (budget.mutants as usize, budget.minutes.into())) {
             Ok(planted) => write_down(planted, &mut note),
             // A gate was green, and does not run any more.
@@ -107,6 +118,24 @@ impl World<'_> {
         }
         Ok(Some(note))
     }
+}
+
+/// Code that changed and in which nothing is planted: what a command names may be what tests, and no language
+/// is known of the rest.
+fn list_untried(texts: &[Edited]) -> Vec<String> {
+    let is_untried = |edit: &&Edited| {
+        let Some(text) = edit.after else {
+            return false;
+        };
+        let is_known = Language::of(edit.path, text) != Language::Other;
+        match edit.class {
+            Class::Gate => is_known && edit.before != edit.after,
+            Class::Source => !is_known,
+            _ => false,
+        }
+    };
+    let untried = texts.iter().filter(is_untried).take(NAMED);
+    untried.map(|edit| edit.path.to_owned()).collect()
 }
 
 /// Gates that passed, the fastest first.
@@ -131,6 +160,8 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
     note.noticed = Count(planted.tally.killed as u64);
     note.unnoticed = Count(planted.survivors.len() as u64);
     note.left_out = Count(planted.left_out as u64);
+    note.unbuildable = Count(planted.tally.unbuildable as u64);
+    note.problem = planted.problem;
     let defects = planted.survivors.into_iter().take(NAMED);
     note.defects = defects
         .map(|defect| UnnoticedDefect {
@@ -141,8 +172,16 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
             diff: begin(defect.diff.unwrap_or_default()),
         })
         .collect();
-    let is_tried = note.noticed.0 + note.unnoticed.0 > 0;
-    if !is_tried && planted.left_out > 0 {
+    if note.problem.is_some() || note.noticed.0 + note.unnoticed.0 > 0 {
+        return;
+    }
+    // Whatever a gate prints says that: it may be the gate that says so.
+    if note.unbuildable.0 > 0 {
+        note.problem = Some(format!(
+            "by what the gates print, none of the {} defects that were tried builds",
+            note.unbuildable.0
+        ));
+    } else if planted.left_out > 0 {
         note.problem = Some("the time was over before a defect was tried".to_owned());
     }
 }

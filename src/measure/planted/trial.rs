@@ -1,13 +1,14 @@
 //! Takes the whole change back, then plants one defect after another.
 
 use super::before::{read_files_before, sources};
-use super::found::{Field, Planted, Reverted, Survivor};
+use super::found::{Field, Green, Planted, Reverted, Survivor};
 use super::tried::{Tried, try_files};
-use cook_core::diagnostic::{Failure, count_noun};
+use cook_core::diagnostic::{Failure, count_noun, list_with_verb};
 use cook_git::Edit;
 use cook_store::receipt::TakenBack;
 use cook_strength::{
-    Class, Edited, Language, Mutant, Outcome, Planting, Subject, Tally, classify, plant, subject,
+    Class, Edited, Language, Outcome, Planting, Subject, Tally, classify, plant, subject,
+    with_comment,
 };
 use std::time::{Duration, Instant};
 
@@ -21,13 +22,20 @@ pub(crate) fn plant_defects(
 ) -> Result<Planted, Failure> {
     let started = Instant::now();
     let limit = Duration::from_secs(minutes.saturating_mul(60).min(MOST_SECONDS));
-    let trial = Trial {
+    let mut trial = Trial {
         field,
+        greens: field.greens.to_vec(),
         deadline: started + limit,
     };
     let mut planted = Planted::default();
-    trial.take_back(&mut planted)?;
     let texts = texts(field.edits, field.commands);
+    trial.leave_out_readers(&texts, &mut planted)?;
+    if planted.problem.is_some() {
+        return Ok(planted);
+    }
+    // The budget counts from the first defect on.
+    trial.deadline = Instant::now() + limit;
+    trial.take_back(&mut planted)?;
     let planting = planting(&texts, (field.head, most), &mut planted);
     trial.plant(planting, &mut planted)?;
     planted.seconds = started.elapsed().as_secs_f64();
@@ -89,10 +97,59 @@ fn planting(texts: &[Edited], (head, most): (&str, usize), planted: &mut Planted
 /// A change in which defects are tried until a moment.
 struct Trial<'a> {
     field: &'a Field<'a>,
+    greens: Vec<Green>,
     deadline: Instant,
 }
 
 impl Trial<'_> {
+    /// A gate that is red where a comment was added looks at the text of the code: that it notices a
+    /// defect says nothing.
+    fn leave_out_readers(
+        &mut self,
+        texts: &[Edited],
+        planted: &mut Planted,
+    ) -> Result<(), Failure> {
+        let sources = texts.iter().filter(|edit| edit.class == Class::Source);
+        let mut files = Vec::new();
+        for edit in sources {
+            if let Some(text) = edit.after.and_then(|text| with_comment(edit.path, text)) {
+                files.push(self.file(edit.path, text)?);
+            }
+        }
+        if files.is_empty() {
+            return Ok(());
+        }
+        (self.field.tell)("once with nothing but a comment added");
+        let mut looking = Vec::new();
+        for green in std::mem::take(&mut self.greens) {
+            let tried = try_files(
+                self.field,
+                std::slice::from_ref(&green),
+                &files,
+                self.deadline,
+            )?;
+            match tried {
+                Tried::Told {
+                    outcome: Outcome::Killed | Outcome::Unbuildable,
+                    ..
+                } => looking.push(format!("`{}`", green.gate.run)),
+                _ => self.greens.push(green),
+            }
+        }
+        if looking.is_empty() {
+            return Ok(());
+        }
+        let what = format!(
+            "{} red where nothing but comments was added to what changed: what looks at the text, or is red by chance, notices no defect",
+            list_with_verb(&looking)
+        );
+        if self.greens.is_empty() {
+            planted.problem = Some(what.clone());
+        }
+        planted.checked.push(what);
+        Ok(())
+    }
+
     fn take_back(&self, planted: &mut Planted) -> Result<(), Failure> {
         let sources = sources(self.field.edits, self.field.commands);
         let span = (self.field.base, self.field.head);
@@ -106,7 +163,7 @@ impl Trial<'_> {
             }
         };
         (self.field.tell)("once with the whole change taken back");
-        planted.reverted = match try_files(self.field, &files, self.deadline)? {
+        planted.reverted = match try_files(self.field, &self.greens, &files, self.deadline)? {
             Tried::OutOfTime => {
                 let what = "the whole change was not taken back: the time was over";
                 planted.checked.push(what.to_owned());
@@ -135,8 +192,8 @@ impl Trial<'_> {
                 mutant.path,
                 mutant.line
             ));
-            let file = self.file(&mutant)?;
-            match try_files(self.field, &[file], self.deadline)? {
+            let file = self.file(&mutant.path, mutant.text.clone())?;
+            match try_files(self.field, &self.greens, &[file], self.deadline)? {
                 Tried::OutOfTime => break,
                 Tried::Told { outcome, timed_out } => {
                     outcomes.push(outcome);
@@ -168,11 +225,11 @@ impl Trial<'_> {
     }
 
     /// The file with a defect, to be run where it could be run before.
-    fn file(&self, mutant: &Mutant) -> Result<TakenBack, Failure> {
-        let entry = self.field.repo.tree_entry(self.field.head, &mutant.path)?;
+    fn file(&self, path: &str, text: String) -> Result<TakenBack, Failure> {
+        let entry = self.field.repo.tree_entry(self.field.head, path)?;
         Ok(TakenBack {
-            path: mutant.path.clone(),
-            bytes: Some(mutant.text.clone().into_bytes()),
+            path: path.to_owned(),
+            bytes: Some(text.into_bytes()),
             runs: entry.is_some_and(|entry| entry.mode == "100755"),
         })
     }

@@ -1,7 +1,7 @@
 //! `needs` and `apply`: the one way from one snapshot to the next.
 
 use super::dispatch::{dispatch, not_your_turn};
-use super::facts::{CONTRACT_TEXTS, FactSet, Facts};
+use super::facts::{FactSet, Facts};
 use super::finish::{Before, Finished, finish};
 use super::rebound::{Rebound, follow};
 use super::rule::Rule;
@@ -185,7 +185,7 @@ fn with_contract_taken_in(facts: &Facts, before: &Snapshot, next: &Snapshot) -> 
     let mut facts = facts.clone();
     facts
         .contract_differs
-        .retain(|path| match path == CONTRACT_TEXTS[0] {
+        .retain(|path| match path == super::CONTRACT_TEXTS[0] {
             true => before.mission == next.mission,
             false => before.profile == next.profile,
         });

@@ -80,9 +80,22 @@ pub(super) fn cancel(
             )
         }
     };
-    let what = format!("cancelled ({}): {why}{shown_by}", slice.goal);
+    let since = match is_behind(work, id)? {
+        true if !shown.is_empty() => {
+            "; HEAD is not where it was selected at, and no review accepted what came since"
+        }
+        _ => "",
+    };
+    let what = format!("cancelled ({}): {why}{shown_by}{since}", slice.goal);
     work.remark(Code::SliceCancelled, id, what);
     Ok(())
+}
+
+/// The slice was in work, and something came since.
+fn is_behind(work: &Work, id: &str) -> Result<bool, Refusal> {
+    let ledger = work.before.ledger.slices.get(id);
+    let basis = ledger.and_then(|ledger| ledger.basis.as_ref());
+    Ok(basis.is_some() && basis != work.facts.head()?.commit.as_ref())
 }
 
 /// The file that calls a task done proves nothing of it.

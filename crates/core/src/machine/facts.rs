@@ -9,12 +9,11 @@
 use super::rebound::{Rebound, ReboundQuestion};
 pub use super::worktree::{MAX_PATHS, Worktree};
 use crate::change::Loss;
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Refusal};
 pub use crate::model::Verdict;
 use crate::model::{
     Accepted, Arrival, BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec,
-    Limits, Own, Receipt, RoomCheck, STOP_VERIFIER_SCRIPTS, Slice, Snapshot, Stamp, StrengthNote,
-    Survival,
+    Limits, Own, Receipt, RoomCheck, Share, Slice, Snapshot, Stamp, StrengthNote, Survival,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -400,6 +399,9 @@ pub struct ConfigFacts {
     /// `[rules] audit`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub audit: bool,
+    /// The share of planted defects that gates must notice; none = nothing is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Share>,
     /// `[rules] audit_every`; none = the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit_every: Option<NonZeroU64>,
@@ -421,7 +423,7 @@ pub struct Facts {
     /// Digest of each settings file that is there; measured with [`FactSet::contract`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<BTreeMap<String, String>>,
-    /// Which of [`CONTRACT_TEXTS`] say something else than the log; measured with
+    /// Which of [`CONTRACT_TEXTS`](super::CONTRACT_TEXTS) say something else than the log; measured with
     /// [`FactSet::contract`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contract_differs: Vec<String>,
@@ -487,26 +489,6 @@ pub struct Facts {
     /// See [`FactSet::brief`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brief: Option<BriefFacts>,
-}
-
-/// That the last gate which a project passes is not made from its gates.
-pub fn stale_stop_verifier() -> Finding {
-    Finding::new(
-        Code::StopVerifierStale,
-        "the stop verifier was generated from other gates than `.agent/cook.toml` has now",
-    )
-    .at(STOP_VERIFIER_SCRIPTS[0])
-}
-
-/// The mission and the profile: what the log was started with.
-pub const CONTRACT_TEXTS: [&str; 2] = [".agent/mission.md", ".agent/profile.json"];
-
-/// The command that makes one of [`CONTRACT_TEXTS`], as it stands, the log's.
-pub fn take_in_command(path: &str) -> &'static str {
-    match path == CONTRACT_TEXTS[0] {
-        true => "cook refocus --mission-file .agent/mission.md",
-        false => "cook init",
-    }
 }
 
 fn missing(what: &str) -> Refusal {

@@ -14,6 +14,7 @@ mod bootstrap;
 mod brief;
 mod by_cook;
 mod cancelling;
+mod contract;
 mod dispatch;
 mod drift;
 mod due;
@@ -45,14 +46,14 @@ pub use assurance::{AUDIT_EVERY, AuditRule};
 pub use bootstrap::NO_MISSION;
 pub use brief::{incoming, message_id};
 pub use by_cook::{MOST_BY_COOK, derive};
+pub use contract::{CONTRACT_TEXTS, stale_stop_verifier, take_in_command};
 pub use dispatch::{dispatch, dispatch_needs, explain, not_your_turn};
 pub use drift::{contradictions, handoff_differences, list_others_since, new_answer};
 pub use estimate::{SessionEstimate, estimate};
 pub use facts::{
-    AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CONTRACT_TEXTS, CommitFacts,
-    CommitQuestion, CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head,
-    MAX_COMMITS, MAX_PATHS, OutsideEdit, OwnQuestion, Range, StandingQuestion, StopVerifierRun,
-    Verdict, WorkOf, Worktree, stale_stop_verifier, take_in_command,
+    AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion,
+    CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head, MAX_COMMITS, MAX_PATHS,
+    OutsideEdit, OwnQuestion, Range, StandingQuestion, StopVerifierRun, Verdict, WorkOf, Worktree,
 };
 pub use planning::MAX_SLICES;
 pub use rebound::{Rebound, ReboundQuestion, follow, rebound_question};

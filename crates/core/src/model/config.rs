@@ -429,6 +429,11 @@ impl Config {
         self.tracker.kind
     }
 
+    /// The share of planted defects that gates must notice; none = nothing is asked.
+    pub fn find_required_strength(&self) -> Option<Share> {
+        (self.rules.strength == StrengthRule::Require).then_some(self.strength.minimum)
+    }
+
     /// The configured gates.
     pub fn gate_specs(&self) -> Vec<GateSpec> {
         self.gates

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The id of the whole change, taken back.
 pub const WHOLE: &str = "whole";
 /// How a finding of a review waives one.
-const WAIVE: &str = "WAIVE ";
+const WAIVE: &str = "WAIVE";
 const THOUSAND: u64 = 1_000;
 
 /// `[rules] strength`.
@@ -95,6 +95,9 @@ pub struct StrengthNote {
     /// Every gate passes with the whole change taken back.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub proves_nothing: bool,
+    /// Files of code in which nothing is planted: a gate's command names them, or their language is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untried: Vec<String>,
     /// Defects that a gate noticed.
     pub noticed: Count,
     /// Defects that none did; the first of them are named.
@@ -102,6 +105,8 @@ pub struct StrengthNote {
     /// Their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub defects: Vec<UnnoticedDefect>,
+    /// Defects that do not build, by what the gates print; they count as neither.
+    pub unbuildable: Count,
     /// Defects for which there was no time or no number.
     pub left_out: Count,
     /// What the review answers for.
@@ -111,22 +116,28 @@ pub struct StrengthNote {
 
 impl StrengthNote {
     /// The waivers among the findings of a review, and what names nothing that is here.
-    pub fn read_waivers(&self, findings: &[String]) -> (Vec<Waiver>, Vec<String>) {
+    pub fn read_waivers<'f>(
+        &self,
+        findings: impl IntoIterator<Item = &'f str>,
+    ) -> (Vec<Waiver>, Vec<String>) {
         let (mut waived, mut unknown) = (Vec::<Waiver>::new(), Vec::new());
-        for text in findings.iter().filter_map(|text| strip_waiver(text)) {
+        for text in findings.into_iter().filter_map(strip_waiver) {
             let (id, why) = text.split_once(':').unwrap_or((text, ""));
             let (id, why) = (id.trim().trim_matches('`'), why.trim());
+            if waived.iter().any(|known| known.id == id) {
+                continue;
+            }
             let is_there = match id {
                 WHOLE => self.proves_nothing || self.problem.is_some(),
                 _ => self.defects.iter().any(|defect| defect.id == id),
             };
-            match is_there && !why.is_empty() {
-                true if waived.iter().any(|known| known.id == id) => {}
-                true => waived.push(Waiver {
+            if is_there && is_reason(why) {
+                waived.push(Waiver {
                     id: id.to_owned(),
                     why: why.to_owned(),
-                }),
-                false => unknown.push(text.to_owned()),
+                });
+            } else if !unknown.iter().any(|known| known == text) {
+                unknown.push(text.to_owned());
             }
         }
         (waived, unknown)
@@ -143,7 +154,7 @@ impl StrengthNote {
         if !is_waived(WHOLE) {
             if self.proves_nothing {
                 short.push(format!(
-                    "planted defect `{WHOLE}`: every gate passes with the whole change taken back; add a test that fails without it"
+                    "planted defect `{WHOLE}`: every gate passes with the whole change taken back; add a test that fails without it, or say why none can in the report of a commit (`git commit --allow-empty` will do), for the reviewer to waive it"
                 ));
             }
             if let Some(why) = &self.problem {
@@ -159,7 +170,7 @@ impl StrengthNote {
         if self.noticed.0 * THOUSAND < required.0 * counted {
             short.extend(open.into_iter().map(|defect| {
                 format!(
-                    "planted defect `{}`: every gate passes with it; {}:{}, {}",
+                    "planted defect `{}`: every gate passes with it; {}:{}, {}; add a test that fails with it, or say why it means the same in the report of a commit (`git commit --allow-empty` will do), for the reviewer to waive it",
                     defect.id, defect.path, defect.line.0, defect.what
                 )
             }));
@@ -183,11 +194,20 @@ impl StrengthNote {
                 )
             }
         };
+        if self.unbuildable.0 > 0 {
+            told.push_str(&format!("; {} more do not build", self.unbuildable.0));
+        }
         if self.proves_nothing {
             told.push_str("; every gate passes with the whole change taken back");
         }
         if !self.waived.is_empty() {
             told.push_str(&format!("; {} waived by the review", self.waived.len()));
+        }
+        if !self.untried.is_empty() {
+            told.push_str(&format!(
+                "; nothing is planted in {}",
+                self.untried.join(", ")
+            ));
         }
         if let Some(required) = self.required {
             let share = f64::from(required);
@@ -197,10 +217,20 @@ impl StrengthNote {
     }
 }
 
-/// What stands behind the word in a finding that waives.
+/// What stands behind the word in a finding that waives, however it is written.
 fn strip_waiver(finding: &str) -> Option<&str> {
-    let bare = finding.trim_start_matches(['-', '*', ' ']);
-    bare.strip_prefix(WAIVE).map(str::trim)
+    let bare = finding.trim_start_matches(['-', '*', '`', ' ']);
+    let word = bare.get(..WAIVE.len())?;
+    let rest = bare.get(WAIVE.len()..)?.trim_end_matches('`');
+    word.eq_ignore_ascii_case(WAIVE).then(|| rest.trim())
+}
+
+/// A reason has words.
+fn is_reason(why: &str) -> bool {
+    let words = why
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.count() > 1
 }
 
 /// It waives and asks for nothing.
@@ -246,17 +276,19 @@ mod tests {
         assert!(weak.list_short()[0].starts_with("planted defect `d1`: every gate"));
         let findings = [
             "WAIVE d1: the same as the code",
-            "- WAIVE `d1`: again",
+            "- WAIVE `d1`: again the same",
             "WAIVE d2:",
+            "WAIVED d2: the same",
+            "waive d2: none",
             "WAIVE d9: nobody knows it",
             "WAIVE whole: it is noticed",
             "a loop runs once too often",
         ];
         let findings = findings.map(str::to_owned);
-        let (waived, unknown) = weak.read_waivers(&findings);
+        let (waived, unknown) = weak.read_waivers(findings.iter().map(String::as_str));
         assert_eq!(waived.len(), 1);
         assert_eq!(waived[0].id, "d1");
-        assert_eq!(unknown.len(), 3, "{unknown:?}");
+        assert_eq!(unknown.len(), 5, "{unknown:?}");
         weak.waived = waived;
         // 2 of 3 is less than 0.7.
         assert_eq!(weak.list_short().len(), 1);
@@ -273,7 +305,7 @@ mod tests {
         let mut weak = note(4, 0);
         weak.proves_nothing = true;
         assert_eq!(weak.list_short().len(), 1);
-        weak.waived = weak.read_waivers(&["WAIVE whole: a README".to_owned()]).0;
+        weak.waived = weak.read_waivers(["WAIVE whole: a README alone"]).0;
         assert_eq!(weak.list_short(), [""; 0]);
         let mut unknown = note(0, 0);
         unknown.problem = Some("a gate could not be run".to_owned());

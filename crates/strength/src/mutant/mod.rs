@@ -2,6 +2,7 @@
 //! language is there. They are texts, so a defect may not build; that counts as neither noticed nor
 //! survived.
 
+mod comment;
 mod conditions;
 mod finder;
 mod revert;
@@ -11,8 +12,10 @@ mod statements;
 mod subject;
 mod values;
 
+pub use comment::with_comment;
 pub use revert::without_change;
 pub use site::Operator;
+use subject::code_lines;
 pub use subject::{Subject, subject};
 
 use crate::class::{Class, Edited};
@@ -168,7 +171,15 @@ fn hunk_sites(path: &str, before: &str, after: &str) -> Vec<Site> {
             to: starts[hunk.after.end],
             with: text.clone(),
         });
-    sites.collect()
+    let code = code_lines(path, after);
+    // Comments and blanks as they were are the same code.
+    let is_code = |site: &Site| code_lines(path, &put(after, site)) != code;
+    sites.filter(is_code).collect()
+}
+
+/// The text with the defect.
+fn put(text: &str, site: &Site) -> String {
+    format!("{}{}{}", &text[..site.from], site.with, &text[site.to..])
 }
 
 fn render(candidate: Candidate) -> Mutant {
@@ -179,7 +190,7 @@ fn render(candidate: Candidate) -> Mutant {
         id,
         ..
     } = candidate;
-    let mutated = format!("{}{}{}", &text[..site.from], site.with, &text[site.to..]);
+    let mutated = put(text, &site);
     Mutant {
         id,
         operator: site.operator,

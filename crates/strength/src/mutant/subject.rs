@@ -69,7 +69,7 @@ fn order(path: &str, text: Option<&str>) -> Vec<String> {
 }
 
 /// A text's lines of code, without comments, blanks, and what only says where others stand.
-fn code_lines(path: &str, text: &str) -> Vec<String> {
+pub(super) fn code_lines(path: &str, text: &str) -> Vec<String> {
     const PLACES: [&str; 9] = [
         "use",
         "import",

@@ -256,3 +256,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn comments_as_they_were_are_no_defect() {
+    let old = "# Says a.\necho a\necho b\necho c\n";
+    let new = "# Says b, to whoever asks.\necho a\necho d\necho c\n";
+    let planting = plant(&[edit("a.sh", Some(old), new)], "s", 100);
+    let reverted: Vec<&str> = planting
+        .mutants
+        .iter()
+        .filter(|mutant| mutant.operator == Operator::HunkReverted)
+        .map(|mutant| mutant.text.as_str())
+        .collect();
+    assert_eq!(
+        reverted,
+        ["# Says b, to whoever asks.\necho a\necho b\necho c\n"]
+    );
+}

@@ -3,8 +3,9 @@
 use super::answer::{Answer, implement_answer};
 use crate::diagnostic::{Code, Finding, Refusal, count_noun, list_with_verb};
 use crate::machine::assurance::audit_is_due;
+use crate::machine::contract::stale_stop_verifier;
 use crate::machine::drift::Drift;
-use crate::machine::facts::{Facts, stale_stop_verifier};
+use crate::machine::facts::Facts;
 use crate::machine::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 use crate::machine::text::short;
 use crate::machine::{drift, slices, wave};

@@ -3,8 +3,9 @@
 use super::answer::{Answer, describe_moved, describe_stop};
 use super::rules::Walk;
 use crate::diagnostic::{Code, Finding, Refusal, list_with_verb};
+use crate::machine::contract::take_in_command;
 use crate::machine::drift;
-use crate::machine::facts::{Facts, take_in_command};
+use crate::machine::facts::Facts;
 use crate::machine::rule::{Dispatch, Rule};
 use crate::machine::text::short;
 use crate::model::{Policy, Snapshot, surface_names};

@@ -118,9 +118,19 @@ fn list_findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<St
 /// The review in hand says yes, to the criteria as they stand.
 pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
     if !choices::is_accepted_by_review(work.before) {
+        let ledger = work.before.ledger.slices.get(id);
+        let is_weak = ledger
+            .and_then(|ledger| ledger.review.as_ref())
+            .is_some_and(|it| it.weak);
+        let why = match is_weak {
+            true => {
+                ": gates notice too few of the planted defects, or nobody knows, and it does not answer for that"
+            }
+            false => "",
+        };
         return Err(Refusal::new(
             Code::ReviewNegative,
-            format!("the review of slice `{id}` does not accept it"),
+            format!("the review of slice `{id}` does not accept it{why}"),
         ));
     }
     if !planning::key_changed(work, id) {

@@ -120,6 +120,15 @@ pub(in crate::machine) fn implement(
 /// What planted defects say of the gates that are green now.
 fn note_strength(work: &mut Work, slice_id: &str, green: bool) {
     let note = work.facts.strength.clone().filter(|_| green);
+    let codes = [
+        Code::ProvesNothing,
+        Code::StrengthUnknown,
+        Code::DefectsUnnoticed,
+    ];
+    // What an attempt before had is another's.
+    work.next.ledger.remarks.retain(|remark| {
+        remark.slice_id != slice_id || codes.iter().all(|code| code.id() != remark.code)
+    });
     if let Some(note) = &note {
         let code = match (note.proves_nothing, &note.problem) {
             (true, _) => Some(Code::ProvesNothing),

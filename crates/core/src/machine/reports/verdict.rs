@@ -8,10 +8,13 @@ use crate::machine::slices::key_sha256;
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{
-    ActiveStatus, AuditNote, AuditorVerdict, Count, ReviewNote, SliceRecordType, Submission,
-    Verdicts, is_waiver,
+    ActiveStatus, AuditNote, AuditorVerdict, Count, ReviewNote, SliceRecordType, StrengthNote,
+    Submission, Verdicts, is_waiver,
 };
 use crate::report::untrue;
+
+/// The field of a review that says what it found.
+const FINDINGS: &str = "findings";
 
 /// A review of the current key.
 pub(in crate::machine) fn review(
@@ -23,7 +26,7 @@ pub(in crate::machine) fn review(
     let (id, head, criteria) = find_committed_key(work)?;
     require_new_words(work, submission)?;
     let seq = work.seq();
-    let (findings, weak) = weigh_defects(work, &id, &head, verdicts);
+    let (findings, weak) = weigh_defects(work, (&id, &head), verdicts, submission);
     let is_shown = !work.ledger(&id).offered.is_empty();
     work.ledger(&id).review = Some(ReviewNote {
         session: submission.session.clone().filter(|_| is_shown),
@@ -48,20 +51,47 @@ pub(in crate::machine) fn review(
 /// and whether those keep the slice from being accepted.
 fn weigh_defects(
     work: &mut Work,
-    id: &str,
-    head: &str,
+    (id, head): (&str, &str),
     verdicts: &Verdicts,
+    submission: &Submission,
 ) -> (Vec<String>, bool) {
+    // What is asked now decides, whatever was when the commit was reported.
+    let required = work.facts.config.as_ref().and_then(|it| it.strength);
     let ledger = work.ledger(id);
-    let note = ledger.strength.as_mut().filter(|note| note.commit == head);
-    let Some(note) = note else {
+    let mut note = ledger.strength.take().filter(|note| note.commit == head);
+    if note.is_none() && required.is_some() {
+        let why = "the commit was reported before `[rules] strength` was in force";
+        note = Some(StrengthNote {
+            commit: head.to_owned(),
+            problem: Some(why.to_owned()),
+            ..StrengthNote::default()
+        });
+    }
+    let Some(mut note) = note else {
         return (verdicts.findings.clone(), false);
     };
-    let (waived, unknown) = note.read_waivers(&verdicts.findings);
+    note.required = required;
+    // One may stand below what is no finding.
+    let field = submission.report.fields.get(FINDINGS);
+    let lines = field.iter().flat_map(|text| text.lines());
+    let all = verdicts.findings.iter().map(String::as_str).chain(lines);
+    let (waived, unknown) = note.read_waivers(all);
     note.waived = waived;
     let short = note.list_short();
     let own = verdicts.findings.iter().filter(|text| !is_waiver(text));
     let findings = own.chain(&short).cloned().collect();
+    let problem = note.problem.clone();
+    work.ledger(id).strength = Some(note);
+    if verdicts.positive && !short.is_empty() {
+        let why = match &problem {
+            Some(why) => format!("whether gates notice defects is not known ({why})"),
+            None => "gates notice too few of the planted defects".to_owned(),
+        };
+        let what =
+            format!("the review's yes accepts nothing: {why}, and it does not answer for that");
+        work.findings
+            .push(Finding::new(Code::DefectsUnnoticed, what).at(id));
+    }
     for text in unknown {
         let what = format!(
             "`{text}` waives nothing: no planted defect has that id here, or no reason is given"
