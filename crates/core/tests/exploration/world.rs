@@ -109,6 +109,9 @@ pub enum Gates {
     Weak,
 }
 
+/// The share of planted defects that has to be noticed.
+const HALF: Share = Share::of_thousandths(500);
+
 /// What planted defects say of gates that notice none of two.
 fn weak(commit: &str) -> StrengthNote {
     let defect = |id: &str| UnnoticedDefect {
@@ -120,7 +123,7 @@ fn weak(commit: &str) -> StrengthNote {
     };
     StrengthNote {
         commit: commit.to_owned(),
-        required: Some(Share::of_thousandths(500)),
+        required: Some(HALF),
         unnoticed: Count(2),
         defects: vec![defect("d1"), defect("d2")],
         ..StrengthNote::default()
@@ -718,6 +721,7 @@ impl World {
                     ..Limits::default()
                 },
                 strict: mood.strict,
+                strength: (mood.gates == Gates::Weak).then_some(HALF),
                 ..ConfigFacts::default()
             }),
         }
