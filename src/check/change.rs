@@ -2,12 +2,11 @@
 
 use super::found::Checked;
 use super::line::Line;
-use crate::measure::{self, list_lost_tests};
+use crate::measure::{self, list_lost_tests, texts};
 use crate::service::Workspace;
 use cook_core::change::{Effect, Loss, LossKind, list_settings_edits};
 use cook_core::diagnostic::{Code, Failure, count_noun};
 use cook_git::{Edit, MAX_EDITS};
-use cook_strength::{Edited, classify};
 
 pub(super) fn look(
     workspace: &Workspace,
@@ -19,18 +18,7 @@ pub(super) fn look(
         let line = loss_line(&loss, edits, checked);
         checked.lines.push(line);
     }
-    let files: Vec<Edited> = edits
-        .iter()
-        .filter_map(|edit| {
-            let (before, after) = edit.texts.as_ref()?;
-            Some(Edited {
-                path: &edit.change.path,
-                class: classify(&edit.change.path, &gates),
-                before: before.as_deref(),
-                after: after.as_deref(),
-            })
-        })
-        .collect();
+    let files = texts(edits, &gates);
     for edit in list_settings_edits(&files) {
         let show = checked.diff(&[edit.path]);
         let after = files.iter().find(|file| file.path == edit.path);

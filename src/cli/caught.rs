@@ -3,7 +3,7 @@
 //! nothing: those are counted apart.
 
 use crate::service::Workspace;
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::machine::list_other_ratings;
 use cook_core::model::{Event, Plan, Reground, Slice, SliceStatus, Verdicts};
 use cook_store::store::Meta;
@@ -79,11 +79,10 @@ pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches, Failure> {
 }
 
 fn tell_unheeded(count: u64) -> Option<String> {
-    let rejections = match count {
-        0 => return None,
-        1 => "1 no".to_owned(),
-        _ => format!("{count} rejections"),
-    };
+    if count == 0 {
+        return None;
+    }
+    let rejections = count_noun(count, "rejection");
     Some(format!(
         "{rejections} changed nothing: what was named was planned already, was answered in words, or waits."
     ))

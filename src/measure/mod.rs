@@ -5,6 +5,7 @@
 //! What a gate may have changed (HEAD, the worktree) is measured after it.
 
 mod anchors;
+mod deciding;
 mod facts;
 mod gates;
 mod losses;
@@ -14,13 +15,14 @@ mod planted;
 mod rerun;
 mod world;
 
+pub(crate) use deciding::deciding;
 pub use facts::measure;
 pub(crate) use facts::read_settings_at;
 pub(crate) use losses::list_lost_tests;
 pub(crate) use missing::{Red, list_dropped, list_missing_in_worktree, missing};
 pub(crate) use planted::{
-    Field, Green, Planted, Reverted, Survivor, deciding, plant_defects, read_files_before, sources,
-    texts, why_not,
+    Field, Green, Planted, Reverted, Survivor, plant_defects, read_files_before, sources, texts,
+    why_not,
 };
 pub(crate) use rerun::{Claim, Needs, Reran};
 pub use world::World;

@@ -14,7 +14,7 @@ use super::told::list_told;
 use super::unclaimed::{list_lost_work, list_unclaimed};
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
-use cook_core::diagnostic::{Failure, count_noun};
+use cook_core::diagnostic::{Failure, Lines, clean, count_noun};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts, short};
 use cook_core::model::{ActiveStatus, Evidence, Role, SliceStatus, Snapshot, Verdict};
 use cook_git::{ChangeKind, Edit, make_unified_diff};
@@ -151,8 +151,9 @@ fn list_paths(
             ChangeKind::Deleted => "deleted",
         };
         let class = classify(&edit.change.path, gates);
-        let path = &edit.change.path;
-        let _ = writeln!(text, "  {kind:<8} {class:<6} {path}{}", foreign.mark(path));
+        let mark = foreign.mark(&edit.change.path);
+        let path = clean(&edit.change.path, Lines::Fold);
+        let _ = writeln!(text, "  {kind:<8} {class:<6} {path}{mark}");
     }
     if edits.len() > LISTED {
         let _ = writeln!(
@@ -262,13 +263,13 @@ fn add_diff(
         if first_theirs == Some(&*edit.change.path) {
             diff.push_str("the diff of files that no commit of the slice wrote:\n");
         }
-        let path = &edit.change.path;
+        let path = clean(&edit.change.path, Lines::Fold);
         let Some((before, after)) = &edit.texts else {
             left.push(format!("{path} (no text, or too much of it)"));
             continue;
         };
         let one = make_unified_diff(
-            path,
+            &edit.change.path,
             before.as_deref().unwrap_or(""),
             after.as_deref().unwrap_or(""),
         )?;

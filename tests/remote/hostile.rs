@@ -82,6 +82,24 @@ impl Forge<'_> {
     }
 }
 
+impl Forge<'_> {
+    /// Lets the ref point at the tip with that file edited.
+    #[track_caller]
+    fn edit(&self, file: &str, from: &str, to: &str) {
+        let text = self.shared.git(&["show", &format!("{}:{file}", self.good)]) + "\n";
+        assert!(text.contains(from), "{file}: {text}");
+        let blob = self.blob(&text.replace(from, to));
+        let entries = self.lines();
+        let entries = entries
+            .lines()
+            .map(|line| match line.ends_with(&format!("\t{file}")) {
+                true => format!("100644 blob {blob}\t{file}\n"),
+                false => format!("{line}\n"),
+            });
+        self.with(&entries.collect::<String>());
+    }
+}
+
 fn with_forge(act: impl FnOnce(&Forge<'_>, &dyn Fn(&str, &str))) {
     let shared = Shared::make_pushed();
     shared.first.cook(&["pause", "a rest", "--as-user"]).ok();
@@ -263,23 +281,27 @@ fn what_its_events_do_not_produce_is_refused() {
             ("counters.json", "\"steps\": 0", "\"steps\": 7"),
             ("format", "3", "03"),
         ] {
-            let text = forge
-                .shared
-                .git(&["show", &format!("{}:{file}", forge.good)])
-                + "\n";
-            assert!(text.contains(from), "{file}: {text}");
-            let blob = forge.blob(&text.replace(from, to));
-            let lines: String = forge
-                .lines()
-                .lines()
-                .map(|line| match line.ends_with(&format!("\t{file}")) {
-                    true => format!("100644 blob {blob}\t{file}\n"),
-                    false => format!("{line}\n"),
-                })
-                .collect();
-            forge.with(&lines);
+            forge.edit(file, from, to);
             refused(file, "");
         }
+    });
+}
+
+/// `cook fsck`, which the code for a log that is here names, would find nothing wrong.
+#[test]
+fn a_fetched_log_that_cannot_be_read_is_the_remotes() {
+    with_forge(|forge, refused| {
+        let why = "\"a rest\"";
+        forge.edit("event.json", why, &format!("{why}, \"surprise\": true"));
+        let clone = forge.shared.another(3);
+        for base in [&[][..], &["--base", "origin/main"]] {
+            let asked = [&["verify", "--from", "origin"], base].concat();
+            clone
+                .cook(&asked)
+                .fails(3, "remote_log_refused")
+                .says("the log of `origin`");
+        }
+        refused("event.json", "the log of `origin`");
     });
 }
 

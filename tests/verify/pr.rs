@@ -50,7 +50,7 @@ fn what_was_caught_is_told_and_no_word_does_anything() {
 fn a_no_that_changes_nothing_is_no_catch() {
     let told = Repo::wave().cook(&["pr"]).ok().out;
     assert!(!told.contains("## What was caught"), "{told}");
-    assert!(told.contains("1 no changed nothing: "), "{told}");
+    assert!(told.contains("1 rejection changed nothing: "), "{told}");
 }
 
 /// A program that notes its words, copies the body, and answers.

@@ -14,7 +14,7 @@ const FORMER: &str = "a former address";
 /// Where the log of a branch may be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Elsewhere {
-    /// Remotes on which this clone has seen it.
+    /// Remotes on which this clone has seen it; `FORMER` where its address is none's now.
     pub seen: Vec<String>,
     /// Remotes that transitions were pulled from, each with the newest.
     pub pulled: Vec<(String, String)>,

@@ -12,5 +12,4 @@ mod tried;
 
 pub(crate) use before::{read_files_before, sources};
 pub(crate) use found::{Field, Green, Planted, Reverted, Survivor};
-pub(crate) use slice::deciding;
 pub(crate) use trial::{plant_defects, texts, why_not};

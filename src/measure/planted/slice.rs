@@ -2,50 +2,17 @@
 
 use super::found::{Field, Green, Planted, Reverted};
 use super::trial::{plant_defects, texts, why_not};
-use crate::measure::world::{World, gate_commands};
-use cook_core::diagnostic::{Code, Failure};
+use crate::measure::deciding::deciding;
+use crate::measure::world::World;
+use cook_core::diagnostic::{Code, Failure, Lines, clean};
 use cook_core::machine::{GateQuestion, GateRun};
-use cook_core::model::{Config, Count, StrengthNote, StrengthRule, UnnoticedDefect};
-use cook_git::{Edit, Entry, Repo};
+use cook_core::model::{Count, StrengthNote, StrengthRule, UnnoticedDefect};
 use cook_store::receipt::TakenBack;
 use cook_strength::{Class, Edited, Language};
 
 /// Defects that are named, and bytes of the diff of each.
 const NAMED: usize = 40;
 const DIFF: usize = 600;
-
-/// Files that say what a check runs, beside the gates themselves.
-const RUNNERS: [&str; 6] = [
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "justfile",
-    "package.json",
-    "tox.ini",
-];
-
-/// The commands that decide what passes, and the scripts among the edited files that a runner's
-/// file names at the base.
-pub(crate) fn deciding(
-    (repo, config): (&Repo, &Config),
-    edits: &[Edit],
-    base: &str,
-) -> Result<Vec<String>, Failure> {
-    let mut gates = gate_commands(config, []);
-    let paths = edits.iter().map(|edit| edit.change.path.as_str());
-    let scripts: Vec<&str> = paths.filter(|path| path.ends_with(".sh")).collect();
-    if scripts.is_empty() {
-        return Ok(gates);
-    }
-    for runner in RUNNERS {
-        if let Entry::File { bytes, .. } = repo.entry(base, runner)? {
-            let text = String::from_utf8_lossy(&bytes);
-            let named = scripts.iter().filter(|path| text.contains(**path));
-            gates.extend(named.map(|path| (*path).to_owned()));
-        }
-    }
-    Ok(gates)
-}
 
 impl World<'_> {
     /// What planted defects say of these runs; nothing where it is not asked for, or one of them is red.
@@ -135,7 +102,7 @@ fn list_untried(texts: &[Edited]) -> Vec<String> {
         }
     };
     let untried = texts.iter().filter(is_untried).take(NAMED);
-    untried.map(|edit| edit.path.to_owned()).collect()
+    untried.map(|edit| clean(edit.path, Lines::Fold)).collect()
 }
 
 /// Gates that passed, the fastest first.
@@ -166,7 +133,8 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
     note.defects = defects
         .map(|defect| UnnoticedDefect {
             id: defect.id,
-            path: defect.path,
+            // A name is anybody's text, and goes into prompts.
+            path: clean(&defect.path, Lines::Fold),
             line: Count(defect.line as u64),
             what: defect.what,
             diff: begin(defect.diff.unwrap_or_default()),
@@ -175,7 +143,7 @@ fn write_down(planted: Planted, note: &mut StrengthNote) {
     if note.problem.is_some() || note.noticed.0 + note.unnoticed.0 > 0 {
         return;
     }
-    // Whatever a gate prints says that: it may be the gate that says so.
+    // A gate can print the words of a compiler: it alone says that nothing builds.
     if note.unbuildable.0 > 0 {
         note.problem = Some(format!(
             "by what the gates print, none of the {} defects that were tried builds",

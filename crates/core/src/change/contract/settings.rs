@@ -44,6 +44,14 @@ const OF_SETTINGS: [(&str, Rule); 59] = [
     // docs/assurance.md says what holds where nothing is said.
     ("rules.audit_every", Rule::Lower { none: Some(3.0) }),
     (
+        "rules.strength",
+        Rule::Later {
+            words: &["off", "report", "require"],
+            none: None,
+        },
+    ),
+    ("rules.min_catch_rate", Rule::Higher),
+    (
         "sandbox.mode",
         Rule::Later {
             words: &["off", "auto", "required"],
@@ -89,14 +97,6 @@ const OF_SETTINGS: [(&str, Rule); 59] = [
     ("log.remote", Rule::Aside),
     ("log.remote_ref", Rule::Same),
     ("notify.run", Rule::Same),
-    (
-        "rules.strength",
-        Rule::Later {
-            words: &["off", "report", "require"],
-            none: None,
-        },
-    ),
-    ("rules.min_catch_rate", Rule::Higher),
     ("strength.minutes", Rule::Higher),
     ("strength.mutants", Rule::Higher),
     ("strength.minimum", Rule::Higher),

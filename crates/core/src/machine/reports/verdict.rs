@@ -2,7 +2,7 @@
 
 use super::read_only::require_same_tree;
 use super::vote::require_new_words;
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Lines, Refusal, clean};
 use crate::machine::records::attach;
 use crate::machine::slices::key_sha256;
 use crate::machine::unfixed::set_audit_aside;
@@ -75,7 +75,10 @@ fn weigh_defects(
     let field = submission.report.fields.get(FINDINGS);
     let lines = field.iter().flat_map(|text| text.lines());
     let all = verdicts.findings.iter().map(String::as_str).chain(lines);
-    let (waived, unknown) = note.read_waivers(all);
+    let (mut waived, unknown) = note.read_waivers(all);
+    for waiver in &mut waived {
+        waiver.why = clean(&waiver.why, Lines::Fold);
+    }
     note.waived = waived;
     let short = note.list_short();
     let own = verdicts.findings.iter().filter(|text| !is_waiver(text));
