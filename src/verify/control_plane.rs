@@ -6,6 +6,7 @@ use super::outcome::Outcome;
 use super::{cited, contract, documents, proof, proven};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
+use cook_core::machine::short;
 use cook_core::model::Snapshot;
 use cook_store::store::Store;
 
@@ -148,6 +149,22 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Slices that were in work and then cancelled as there already: nobody had to accept what was built.
+fn find_unreviewed(snapshot: &Snapshot) -> Vec<Finding> {
+    let slices = snapshot.plan.candidate_slices.iter();
+    let satisfied = slices.filter(|slice| slice.is_satisfied());
+    let found = satisfied.filter_map(|slice| {
+        let ledger = snapshot.ledger.slices.get(&slice.slice_id)?;
+        let basis = ledger.basis.as_deref()?;
+        let what = format!(
+            "it was in work since {}, and then cancelled as there already: no review was asked of what was built",
+            short(basis)
+        );
+        Some(Finding::new(Code::SliceCancelled, what).at(slice.slice_id.clone()))
+    });
+    found.collect()
+}
+
 /// What `dispatch` says now against what was written down, and what it noticed.
 fn standing(
     workspace: &Workspace,
@@ -193,6 +210,7 @@ fn standing(
             ),
         ));
     }
+    outcome.findings.extend(find_unreviewed(snapshot));
     if workspace.repo.head()?.commit.is_none() {
         outcome.findings.push(Finding::new(
             Code::UnbornHead,

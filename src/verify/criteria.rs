@@ -8,6 +8,7 @@ use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head, Verdict, short};
 use cook_core::model::{Receipt, Snapshot};
+use cook_store::receipt::Receipts;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -209,11 +210,27 @@ impl<'a> Judge<'a> {
             (Kind::Code, Verdict::Stale | Verdict::Unverifiable) => {
                 (ProofVerdict::NotReproducible, self.with_history(why()))
             }
-            (Kind::Command, Verdict::Missing) if !is_unknown_receipt(case, answer) => {
+            (Kind::Command, Verdict::Missing) if self.has_looked(case, answer)? => {
                 (ProofVerdict::Differs, why())
             }
             (Kind::Command, _) => self.by_log(case)?,
         })
+    }
+
+    /// Whether what ran here can say that the proof is not there: an output that does not name a test
+    /// says nothing while the gate that named it, by the log, has not run here at this tree.
+    fn has_looked(&self, case: &Case, answer: &AnchorAnswer) -> Result<bool, Failure> {
+        let (Some(claim), None) = (&case.claim, &answer.receipt) else {
+            return Ok(true);
+        };
+        let command = match (Anchor::parse(&claim.anchor), &claim.command) {
+            (Ok(Anchor::Receipt(_)), _) => return Ok(false),
+            (Ok(Anchor::Test(_)), Some(command)) => command,
+            _ => return Ok(true),
+        };
+        let tree = self.at.tree.as_deref().unwrap_or_default();
+        let kept = Receipts::of(&self.workspace.repo)?;
+        Ok(kept.find(command, tree)?.is_some())
     }
 
     /// Of what nothing here says anything: what the log says.
@@ -420,13 +437,4 @@ impl<'a> Judge<'a> {
             false => why,
         }
     }
-}
-
-/// The anchor names a receipt that is not here: it says nothing, for or against.
-fn is_unknown_receipt(case: &Case, answer: &AnchorAnswer) -> bool {
-    let anchor = case
-        .claim
-        .as_ref()
-        .map(|claim| Anchor::parse(&claim.anchor));
-    matches!(anchor, Some(Ok(Anchor::Receipt(_)))) && answer.receipt.is_none()
 }

@@ -200,6 +200,12 @@ fn judges_are_told_of_a_cancelled_slice_that_was_worked_on() {
         shown.contains("no review accepted what came since"),
         "{shown}"
     );
+    let verified = repo.cook(&["verify", "control-plane"]);
+    assert!(
+        verified.out.contains("[slice_cancelled]"),
+        "{}",
+        verified.out
+    );
 }
 
 #[test]

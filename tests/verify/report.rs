@@ -110,6 +110,14 @@ fn the_page_is_a_file_that_appears_whole_and_replaces_nothing_else() {
     repo.cook(&["report", "--html", name]).ok().says("wrote ");
     let left: Vec<_> = std::fs::read_dir(&out).unwrap().flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
+    // One that nobody may write is somebody's.
+    let mut bits = std::fs::metadata(&file).unwrap().permissions();
+    bits.set_readonly(true);
+    std::fs::set_permissions(&file, bits).unwrap();
+    repo.cook(&["report", "--html", name])
+        .fails(3, "not_writable")
+        .says("is read-only");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), page);
 
     let dir = out.to_str().unwrap();
     repo.cook(&["report", "--html", dir])

@@ -154,3 +154,24 @@ fn only_gates_are_run_again() {
         .exits(1)
         .says("is not a gate");
 }
+
+/// Of two gates one is trusted here. What it printed says nothing of a test that the other would name.
+#[test]
+fn a_gate_that_never_named_a_test_says_nothing_against_it() {
+    let other = make_unpacked();
+    let settings = other.read(".agent/cook.toml");
+    other.write(
+        ".agent/cook.toml",
+        format!("{settings}other = {{ run = \"true\" }}\n"),
+    );
+    other.cook(&["init", "--as-user", "--commit"]).ok();
+    other.cook(&["trust", "true", "--as-user"]).ok();
+    other.cook(&["gate", "other", "--clean"]).ok();
+    let run = other.cook(&["verify", "--json"]).exits(1);
+    let found = verdicts(&run);
+    assert_eq!(found["it adds"], "recorded", "{}", run.out);
+    assert_eq!(found["the check is green"], "recorded", "{}", run.out);
+    other.cook(&["trust", "--gates", "--as-user"]).ok();
+    let run = other.cook(&["verify", "--json"]).exits(1);
+    assert_eq!(verdicts(&run)["it adds"], "holds", "{}", run.out);
+}

@@ -80,9 +80,14 @@ fn is_free(target: &Path) -> Result<(), Failure> {
         let file = target.join("report.html");
         return Err(Failure::usage(what).hint(format!("name a file: `--html {}`", file.display())));
     }
-    if found.is_some_and(|found| !found.is_file()) {
+    if found.as_ref().is_some_and(|found| !found.is_file()) {
         let what = format!("`{shown}` is not a file");
         return Err(Failure::usage(what).hint("name a file, or `-` for standard output"));
+    }
+    if found.is_some_and(|found| found.permissions().readonly()) {
+        let failure = Failure::state(Code::NotWritable, format!("`{shown}` is read-only"));
+        return Err(failure
+            .replace_hints(["let it be written, name another file, or `-` for standard output"]));
     }
     let dir = target.parent().filter(|dir| *dir != Path::new(""));
     if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {

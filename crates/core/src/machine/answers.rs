@@ -157,26 +157,26 @@ pub(super) fn note(work: &mut Work) {
     work.sync_handoff();
 }
 
-/// What the user said of slices that are all cancelled now: nothing else that is there was built or
-/// accepted under it.
-pub(super) fn list_left_by_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
+/// What the user said and no slice that is open or done holds to: nothing that is there was built or
+/// accepted under it. Before there is a plan nothing can be.
+pub(super) fn list_unheld(snapshot: &Snapshot) -> Vec<Blocker> {
     let slices = &snapshot.plan.candidate_slices;
-    let (cancelled, kept): (Vec<&Slice>, Vec<&Slice>) = slices
+    if slices.is_empty() {
+        return Vec::new();
+    }
+    let kept = slices
         .iter()
-        .partition(|slice| slice.status == SliceStatus::Cancelled);
-    let has = |slices: &[&Slice], note: &String| {
-        let mut notes = slices.iter().flat_map(|slice| slice.locked_notes.iter());
-        notes.any(|notes| notes.contains(note))
-    };
-    let answers = snapshot.ledger.answers.iter().filter_map(|answer| {
-        let note = answer.note();
-        let is_left = has(&cancelled, &note) && !has(&kept, &note);
-        is_left.then(|| Blocker {
-            id: answer.id(),
-            what: vec![answer.words()],
-        })
+        .filter(|slice| slice.status != SliceStatus::Cancelled);
+    let notes: Vec<&String> = kept
+        .flat_map(|slice| slice.locked_notes.iter().flatten())
+        .collect();
+    let answers = snapshot.ledger.answers.iter();
+    let unheld = answers.filter(|answer| !notes.contains(&&answer.note()));
+    let unheld = unheld.map(|answer| Blocker {
+        id: answer.id(),
+        what: vec![answer.words()],
     });
-    answers.collect()
+    unheld.collect()
 }
 
 /// Only cook writes down what the user said: a note that reads as such is one of the answers, or forged.

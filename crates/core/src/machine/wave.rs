@@ -149,7 +149,7 @@ fn list_owed_to_judges(snapshot: &Snapshot) -> Vec<Blocker> {
 
 fn list_owed_by_slices(snapshot: &Snapshot) -> impl Iterator<Item = Blocker> {
     let void = void_rejection(snapshot).map(review_blocker);
-    void.into_iter().chain(list_left_by_cancelled(snapshot))
+    void.into_iter().chain(list_left(snapshot))
 }
 
 /// Every no that is on record, answered or not: of reviews that a later one has not taken the place of, of the newest
@@ -181,11 +181,11 @@ pub(super) fn owe(to: &mut Vec<Blocker>, more: impl IntoIterator<Item = Blocker>
     }
 }
 
-/// What no slice takes up any more, because all that did were cancelled, until it is answered: noes
-/// of reviews and audits, and what the user said.
-pub(super) fn list_left_by_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
+/// What no slice takes up, until it is answered: rejections of cancelled slices by reviews and audits, and what
+/// the user said that binds nothing which is open or done.
+pub(super) fn list_left(snapshot: &Snapshot) -> Vec<Blocker> {
     let mut left = find_rejected_and_cancelled(snapshot);
-    left.extend(answers::list_left_by_cancelled(snapshot));
+    left.extend(answers::list_unheld(snapshot));
     let answered = &snapshot.ledger.answered_rejections;
     left.retain(|no| answered.iter().all(|answered| answered.no.id != no.id));
     left
@@ -218,8 +218,8 @@ pub fn list_left_without(snapshot: &Snapshot, slices: &[&String]) -> Vec<Blocker
             slice.status = SliceStatus::Cancelled;
         }
     }
-    let now = list_left_by_cancelled(snapshot);
-    let mut left = list_left_by_cancelled(&then);
+    let now = list_left(snapshot);
+    let mut left = list_left(&then);
     left.retain(|no| !now.contains(no));
     left
 }

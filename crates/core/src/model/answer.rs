@@ -76,8 +76,8 @@ impl AnsweredRejection {
 }
 
 /// A `no` of a wave that HEAD left behind or that was undone, of a review whose criteria are others
-/// now or whose slice is cancelled, or of the last audit before the end; or words of the user's whose
-/// slices were all cancelled: it must be answered.
+/// now or whose slice is cancelled, or of the last audit before the end; or words of the user's that no
+/// open or done slice holds to: it must be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

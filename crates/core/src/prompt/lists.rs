@@ -2,9 +2,10 @@
 
 use super::fit::{cut, fit};
 use super::quote::Quoted;
+use super::reports::{REPORTS, rejection};
 use super::slices::PLAN;
 use crate::diagnostic::{Finding, without_attribution};
-use crate::model::{SliceStatus, Snapshot, UserAnswer};
+use crate::model::{AnsweredRejection, SliceStatus, Snapshot, UserAnswer};
 
 /// Roles' words: none of them reads as what cook wrote down of the user's.
 pub(super) fn line(text: Option<&str>) -> Option<Quoted> {
@@ -43,6 +44,33 @@ pub(super) fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
         (text, format!("cook show {}", answer.seq.0))
     });
     (!answers.is_empty()).then(|| Quoted::items(items))
+}
+
+/// Rejections with what was answered to each.
+pub(super) fn list_answered(answered: &[AnsweredRejection]) -> Option<Quoted> {
+    list(answered.iter().map(tell_answered).collect())
+}
+
+fn tell_answered(answered: &AnsweredRejection) -> String {
+    format!("{}; answer: {}", rejection(&answered.no), answered.answer)
+}
+
+/// Rejections that were answered with the slice in work: it is to mend what they name.
+pub(super) fn taken_up(snapshot: &Snapshot) -> (&'static str, Option<Quoted>) {
+    let told: Vec<String> = list_taken_up(snapshot).map(tell_answered).collect();
+    let title = "Rejections that this slice takes up, with what was answered to each:";
+    (title, list(fit(&told, REPORTS)))
+}
+
+pub(super) fn ids_taken_up(snapshot: &Snapshot) -> Vec<String> {
+    let ids = list_taken_up(snapshot).map(|answered| answered.no.id.clone());
+    ids.collect()
+}
+
+fn list_taken_up(snapshot: &Snapshot) -> impl Iterator<Item = &AnsweredRejection> {
+    let slice = snapshot.find_slice_in_work();
+    let answered = snapshot.ledger.answered_rejections.iter();
+    answered.filter(move |it| it.slices.iter().any(|id| Some(id.as_str()) == slice))
 }
 
 pub(super) fn slices(snapshot: &Snapshot) -> Vec<String> {

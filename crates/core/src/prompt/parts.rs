@@ -5,7 +5,8 @@
 use super::fit::{cut, fit};
 use super::input::PromptInput;
 use super::lists::{
-    amendments, answers, cooks_own, finding, line, list, other_slices, remarks, section, slices,
+    amendments, answers, cooks_own, finding, ids_taken_up, line, list, list_answered, other_slices,
+    remarks, section, slices, taken_up,
 };
 use super::quote::Quoted;
 use super::reports::{
@@ -230,6 +231,7 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
                 must_fix(snapshot),
             )),
         ),
+        taken_up(snapshot),
         (
             "What attempts before said of what they had to fix:",
             list(ledger.map_or_else(Vec::new, |slice| {
@@ -302,6 +304,7 @@ fn describe_committed(snapshot: &Snapshot) -> Vec<Part> {
     vec![
         ("The slice, committed:", section(&active_text(snapshot))),
         (ANSWERS, answers(&snapshot.ledger.answers)),
+        taken_up(snapshot),
         (
             "Its commit:",
             line(ledger.and_then(|slice| slice.head.as_deref())),
@@ -365,15 +368,7 @@ fn judge(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "Rejections of earlier waves, of reviews and audits, with what was done about each:",
-            list(
-                ledger
-                    .answered_rejections
-                    .iter()
-                    .map(|answered| {
-                        format!("{}; answer: {}", rejection(&answered.no), answered.answer)
-                    })
-                    .collect(),
-            ),
+            list_answered(&ledger.answered_rejections),
         ),
         (
             "Rejections of earlier waves that wait for an answer:",
@@ -398,6 +393,9 @@ pub fn findings_shown(role: Role, snapshot: &Snapshot) -> Vec<String> {
         Role::Bootstrapper | Role::StopJudge => Vec::new(),
         _ => must_fix(snapshot).to_vec(),
     };
+    if role != Role::Regrounder {
+        shown.extend(ids_taken_up(snapshot));
+    }
     if matches!(role, Role::Reviewer | Role::Auditor)
         && let Some(ledger) = active_ledger(snapshot)
     {

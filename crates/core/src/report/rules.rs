@@ -326,7 +326,7 @@ impl<'a> Rules<'a> {
         }
         if question(self.record).is_some() && !only_asks(block) {
             let message = "a report that asks the user changes nothing else; \
-                           put the question into the block's `policy` to do both";
+                           to do both, put the question into the block's `policy` and `none` here";
             contradiction("input_needed_from_user", message);
         }
         found

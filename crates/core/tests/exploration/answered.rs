@@ -1,7 +1,7 @@
 //! Rejections and what answers them: an answer holds no longer than the slices that it rests on.
 
 use super::CORE;
-use super::events::{Bounds, audit, slice_plan, submission};
+use super::events::{Bounds, asks, audit, slice_plan, submission};
 use super::explore::try_event;
 use super::walk::Walk;
 use cook_core::diagnostic::Code;
@@ -259,6 +259,61 @@ fn what_the_user_says_opens_what_is_done() {
     assert!(walk.is_done());
     walk.take(make_said("and the manual?"));
     assert_eq!(walk.rule(), Rule::Recover);
+    walk.drive();
+    assert!(walk.is_done());
+}
+
+/// What the user said while no slice was open is built, or answered by name; and a wave whose end asks the
+/// user has answered no rejection.
+#[test]
+fn what_the_user_answers_to_the_judges_is_decided_on() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.take(walk.report_judged(false));
+    walk.take(walk.reground(|block| {
+        block.conclude = Some(Conclude::GoOn {
+            reason: Some("the user has to say".to_owned()),
+        });
+        block.policy = asks();
+    }));
+    assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
+    assert!(walk.snapshot.ledger.answered_rejections.is_empty());
+    walk.take(Event::Resumed(Resume {
+        answer: Some("leave such keys out".to_owned()),
+        ..Resume::default()
+    }));
+    assert_eq!(walk.rule(), Rule::Recover);
+    let said = format!("answer-{}", walk.snapshot.ledger.seq.0);
+    walk.refuse(
+        walk.reground(|block| block.answers.clear()),
+        Code::NoUnanswered,
+    );
+    let only = |walk: &Walk, of_user: bool| {
+        walk.reground(|block| {
+            block
+                .answers
+                .retain(|answer| (answer.no == said) == of_user);
+        })
+    };
+    walk.refuse(only(&walk, true), Code::NoUnanswered);
+    walk.refuse(only(&walk, false), Code::AnswerUnplaced);
+    // Answered in words, both stand where the judges read them.
+    let mut told = walk.clone();
+    told.take(told.reground(|_| {}));
+    assert_eq!(told.snapshot.ledger.answered_rejections.len(), 2);
+    told.drive();
+    // A slice takes up both: it is bound by the one and mends the other.
+    let plan = slice_plan("b", &[], &walk.bounds);
+    walk.take(walk.reground(|block| {
+        block.answers.retain(|answer| answer.no != said);
+        block.plan = Some(PlanBlock {
+            add: vec![plan],
+            ..PlanBlock::default()
+        });
+    }));
+    assert_eq!(walk.snapshot.ledger.answered_rejections[0].slices, ["b"]);
+    let notes = walk.snapshot.plan.slice("b").unwrap().locked_notes.clone();
+    assert!(notes.unwrap().iter().any(|note| note.contains(&said)));
     walk.drive();
     assert!(walk.is_done());
 }

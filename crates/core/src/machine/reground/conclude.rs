@@ -150,6 +150,11 @@ fn go_on(
         answer_wave(work, block, reason.unwrap_or_default());
         return Ok(false);
     }
+    // Who stops the work or asks the user has not decided yet: the rejections wait for the next report.
+    if block.policy.is_some() {
+        wave::void(&mut work.next);
+        return Ok(true);
+    }
     let Some(reason) = reason else {
         return Err(Refusal::new(
             Code::ConcludeMissing,

@@ -29,7 +29,7 @@ use found::put_right;
 pub use found::{Found, Selection, find_slice, find_state, list_needs};
 use policy::{apply_policy, ask_for_trust};
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
-use rejections::{answer_audit, answer_cancelled, answer_rejections, answer_review, note_slices};
+use rejections::{answer_audit, answer_left, answer_rejections, answer_review, note_slices};
 use select::apply_select;
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ pub(super) fn apply(
         if !work.facts.worktree()?.is_clean() {
             hold_back(work, &reconcile.slice_id, submission)?;
             answers::note(work);
-            answer_cancelled(work, block)?;
+            answer_left(work, block)?;
             record_reground(work, block, submission);
             return ask_for_trust(work);
         }
@@ -108,7 +108,7 @@ pub(super) fn apply(
     }
     let placed = answers::place(work, block)?;
     let answered = answer_review(work, block)? || answered;
-    let answered = answer_cancelled(work, block)? || answered;
+    let answered = answer_left(work, block)? || answered;
     opened.extend(merged.opened.iter().cloned());
     let concluded = conclude(work, block, &opened)?;
     brief::reground(work, block.brief.as_ref(), submission)?;

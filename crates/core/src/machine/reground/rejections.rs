@@ -148,11 +148,11 @@ fn names(text: &str, id: &str) -> bool {
     })
 }
 
-/// What was answered with a slice that this report cancels is answered anew, and what cancelled slices
-/// leave is answered. A report that stops the work may leave that to the next.
-pub(super) fn answer_cancelled(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
+/// What was answered with a slice that this report cancels is answered anew, and what no slice takes up
+/// is answered. A report that stops the work may leave that to the next.
+pub(super) fn answer_left(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
     let again = wave::take_back_answers(&mut work.next, &work.before.plan);
-    let mut left = wave::list_left_by_cancelled(&work.next);
+    let mut left = wave::list_left(&work.next);
     left.retain(|no| again.iter().all(|known| known.id != no.id));
     if block.policy.is_some() {
         left.retain(|no| answer_to(block, no).is_some());
@@ -169,7 +169,7 @@ pub(super) fn answer_cancelled(work: &mut Work, block: &Reground) -> Result<bool
 fn refuse_left(no: &Blocker, is_again: bool) -> Refusal {
     let (id, what) = (&no.id, no.what.join("; "));
     if no.is_users() {
-        let what = format!("every slice that holds to {id} is cancelled: {what}");
+        let what = format!("no slice that is open or done holds to {id}: {what}");
         return Refusal::new(Code::AnswerUnplaced, what).replace_hints([
             "open a slice in the same report, which takes it up".to_owned(),
             answer_shape(no),

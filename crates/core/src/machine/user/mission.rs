@@ -17,7 +17,7 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     // Nobody's no ends with a mission: the next re-ground says what becomes of it.
     let audit = wave::find_audit_to_answer(work.before);
     cancel_open(work);
-    let mut noes = wave::list_left_by_cancelled(&work.next);
+    let mut noes = wave::list_left(&work.next);
     noes.retain(|no| !no.is_users());
     noes.extend(audit);
     let next = &mut work.next;
