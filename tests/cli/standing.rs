@@ -186,8 +186,15 @@ fn what_the_user_says_opens_a_project_that_is_done() {
     let told = prompt(&repo);
     holds(&told, "the user said: the port is 8080");
     holds(&told, "s1 works");
-    reground(&repo, &json!({})).ok();
+    reground(&repo, &json!({}))
+        .fails(4, "answer_unplaced")
+        .says("8080");
+    let at = told.find("`answer-").expect("it is named") + 1;
+    let id = told[at..].split('`').next().unwrap();
+    let answer = json!({"answers": [{"no": id, "reason": "s1 listens there already"}]});
+    reground(&repo, &answer).ok();
     assert_eq!(repo.rule(), "8");
+    holds(&prompt(&repo), "answer: s1 listens there already");
     repo.conclude();
     assert_eq!(repo.rule(), "S");
 }

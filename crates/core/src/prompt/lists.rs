@@ -56,13 +56,13 @@ fn tell_answered(answered: &AnsweredRejection) -> String {
 }
 
 /// Rejections that were answered with the slice in work: it is to mend what they name.
-pub(super) fn taken_up(snapshot: &Snapshot) -> (&'static str, Option<Quoted>) {
+pub(super) fn show_taken_up(snapshot: &Snapshot) -> (&'static str, Option<Quoted>) {
     let told: Vec<String> = list_taken_up(snapshot).map(tell_answered).collect();
     let title = "Rejections that this slice takes up, with what was answered to each:";
     (title, list(fit(&told, REPORTS)))
 }
 
-pub(super) fn ids_taken_up(snapshot: &Snapshot) -> Vec<String> {
+pub(super) fn list_ids_taken_up(snapshot: &Snapshot) -> Vec<String> {
     let ids = list_taken_up(snapshot).map(|answered| answered.no.id.clone());
     ids.collect()
 }

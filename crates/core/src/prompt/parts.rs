@@ -5,8 +5,8 @@
 use super::fit::{cut, fit};
 use super::input::PromptInput;
 use super::lists::{
-    amendments, answers, cooks_own, finding, ids_taken_up, line, list, list_answered, other_slices,
-    remarks, section, slices, taken_up,
+    amendments, answers, cooks_own, finding, line, list, list_answered, list_ids_taken_up,
+    other_slices, remarks, section, show_taken_up, slices,
 };
 use super::quote::Quoted;
 use super::reports::{
@@ -231,7 +231,7 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
                 must_fix(snapshot),
             )),
         ),
-        taken_up(snapshot),
+        show_taken_up(snapshot),
         (
             "What attempts before said of what they had to fix:",
             list(ledger.map_or_else(Vec::new, |slice| {
@@ -304,7 +304,7 @@ fn describe_committed(snapshot: &Snapshot) -> Vec<Part> {
     vec![
         ("The slice, committed:", section(&active_text(snapshot))),
         (ANSWERS, answers(&snapshot.ledger.answers)),
-        taken_up(snapshot),
+        show_taken_up(snapshot),
         (
             "Its commit:",
             line(ledger.and_then(|slice| slice.head.as_deref())),
@@ -394,7 +394,7 @@ pub fn findings_shown(role: Role, snapshot: &Snapshot) -> Vec<String> {
         _ => must_fix(snapshot).to_vec(),
     };
     if role != Role::Regrounder {
-        shown.extend(ids_taken_up(snapshot));
+        shown.extend(list_ids_taken_up(snapshot));
     }
     if matches!(role, Role::Reviewer | Role::Auditor)
         && let Some(ledger) = active_ledger(snapshot)

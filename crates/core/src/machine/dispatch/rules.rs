@@ -208,11 +208,18 @@ impl Walk<'_> {
         let rejections = wave::list_votes(snapshot, head)
             .filter(|vote| !vote.can_stop)
             .count();
-        let answer = Answer::new(
-            "conclude the wave; cook runs the stop verifier when the report says stop",
-            format!("all {required} votes are in, {rejections} of them no"),
-        )
-        .command(VERIFY_STOP);
+        let because = format!("all {required} votes are in, {rejections} of them no");
+        let answer = match wave::unanimous(snapshot, head.commit.as_deref()) {
+            true => Answer::new(
+                "conclude the wave; cook runs the stop verifier when the report says stop",
+                because,
+            )
+            .command(VERIFY_STOP),
+            false => Answer::new(
+                "conclude the wave with `go_on`, and with slices that take up what the judges named",
+                because,
+            ),
+        };
         Ok(self.fire(Rule::Conclude, Policy::Continue, answer))
     }
 
