@@ -131,10 +131,13 @@ fn decides(event: &Event) -> bool {
         plan,
         conclude,
         answers,
+        policy,
         ..
     } = block;
     let lists = !reopen.is_empty() || !answers.is_empty();
-    lists || reconcile.is_some() || plan.is_some() || conclude.is_some()
+    // Who ends a wave with a question has not decided.
+    let ends = conclude.is_some() && policy.is_none();
+    lists || reconcile.is_some() || plan.is_some() || ends
 }
 
 /// The plan has more to do, or otherwise, than before the no. What an attempt must fix follows from a

@@ -198,17 +198,13 @@ fn standing(
             ),
         ));
     }
-    if snapshot.ledger.scripted_commands.0 > 0 {
-        outcome.findings.push(Finding::new(
-            Code::ScriptedCommand,
-            format!(
-                "{} with --as-user",
-                match snapshot.ledger.scripted_commands.0 {
-                    1 => "1 user-only command was run".to_owned(),
-                    count => format!("{count} user-only commands were run"),
-                }
-            ),
-        ));
+    let scripted = snapshot.ledger.scripted_commands.0;
+    if scripted > 0 {
+        let commands = service::list_scripted_commands(workspace, snapshot)?;
+        let what = service::describe_scripted(scripted, &commands);
+        outcome
+            .findings
+            .push(Finding::new(Code::ScriptedCommand, what));
     }
     outcome.findings.extend(find_unreviewed(snapshot));
     if workspace.repo.head()?.commit.is_none() {

@@ -239,7 +239,7 @@ codes! {
     HeadMovedSinceDone "head_moved_since_done" Finding NeedsReground "HEAD moved since the project was found done", "where the workflow is: `cook resume` goes on from here; elsewhere check out the done commit, or an exact merge of it";
     CheckoutPending "checkout_pending" Finding Warning "the log is ahead of `.agent/`", "the next cook command that writes puts it right";
     Displaced "displaced" Finding Note "copies of edited files were set aside", "run `cook rescue list`";
-    ScriptedCommand "scripted_command" Finding Note "a script ran a user-only command", "run `cook log`: it names the commands that a script gave";
+    ScriptedCommand "scripted_command" Finding Note "a script ran a user-only command", "run `cook show N` with its number: it shows what the command did";
     UnansweredNo "unanswered_no" Finding NeedsReground "a rejection of a judge's or a review's is not answered", "answer it in `answers` of the next re-ground, with a slice or a reason";
     HooksMissing "hooks_missing" Finding Error "hooks are not installed", "run `cook hooks install AGENT`";
     HooksStale "hooks_stale" Finding Error "hooks are not those that this version installs", "run `cook hooks install AGENT`";

@@ -67,6 +67,7 @@ pub use slices::{
 pub use text::{quote_word, short};
 pub use ticket::{is_for_tree, ticket};
 pub use wave::{
-    find_audit_to_answer, list_left_without, list_owed, list_unanswered, list_votes, open_audit,
+    find_audit_to_answer, list_left_if_cancelled, list_left_without, list_owed, list_unanswered,
+    list_votes, open_audit,
 };
 pub use work::Step;

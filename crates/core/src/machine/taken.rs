@@ -2,7 +2,7 @@
 //! work: it is in progress again, for a report as for whoever is shown the state.
 
 use super::work::Work;
-use super::{asked, drift, gone, slices, unfixed};
+use super::{asked, drift, gone, slices};
 use crate::diagnostic::Refusal;
 use crate::model::{ActiveStatus, SliceStatus};
 
@@ -31,11 +31,11 @@ pub(super) fn take_commit_away(work: &mut Work, id: &str, why: Option<String>) {
     let mut must = work.ledger(id).fixed.clone();
     let is_rejected = slices::rejection(&work.next).is_some();
     asked::add_new(&mut must, work.take_review(id));
+    work.set_audit_aside(id);
     let ledger = work.ledger(id);
     let head = ledger.head.take();
     let is_barred = is_rejected || must.is_empty() && why.is_none();
     ledger.last_head = head.filter(|_| is_barred);
-    unfixed::set_audit_aside(ledger);
     ledger.head_tree = None;
     ledger.receipts.clear();
     asked::add_new(&mut must, why);

@@ -4,24 +4,30 @@
 use super::asked::{add_new, list_requests};
 use super::wave;
 use super::work::Work;
-use crate::model::{AnsweredRejection, AuditNote, FixNote, ReportRecord, SliceLedger};
+use crate::model::{AnsweredRejection, AuditNote, FixNote, ReportRecord};
 use crate::report::{fixes, return_reason};
 
-/// The audit no longer counts; what it names is shown until the slice is reconciled.
-pub(super) fn set_audit_aside(ledger: &mut SliceLedger) {
-    let audit = ledger.audit.take();
-    if let Some(audit) = audit.filter(AuditNote::names_something) {
-        ledger.earlier_audit = Some(audit);
-    }
-}
-
 impl Work<'_> {
-    /// The slice is closed or taken up again; what its last audit says of the project stays.
+    /// The audit no longer counts; what it names is shown until the slice is reconciled.
+    pub fn set_audit_aside(&mut self, id: &str) {
+        let ledger = self.ledger(id);
+        let Some(audit) = ledger.audit.take().filter(AuditNote::names_something) else {
+            return;
+        };
+        if let Some(earlier) = ledger.earlier_audit.replace(audit.clone()) {
+            wave::follow_audit(&mut self.next, &earlier, &audit);
+        }
+    }
+
+    /// The slice is closed or taken up again; what its last audit says of the project stays, and what
+    /// those before it said is settled by it.
     pub fn keep_audit(&mut self, id: &str) {
         let ledger = self.ledger(id);
-        let earlier = ledger.earlier_audit.take();
-        if let Some(audit) = ledger.audit.take().or(earlier) {
-            wave::follow_audit(&mut self.next, &audit);
+        let audits = [ledger.earlier_audit.take(), ledger.audit.take()];
+        for audit in audits.into_iter().flatten() {
+            if let Some(earlier) = self.next.ledger.open_audit.take() {
+                wave::follow_audit(&mut self.next, &earlier, &audit);
+            }
             let kept = Some(audit).filter(AuditNote::names_something);
             self.next.ledger.open_audit = kept;
         }

@@ -101,13 +101,11 @@ fn audit_blocker(audit: &AuditNote) -> Blocker {
 
 /// A later audit takes the place of the one that waits for an answer: what it leaves out counts as
 /// settled by it, and the judges are told so.
-pub(super) fn follow_audit(next: &mut Snapshot, audit: &AuditNote) {
-    let earlier = next.ledger.open_audit.as_ref();
-    let earlier = earlier.filter(|earlier| earlier.rejects && earlier.seq != audit.seq);
-    let Some(no) = earlier.map(audit_blocker) else {
+pub(super) fn follow_audit(next: &mut Snapshot, earlier: &AuditNote, audit: &AuditNote) {
+    if !earlier.rejects || earlier.seq == audit.seq {
         return;
-    };
-    let later = audit_blocker(audit);
+    }
+    let (no, later) = (audit_blocker(earlier), audit_blocker(audit));
     if no.what.iter().all(|what| later.what.contains(what)) {
         return;
     }
@@ -222,6 +220,13 @@ pub fn list_left_without(snapshot: &Snapshot, slices: &[&String]) -> Vec<Blocker
     let mut left = list_left(&then);
     left.retain(|no| !now.contains(no));
     left
+}
+
+/// The same of every open slice that may be cancelled: a committed one cannot be.
+pub fn list_left_if_cancelled(snapshot: &Snapshot) -> Vec<Blocker> {
+    let open = snapshot.plan.open_slices().map(|slice| &slice.slice_id);
+    let open: Vec<&String> = open.filter(|id| !snapshot.is_committed(id)).collect();
+    list_left_without(snapshot, &open)
 }
 
 /// Ends the wave without an answer: its votes no longer count, its rejections stay owed.

@@ -15,7 +15,7 @@ use super::reports::{
 };
 use super::slices::{PLAN, active_text, list_other_claims, may_select, plan_text};
 use crate::machine::{
-    Rule, current_review, find_audit_to_answer, list_left_without, list_owed, new_answer,
+    Rule, current_review, find_audit_to_answer, list_left_if_cancelled, list_owed, new_answer,
     open_audit,
 };
 use crate::model::{Role, SliceLedger, Snapshot};
@@ -156,7 +156,12 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "Where the slices that these rest on are cancelled, `answers` says what becomes of each:",
-            list(list_left_if_cancelled(snapshot)),
+            list(
+                list_left_if_cancelled(snapshot)
+                    .iter()
+                    .map(|no| cut(&rejection(no), LEFT, PLAN))
+                    .collect(),
+            ),
         ),
         (
             "The votes of this wave:",
@@ -195,16 +200,6 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         ("Criteria the user amended:", list(amendments(snapshot))),
         (REMARKS, list(remarks(snapshot))),
     ]
-}
-
-/// What would be owed if what is open were cancelled; a committed slice cannot be.
-fn list_left_if_cancelled(snapshot: &Snapshot) -> Vec<String> {
-    let open = snapshot.plan.open_slices().map(|slice| &slice.slice_id);
-    let open: Vec<&String> = open.filter(|id| !snapshot.is_committed(id)).collect();
-    let left = list_left_without(snapshot, &open);
-    left.iter()
-        .map(|no| cut(&rejection(no), LEFT, PLAN))
-        .collect()
 }
 
 /// Bytes of each: the plan holds the rest among what must be fixed, and the user's words.

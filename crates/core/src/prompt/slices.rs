@@ -32,7 +32,10 @@ pub(super) fn may_select(rule: &str, snapshot: &Snapshot) -> bool {
 pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection)>) -> String {
     let plan = &snapshot.plan;
     let in_work = snapshot.find_slice_in_work();
-    let is_answer_new = snapshot.ledger.answered.is_some();
+    let ledger = &snapshot.ledger;
+    let is_doubted = ledger.answered.is_some()
+        || !ledger.unanswered.is_empty()
+        || ledger.wave.votes.iter().any(|vote| !vote.can_stop);
     let mut text = String::new();
     for slice in &plan.candidate_slices {
         let known = snapshot.ledger.slices.get(&slice.slice_id);
@@ -55,8 +58,8 @@ pub(super) fn plan_text(snapshot: &Snapshot, selection: Option<(&str, &Selection
         if slice.status.is_open() && !is_active {
             open_slice(&mut text, snapshot, slice);
         } else if !is_active {
-            // A new answer may contradict what was proven.
-            if slice.status == SliceStatus::Done && is_answer_new {
+            // A new answer, or a judge, may contradict what was proven.
+            if slice.status == SliceStatus::Done && is_doubted {
                 number_criteria(&mut text, &slice.acceptance_criteria);
             }
             ids(&mut text, "contracts", &slice.contract_ids);

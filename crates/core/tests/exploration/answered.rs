@@ -180,6 +180,48 @@ fn what_a_later_audit_leaves_out_is_told_to_the_judges() {
 }
 
 /// Reopened after a review's no, given back, planned again: nothing of that answers the review.
+/// Of two audits of one slice the judges read what the first found and the second leaves out.
+#[test]
+fn what_a_later_audit_of_the_same_slice_leaves_out_is_told_to_the_judges() {
+    let voids: [fn(&mut Walk); 3] = [
+        |walk| {
+            walk.take(make_said("greet politely"));
+        },
+        |walk| {
+            walk.own_commit();
+            walk.take(walk.report_implemented());
+        },
+        |walk| {
+            walk.take(Event::Resumed(Resume {
+                review_again: true,
+                ..Resume::default()
+            }));
+        },
+    ];
+    for (times, void) in [1, 2]
+        .into_iter()
+        .flat_map(|times| voids.map(|void| (times, void)))
+    {
+        let mut walk = Walk::new(ONE);
+        walk.drive_until(|walk| walk.rule() == Rule::Audit);
+        let mut noes = Vec::new();
+        for time in 0..times {
+            walk.drive_until(|walk| walk.rule() == Rule::Audit);
+            let mut verdicts = audit(false);
+            verdicts.findings = vec![format!("gap {time}: the usage is not written down")];
+            walk.take(make_audited(&walk, verdicts));
+            noes.push(format!("audit-{}", walk.snapshot.ledger.seq.0));
+            void(&mut walk);
+        }
+        walk.drive_until(Walk::is_done);
+        let answered = &walk.snapshot.ledger.answered_rejections;
+        for no in &noes {
+            let is_told = answered.iter().any(|answered| answered.no.id == *no);
+            assert!(is_told, "{no} of {noes:?}: {answered:?}");
+        }
+    }
+}
+
 #[test]
 fn a_reviews_no_is_owed_once_its_slice_is_cancelled() {
     let mut walk = Walk::new(ONE);

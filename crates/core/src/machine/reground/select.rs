@@ -7,7 +7,6 @@ use crate::machine::active::active_from;
 use crate::machine::contract::stale_stop_verifier;
 use crate::machine::facts::{Facts, Range};
 use crate::machine::slices::{SliceGraph, require_selectable, waits_for};
-use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{
     ActiveStatus, Decision, Reground, Slice, SliceStatus, Snapshot, Subject, VerificationEvidence,
@@ -216,7 +215,7 @@ fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
         ledger.arrivals.clear();
     }
     move_basis(ledger, basis, left);
-    set_audit_aside(ledger);
+    work.set_audit_aside(id);
     let unfixed = work.take_review(id);
     work.must_fix(id, unfixed);
     let anchor = work.next.state.mission_anchor.clone();

@@ -10,7 +10,6 @@ use crate::machine::records::attach;
 use crate::machine::taken::take_vanished_away;
 use crate::machine::text::quote_word;
 use crate::machine::trust::handoff_commands;
-use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{
     ActiveStatus, Offer, Outcome, Receipt, ReviewNote, SliceRecordType, SliceStatus, Snapshot,
@@ -288,11 +287,11 @@ fn commit_slice(
         .filter_map(|run| run.receipt.as_ref())
         .map(|receipt| receipt.id.clone())
         .collect();
+    work.set_audit_aside(slice_id);
     let ledger = work.ledger(slice_id);
     ledger.head = Some(commit.to_owned());
     ledger.head_tree = tree;
     ledger.receipts = receipts.clone();
-    set_audit_aside(ledger);
     ledger.holds = None;
     let claimed = ledger.claimed.clone();
     let record = work.slice_record(SliceRecordType::Implemented, slice_id, commit);
@@ -337,8 +336,8 @@ fn send_back(work: &mut Work, slice_id: &str, findings: Vec<String>) {
         must.retain(|text| !before.contains(text));
         add_new(must, findings);
     }
+    work.set_audit_aside(slice_id);
     let ledger = work.ledger(slice_id);
-    set_audit_aside(ledger);
     ledger.holds = None;
     if let Some(head) = ledger.head.take() {
         ledger.last_head = Some(head);

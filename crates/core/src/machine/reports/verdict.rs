@@ -5,7 +5,6 @@ use super::vote::require_new_words;
 use crate::diagnostic::{Code, Finding, Lines, Refusal, clean};
 use crate::machine::records::attach;
 use crate::machine::slices::key_sha256;
-use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{
     ActiveStatus, AuditNote, AuditorVerdict, Count, ReviewNote, SliceRecordType, StrengthNote,
@@ -115,7 +114,7 @@ pub(in crate::machine) fn audit(
     let (id, head, criteria) = find_committed_key(work)?;
     let seq = work.seq();
     let rejects = finds_disorder(work, &id, verdicts, submission);
-    set_audit_aside(work.ledger(&id));
+    work.set_audit_aside(&id);
     work.ledger(&id).audit = Some(AuditNote {
         commit: head.clone(),
         criteria_sha256: criteria.clone(),

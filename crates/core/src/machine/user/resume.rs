@@ -9,7 +9,6 @@ use crate::machine::facts::FactSet;
 use crate::machine::gone::ask_own_at;
 use crate::machine::text::{quote_word, short};
 use crate::machine::trust::open_commands;
-use crate::machine::unfixed::set_audit_aside;
 use crate::machine::wave::review_blocker;
 use crate::machine::work::Work;
 use crate::machine::{answers, brief, drift, wave};
@@ -269,9 +268,8 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
         }
         let mut fixed = work.ledger(&id).fixed.clone();
         add_new(&mut fixed, work.take_review(&id));
-        let ledger = work.ledger(&id);
-        ledger.fixed = fixed;
-        set_audit_aside(ledger);
+        work.ledger(&id).fixed = fixed;
+        work.set_audit_aside(&id);
         keep_voided(work, &id);
         return Ok(());
     }
@@ -283,9 +281,8 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
     if !work.facts.on_head(&head)? {
         return Err(refusal("the reviewed commit is not on HEAD any more"));
     }
-    let ledger = work.ledger(&id);
-    ledger.head = Some(head);
-    set_audit_aside(ledger);
+    work.ledger(&id).head = Some(head);
+    work.set_audit_aside(&id);
     let mut fixed = work.take_review(&id);
     work.next.active.status = ActiveStatus::Committed;
     if let Some(slice) = work.next.plan.slice_mut(&id) {
