@@ -138,7 +138,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
     {
         let what = blocker.what.join("; ");
         let whose = match blocker.is_users() {
-            true => "what the user said, which no slice holds to,".to_owned(),
+            true => "a word of the user's that no slice holds to".to_owned(),
             false => format!("{}'s rejection", blocker.by()),
         };
         drift.note_cause(

@@ -22,7 +22,7 @@ pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_attribution, without_tags};
 use crate::digest::sha256;
-use crate::machine::{Choice, Selection};
+use crate::machine::{Choice, Selection, list_left_if_cancelled};
 use crate::model::{Role, Snapshot};
 use crate::report;
 use parts::{must_fix, parts};
@@ -234,8 +234,10 @@ fn list_refused_keys(rule: &str, snapshot: &Snapshot, selection: &Selection) -> 
         ("answers_to", &[Choice::AnswersTo]),
         ("select", &[Choice::Select]),
     ];
+    // A report that cancels a slice may owe an answer that none owes yet.
+    let may_answer = |key: &str| key == "answers" && !list_left_if_cancelled(snapshot).is_empty();
     let refused = keys.iter();
-    let refused = refused.filter(|(_, choices)| !choices.iter().any(is_open));
+    let refused = refused.filter(|(key, choices)| !choices.iter().any(is_open) && !may_answer(key));
     refused.map(|(key, _)| *key).collect()
 }
 

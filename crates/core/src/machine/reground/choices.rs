@@ -60,7 +60,6 @@ impl Choice {
             Choice::Answers => {
                 !wave::list_owed(snapshot).is_empty()
                     || wave::find_audit_to_answer(snapshot).is_some()
-                    || !wave::list_left_if_cancelled(snapshot).is_empty()
             }
             Choice::AnswersTo => !snapshot.ledger.answers.is_empty(),
             Choice::Select => !held && may_select(rule, snapshot),

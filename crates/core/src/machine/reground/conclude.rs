@@ -150,11 +150,6 @@ fn go_on(
         answer_wave(work, block, reason.unwrap_or_default());
         return Ok(false);
     }
-    // Who stops the work or asks the user has not decided yet: the rejections wait for the next report.
-    if block.policy.is_some() {
-        wave::void(&mut work.next);
-        return Ok(true);
-    }
     let Some(reason) = reason else {
         return Err(Refusal::new(
             Code::ConcludeMissing,
@@ -170,7 +165,11 @@ fn go_on(
             "plan a slice, or stop with `policy`; the user may run `cook resume --new-wave`",
         ]));
     }
-    answer_wave(work, block, reason);
+    match block.policy {
+        // Who asks the user or stops the work has not decided: each rejection waits for the next report.
+        Some(_) => wave::void(&mut work.next),
+        None => answer_wave(work, block, reason),
+    }
     Ok(true)
 }
 
