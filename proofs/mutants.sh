@@ -126,7 +126,7 @@ unnoticed() {
   case "$2" in
     */report/*) asked "$reports" ;;
     *)
-      asked "$exploration" liveness:: imports:: &&
+      asked "$exploration" liveness:: imports:: answered:: &&
         COOK_EXPLORE=1000 asked "$exploration" from_every &&
         asked "$exploration" from_every &&
         { [ -n "$short" ] || COOK_EXPLORE=whole asked "$exploration" from_every; }
@@ -161,7 +161,7 @@ unchanged_fails() {
 # Nothing may be taken for a kill that fails without a mutant too. The sample trusts `cargo test`
 # for the longer explorations.
 started=$SECONDS
-asked "$exploration" liveness:: imports:: >"$copy/out.0" 2>&1 || unchanged_fails
+asked "$exploration" liveness:: imports:: answered:: >"$copy/out.0" 2>&1 || unchanged_fails
 if [ -z "$short" ]; then
   unnoticed 0 crates/core/src/machine/ || unchanged_fails
 fi

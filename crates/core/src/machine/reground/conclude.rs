@@ -162,7 +162,7 @@ fn go_on(
             format!("{} waves were held at this HEAD", wave::WAVES_PER_HEAD),
         )
         .replace_hints([
-            "plan a slice, or stop with `policy`; the user may run `cook resume --new-wave`",
+            "plan a slice, or stop with `policy` and without `conclude`; the user may run `cook resume --new-wave`",
         ]));
     }
     match block.policy {
