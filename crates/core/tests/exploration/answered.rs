@@ -354,8 +354,9 @@ fn what_the_user_answers_to_the_judges_is_decided_on() {
         });
     }));
     assert_eq!(walk.snapshot.ledger.answered_rejections[0].slices, ["b"]);
-    let notes = walk.snapshot.plan.slice("b").unwrap().locked_notes.clone();
-    assert!(notes.unwrap().iter().any(|note| note.contains(&said)));
+    let slice = walk.snapshot.plan.slice("b").unwrap();
+    let mut notes = slice.locked_notes.iter().flatten();
+    assert!(notes.any(|note| note.contains(&said)));
     walk.drive();
     assert!(walk.is_done());
 }
