@@ -201,7 +201,7 @@ impl Drop for Room {
 fn make_key(worktree: &Path, sandboxed: bool) -> String {
     let path = worktree.as_os_str().as_encoded_bytes();
     let digest = cook_core::digest::sha256([path, &[0, sandboxed.into()]].concat());
-    digest[..16].to_owned()
+    digest[..rooms::KEY].to_owned()
 }
 
 /// A directory's name that no tool stumbles over.

@@ -11,6 +11,10 @@ use std::time::{Duration, SystemTime};
 pub(crate) const OWNER: &str = "worktree";
 /// The directory of all of them; nothing in it names the program that made it.
 const DIRECTORY: &str = "clean-rooms";
+/// How long the part of a room's name is that stands for its worktree.
+pub(crate) const KEY: usize = 16;
+/// What the name of a room's lock ends in; it stands beside the room.
+const LOCK: &str = "lock";
 const MAX_PATH: u64 = 1 << 16;
 const BETWEEN_LOOKS: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -47,13 +51,24 @@ fn cache_dir(home: Option<&Path>) -> Option<PathBuf> {
         .or_else(|| Some(home?.join(".cache")))
 }
 
-/// Removes rooms whose worktree is gone; one that is in use stays.
+/// Removes rooms whose worktree is gone, and locks of no room; one that is in use stays.
 pub(crate) fn remove_abandoned(rooms: &Path) {
     for room in list(rooms) {
         let owner = disk::read_text(&room.dir.join(OWNER), MAX_PATH, Links::Refuse);
         let is_gone = matches!(owner, Ok(Some(owner)) if !Path::new(&owner).exists());
         if is_gone {
             remove(&room);
+        }
+    }
+    let entries = fs::read_dir(rooms).into_iter().flatten().flatten();
+    for lock in entries.map(|entry| entry.path()).filter(|it| is_lock(it)) {
+        let dir = lock.with_extension("");
+        let is_alone = || fs::symlink_metadata(&dir).is_err();
+        if is_alone()
+            && let Ok(Some(_held)) = take(&dir, Duration::ZERO)
+            && is_alone()
+        {
+            disk::remove_lock(&lock);
         }
     }
 }
@@ -90,12 +105,30 @@ fn trim(rooms: &Path, max: u64) {
 
 /// The lock of a room; none while somebody is in it.
 pub(crate) fn take(dir: &Path, wait: Duration) -> Result<Option<File>, RoomError> {
-    let path = dir.with_extension("lock");
+    let path = dir.with_extension(LOCK);
     let failed = |cause| RoomError::io("lock", &path, cause);
-    let lock = disk::open_lock(&path).map_err(failed)?;
-    Ok(disk::take_lock(&lock, wait)
-        .map_err(failed)?
-        .then_some(lock))
+    loop {
+        let lock = disk::open_lock(&path).map_err(failed)?;
+        if !disk::take_lock(&lock, wait).map_err(failed)? {
+            return Ok(None);
+        }
+        // Whoever removed the room took its lock away, maybe while this waited for it.
+        if disk::is_at(&lock, &path) {
+            return Ok(Some(lock));
+        }
+    }
+}
+
+/// A name that [`take`] gives; a directory that the user named may hold other files.
+fn is_lock(path: &Path) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    let parts = stem.and_then(|stem| stem.split_once('-'));
+    let is_rooms = parts.is_some_and(|(key, number)| {
+        key.len() == KEY
+            && key.bytes().all(|b| b.is_ascii_hexdigit())
+            && number.parse::<u8>().is_ok()
+    });
+    is_rooms && path.extension().is_some_and(|extension| extension == LOCK)
 }
 
 struct Found {
@@ -109,6 +142,9 @@ fn list(rooms: &Path) -> Vec<Found> {
     };
     let found = entries.flatten().filter_map(|entry| {
         let dir = entry.path();
+        if is_lock(&dir) {
+            return None;
+        }
         let used = fs::symlink_metadata(dir.join(OWNER))
             .ok()?
             .modified()
@@ -120,8 +156,14 @@ fn list(rooms: &Path) -> Vec<Found> {
 
 /// Whether it is gone; nobody is put out of a room.
 fn remove(room: &Found) -> bool {
-    let lock = take(&room.dir, Duration::ZERO);
-    matches!(lock, Ok(Some(_))) && disk::remove_tree(&room.dir).is_ok()
+    let Ok(Some(_held)) = take(&room.dir, Duration::ZERO) else {
+        return false;
+    };
+    let is_gone = disk::remove_tree(&room.dir).is_ok();
+    if is_gone {
+        disk::remove_lock(&room.dir.with_extension(LOCK));
+    }
+    is_gone
 }
 
 /// What the files below a directory hold; links are not followed.

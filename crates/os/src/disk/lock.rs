@@ -63,6 +63,31 @@ pub fn take_lock(file: &File, wait: Duration) -> io::Result<bool> {
     }
 }
 
+/// Whether an open file is the one at that path: a lock's file that was taken away holds nobody out.
+#[cfg(unix)]
+pub fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::symlink_metadata(path)) {
+        (Ok(open), Ok(there)) => open.ino() == there.ino() && open.dev() == there.dev(),
+        _ => false,
+    }
+}
+
+/// An open file cannot be replaced here.
+#[cfg(not(unix))]
+pub fn is_at(_file: &File, _path: &Path) -> bool {
+    true
+}
+
+/// Takes the file of a lock away that is held by whoever calls; others look with [`is_at`] whether
+/// what they got is still the lock. It stays where an open file cannot be told from another.
+pub fn remove_lock(path: &Path) {
+    if cfg!(unix) {
+        // What stays holds nobody out.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,7 +47,7 @@ impl Store {
                 }
                 error => error,
             })?;
-            if !is_current(&file, &path) {
+            if !disk::is_at(&file, &path) {
                 // It was deleted between opening and locking it.
                 continue;
             }
@@ -58,7 +58,7 @@ impl Store {
 
     /// Whether a lease is still the one of this workflow: its file may have been deleted.
     pub fn holds(&self, lease: &Lease) -> bool {
-        is_current(&lease.file, &find_lease(&self.place, &self.id))
+        disk::is_at(&lease.file, &find_lease(&self.place, &self.id))
     }
 
     /// Who holds the lease now. A text that a dead holder left says nothing.
@@ -109,19 +109,4 @@ fn write_holder(file: &mut File, owner: &str) -> Result<(), StoreError> {
     })?;
     file.set_len(0).writing("the lease")?;
     file.write_all(&text).writing("the lease")
-}
-
-#[cfg(unix)]
-fn is_current(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), std::fs::symlink_metadata(path)) {
-        (Ok(ours), Ok(there)) => ours.ino() == there.ino() && ours.dev() == there.dev(),
-        _ => false,
-    }
-}
-
-/// An open file cannot be replaced here.
-#[cfg(not(unix))]
-fn is_current(_file: &File, _path: &Path) -> bool {
-    true
 }
