@@ -58,7 +58,7 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
     if let Event::Undone { to, .. } = &event
         && to.mission != now.mission
         && !workspace
-            .contract_differs(Some(&now))
+            .contract_differs(Some(&now))?
             .contains(&CONTRACT_TEXTS[0].to_owned())
     {
         service::dry_run(&workspace, &event, actor)?;

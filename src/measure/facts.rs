@@ -36,7 +36,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     if wanted.contract {
         facts.contract_missing = Some(world.repo.contract_missing()?);
         facts.settings = Some(world.repo.settings()?);
-        facts.contract_differs = (world.contract_differs)();
+        facts.contract_differs = (world.contract_differs)()?;
     }
     if wanted.view {
         facts.outside_edits = Some((world.outside_edits)()?);

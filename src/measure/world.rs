@@ -23,7 +23,7 @@ pub struct World<'a> {
     /// The moment of the last transition, which nothing may come before.
     pub not_before: Option<&'a str>,
     /// Contract texts that say something else than the log; asked only when the fact is.
-    pub contract_differs: &'a dyn Fn() -> Vec<String>,
+    pub contract_differs: &'a dyn Fn() -> Result<Vec<String>, Failure>,
     /// `.agent/` against the log; asked only when the fact is.
     pub outside_edits: &'a dyn Fn() -> Result<Vec<OutsideEdit>, Failure>,
     /// Whether the stop verifier is out of date with the settings; asked only when the fact is.

@@ -1,6 +1,7 @@
 //! The contract's texts in the worktree, held against the log's.
 
 use super::workspace::Workspace;
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::CONTRACT_TEXTS;
 use cook_core::model::{Profile, Snapshot};
 use cook_core::schema;
@@ -11,25 +12,35 @@ const MAX_TEXT: u64 = 4 << 20;
 
 impl Workspace {
     /// Contract texts that are there and say something else than the log.
-    pub fn contract_differs(&self, snapshot: Option<&Snapshot>) -> Vec<String> {
+    ///
+    /// # Errors
+    /// When one cannot be read although it is a file: what it says is not known then.
+    pub fn contract_differs(&self, snapshot: Option<&Snapshot>) -> Result<Vec<String>, Failure> {
         let Some(snapshot) = snapshot else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let [mission, profile] = CONTRACT_TEXTS;
-        let read = |path: &str| disk::read(&self.repo.root().join(path), MAX_TEXT, Links::Refuse);
         let mut differ = Vec::new();
         if !snapshot.mission.is_empty()
-            && let Ok(Some(bytes)) = read(mission)
+            && let Some(bytes) = self.read_contract_text(mission)?
             && String::from_utf8_lossy(&bytes).trim() != snapshot.mission.trim()
         {
             differ.push(mission.to_owned());
         }
-        if let Ok(Some(bytes)) = read(profile)
+        if let Some(bytes) = self.read_contract_text(profile)?
             && schema::read_document::<Profile>(&bytes, schema::MAX_DOCUMENT_BYTES)
                 .map_or(true, |found| found != snapshot.profile)
         {
             differ.push(profile.to_owned());
         }
-        differ
+        Ok(differ)
+    }
+
+    fn read_contract_text(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let read = disk::read_if_plain(&self.repo.root().join(path), MAX_TEXT, Links::Refuse);
+        read.map_err(|error| {
+            let what = format!("`{path}` cannot be read");
+            Failure::state(Code::InputUnreadable, what).with_cause(&error)
+        })
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn check(
         }
     }
     profile(workspace, outcome);
-    for path in workspace.contract_differs(snapshot) {
+    for path in workspace.contract_differs(snapshot)? {
         let take_in = machine::take_in_command(&path);
         let what = format!("`{path}` differs from the log's; `{take_in}` takes it in");
         outcome.find(Code::ContractEdited, what, &path);

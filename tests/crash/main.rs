@@ -16,7 +16,7 @@ mod travel;
 
 use std::time::Instant;
 use support::workflow::Sandbox;
-use sweep::Tally;
+use sweep::{Fault, Tally};
 
 /// Injections that the short sweep spreads over all kinds.
 const SHORT: usize = 320;
@@ -74,6 +74,34 @@ fn run(wanted: usize) {
     );
     assert!(total.injections >= kinds.len());
     assert_eq!(total.faults(), 0);
+}
+
+/// What the contract says is not known then; it was taken for what the log says.
+#[test]
+fn a_contract_that_a_disk_does_not_give_is_not_taken_for_the_log_s() {
+    if !sweep::strace_works() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let mut total = Tally::default();
+    for kind in kinds::all(&sandbox) {
+        if !["refocus", "pause"].contains(&kind.name) {
+            continue;
+        }
+        let points = sweep::points(&sandbox, &kind);
+        let is_read = |line: &str| {
+            ["mission.md", "profile.json"]
+                .iter()
+                .any(|it| line.contains(it))
+        };
+        let chosen: Vec<_> = points
+            .iter()
+            .filter(|(call, fault)| *fault == Fault::Eio && is_read(&call.line))
+            .collect();
+        assert!(!chosen.is_empty());
+        total.merge(sweep::sweep(&sandbox, &kind, &chosen, 2));
+    }
+    assert_eq!(total.faults(), 0, "{total:#?}");
 }
 
 /// `proofs/power-loss.sh`

@@ -80,7 +80,7 @@ impl Stand {
             clock: Clock::with_moment("2026-05-06T07:08:09Z").unwrap(),
             not_before: None,
             outside_edits: &no_edits,
-            contract_differs: &Vec::new,
+            contract_differs: &|| Ok(Vec::new()),
             works: &|| Ok(BTreeMap::new()),
             stop_verifier_stale: &|| Ok(false),
             slice_commands: &self.commands,
