@@ -117,6 +117,7 @@ reports=$(program reports)
 export exploration reports copy root short
 unset COOK_UPDATE COOK_EXPLORE RUST_BACKTRACE
 
+meet_scenarios() { asked "$exploration" liveness:: imports:: answered:: offered:: on_record:: by_cook::; }
 # Ends with 0 when no test notices mutant $1 of the place $2. What finds most is asked first. Only what
 # `cargo test` runs is asked: a guard that far states alone miss needs a scenario. The random walks are
 # left out: whoever is killed is killed every time.
@@ -126,7 +127,7 @@ unnoticed() {
   case "$2" in
     */report/*) asked "$reports" ;;
     *)
-      asked "$exploration" liveness:: imports:: answered:: &&
+      meet_scenarios &&
         COOK_EXPLORE=1000 asked "$exploration" from_every &&
         { [ "${3:-}" = nearest ] || asked "$exploration" from_every; }
       ;;
@@ -153,7 +154,7 @@ judge() {
   fi
 }
 is_allowed() { grep -qF -- "${1%%:*}"$'\t'"$2"$'\t' "$root/proofs/mutants.allowed"; }
-export -f unnoticed asked judge is_allowed
+export -f meet_scenarios unnoticed asked judge is_allowed
 unchanged_fails() {
   echo "the unchanged copy fails:"
   tail -30 "$copy/out.0"
@@ -163,7 +164,7 @@ unchanged_fails() {
 # Nothing may be taken for a kill that fails without a mutant too. The sample trusts `cargo test`
 # for the longer explorations.
 started=$SECONDS
-asked "$exploration" liveness:: imports:: answered:: >"$copy/out.0" 2>&1 || unchanged_fails
+meet_scenarios >"$copy/out.0" 2>&1 || unchanged_fails
 if [ -z "$short" ]; then
   unnoticed 0 crates/core/src/machine/ || unchanged_fails
 fi
