@@ -9,6 +9,14 @@ use cook_room::Room;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tempfile::TempDir;
+
+/// A directory for worktrees, and where their rooms will be.
+fn make_place() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let rooms = dir.path().join("rooms");
+    (dir, rooms)
+}
 
 fn open(rooms: &Path, worktree: &Path) -> Room {
     fs::create_dir_all(worktree).unwrap();
@@ -26,8 +34,7 @@ fn list(rooms: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn nothing_stays_of_a_room_whose_worktree_is_gone() {
-    let dir = tempfile::tempdir().unwrap();
-    let rooms = dir.path().join("rooms");
+    let (dir, rooms) = make_place();
     let gone = dir.path().join("gone");
     drop(open(&rooms, &gone));
     let of_it = list(&rooms);
@@ -41,8 +48,7 @@ fn nothing_stays_of_a_room_whose_worktree_is_gone() {
 
 #[test]
 fn a_lock_of_no_room_goes_and_a_file_of_somebody_else_stays() {
-    let dir = tempfile::tempdir().unwrap();
-    let rooms = dir.path().join("rooms");
+    let (dir, rooms) = make_place();
     fs::create_dir(&rooms).unwrap();
     let lock = rooms.join("0123456789abcdef-0.lock");
     let others = [
@@ -61,8 +67,7 @@ fn a_lock_of_no_room_goes_and_a_file_of_somebody_else_stays() {
 
 #[test]
 fn nobody_is_put_out_of_a_room_whose_worktree_is_gone() {
-    let dir = tempfile::tempdir().unwrap();
-    let rooms = dir.path().join("rooms");
+    let (dir, rooms) = make_place();
     let gone = dir.path().join("gone");
     let room = open(&rooms, &gone);
     fs::remove_dir(&gone).unwrap();
@@ -74,8 +79,7 @@ fn nobody_is_put_out_of_a_room_whose_worktree_is_gone() {
 /// Whoever removes a room takes the file of its lock away, while somebody may wait for that.
 #[test]
 fn who_waited_for_a_lock_that_went_is_not_in_the_room_of_who_took_the_next() {
-    let dir = tempfile::tempdir().unwrap();
-    let rooms = dir.path().join("rooms");
+    let (dir, rooms) = make_place();
     let here = dir.path().join("here");
     let first = open(&rooms, &here);
     std::thread::scope(|scope| {
