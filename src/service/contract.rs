@@ -36,7 +36,11 @@ impl Workspace {
         Ok(differ)
     }
 
-    fn read_contract_text(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+    /// One of [`CONTRACT_TEXTS`] as the worktree has it; none where no file stands there.
+    ///
+    /// # Errors
+    /// When it cannot be read although it is a file.
+    pub fn read_contract_text(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
         let read = disk::read_if_plain(&self.repo.root().join(path), MAX_TEXT, Links::Refuse);
         read.map_err(|error| {
             let what = format!("`{path}` cannot be read");

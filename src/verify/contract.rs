@@ -3,13 +3,9 @@
 use super::outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine;
+use cook_core::machine::{self, CONTRACT_TEXTS};
 use cook_core::model::{Profile, Snapshot};
 use cook_core::schema;
-
-/// Largest contract file that is read.
-const MAX_FILE: u64 = 4 << 20;
-use cook_os::disk::{self, Links};
 
 pub(super) fn check(
     workspace: &Workspace,
@@ -34,7 +30,7 @@ pub(super) fn check(
             );
         }
     }
-    profile(workspace, outcome);
+    profile(workspace, outcome)?;
     for path in workspace.contract_differs(snapshot)? {
         let take_in = machine::take_in_command(&path);
         let what = format!("`{path}` differs from the log's; `{take_in}` takes it in");
@@ -47,14 +43,10 @@ pub(super) fn check(
     Ok(())
 }
 
-fn read(workspace: &Workspace, name: &str) -> Option<Vec<u8>> {
-    let path = workspace.repo.root().join(".agent").join(name);
-    disk::read(&path, MAX_FILE, Links::Refuse).ok()?
-}
-
-fn profile(workspace: &Workspace, outcome: &mut Outcome) {
-    let Some(bytes) = read(workspace, "profile.json") else {
-        return;
+fn profile(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let [_, profile] = CONTRACT_TEXTS;
+    let Some(bytes) = workspace.read_contract_text(profile)? else {
+        return Ok(());
     };
     if let Err(findings) = schema::read_document::<Profile>(&bytes, schema::MAX_DOCUMENT_BYTES) {
         let named = findings
@@ -62,4 +54,5 @@ fn profile(workspace: &Workspace, outcome: &mut Outcome) {
             .map(|finding| super::documents::in_file(finding, "profile.json"));
         outcome.findings.extend(named);
     }
+    Ok(())
 }
