@@ -4,11 +4,12 @@ use super::CORE;
 use super::events::{Bounds, asks, audit, slice_plan, submission};
 use super::explore::try_event;
 use super::walk::Walk;
+use super::world::Touch;
 use cook_core::diagnostic::Code;
 use cook_core::machine::Rule;
 use cook_core::model::{
-    Actor, AnswerTo, CancelledSlice, Conclude, Event, PAUSED_BY_HAND, PlanBlock, Reground, Reopen,
-    Resume, Role, Slice, SliceStatus, Verdicts,
+    Actor, AnswerTo, CancelledSlice, Conclude, Event, PAUSED_BY_HAND, PlaceAnswer, PlanBlock,
+    Reground, Reopen, Resume, Role, Slice, SliceStatus, Verdicts,
 };
 
 const ONE: Bounds = Bounds {
@@ -630,4 +631,29 @@ fn make_said(text: &str) -> Event {
         text: text.to_owned(),
         session: None,
     }
+}
+
+/// Where an answer binds is said of an answer and of slices that there are.
+#[test]
+fn an_answer_is_placed_by_its_name_on_slices_of_the_plan() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.foreign_commit(Touch::Surface);
+    walk.take(walk.regrounder_asks());
+    walk.take(Event::Resumed(Resume {
+        answer: Some("leave such keys out".to_owned()),
+        ..Resume::default()
+    }));
+    let said = walk.snapshot.ledger.answers[0].id();
+    let placing = |walk: &Walk, answer: &str, id: &str| {
+        walk.reground(|block| {
+            block.answers_to = vec![PlaceAnswer {
+                answer: answer.to_owned(),
+                slices: vec![id.to_owned()],
+            }];
+        })
+    };
+    walk.refuse(placing(&walk, &said, "nobody"), Code::SliceUnknown);
+    walk.refuse(placing(&walk, "answer-0", "a"), Code::AnswerUnknown);
+    walk.take(placing(&walk, &said, "a"));
 }

@@ -19,6 +19,7 @@ mod liveness;
 mod offered;
 mod on_record;
 mod prompts;
+mod proof;
 mod replay;
 mod standing;
 mod walk;

@@ -1,0 +1,95 @@
+//! What may prove a criterion: no place serves two, and what is lost is not claimed back.
+
+use super::CORE;
+use super::events::{Bounds, claim, reconcile};
+use super::walk::Walk;
+use super::world::Touch;
+use cook_core::diagnostic::Code;
+use cook_core::model::{
+    ChangedSlice, Count, Decision, Event, Evidence, EvidenceClaim, PlanBlock, SliceStatus,
+};
+
+const TWO: Bounds = Bounds {
+    slices: 2,
+    max_slices: 2,
+    ..CORE
+};
+
+impl Walk {
+    fn report_accepted_with(&self, evidence: Vec<EvidenceClaim>) -> Event {
+        self.reground(|block| {
+            block.reconcile = reconcile("a", Decision::Accepted);
+            block.evidence = evidence;
+        })
+    }
+
+    /// To the selection of the second slice, the first done with these.
+    fn accept_first(&mut self, evidence: Vec<EvidenceClaim>) {
+        self.reach_rule_7(true);
+        self.take(self.report_accepted_with(evidence));
+    }
+
+    fn select_second_with(&self, evidence: Vec<EvidenceClaim>) -> Event {
+        self.reground(|block| {
+            block.evidence = evidence;
+            block.select = Some("b".to_owned());
+        })
+    }
+}
+
+#[test]
+fn a_place_that_proves_a_criterion_is_not_claimed_for_another_later() {
+    let mut walk = Walk::new(TWO);
+    walk.accept_first(vec![claim("a", "a1", "good"), claim("a", "a2", "overlap")]);
+    // Not the anchor that is stored, but lines among its own.
+    let shared = walk.select_second_with(vec![claim("a", "a1", "overlap")]);
+    walk.refuse(shared, Code::EvidenceShared);
+    // Unless the other is given another place.
+    let given = vec![claim("a", "a1", "overlap"), claim("a", "a2", "good")];
+    walk.take(walk.select_second_with(given));
+}
+
+#[test]
+fn what_dropped_a_criterion_proves_no_other_of_its_slice() {
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    walk.foreign_commit(Touch::Surface);
+    let dropping = claim("a", "a2", "good");
+    let anchor = dropping.anchor.clone();
+    walk.take(walk.reground(|block| {
+        block.evidence = vec![dropping];
+        block.plan = Some(PlanBlock {
+            change: vec![ChangedSlice {
+                slice_id: "a".to_owned(),
+                drop_criteria: vec![Count(2)],
+                ..ChangedSlice::default()
+            }],
+            ..PlanBlock::default()
+        });
+    }));
+    walk.own_commit();
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(walk.report_audited());
+    let again = EvidenceClaim {
+        anchor,
+        ..claim("a", "a1", "good")
+    };
+    walk.refuse(walk.report_accepted_with(vec![again]), Code::EvidenceShared);
+    walk.take(walk.report_accepted("a"));
+}
+
+#[test]
+fn proof_that_is_lost_is_not_given_anew_without_new_work() {
+    let mut walk = Walk::new(TWO);
+    walk.accept_first(vec![claim("a", "a1", "good"), claim("a", "a2", "good")]);
+    let slice = walk.snapshot.plan.slice_mut("a").unwrap();
+    let Evidence::Record(record) = &mut slice.evidence[0] else {
+        panic!("{slice:?}");
+    };
+    record.anchor = "gone:a:a1".to_owned();
+    let given = walk.reground(|block| block.evidence = vec![claim("a", "a1", "good")]);
+    walk.take(given);
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    assert_eq!(slice.status, SliceStatus::Planned);
+}
