@@ -134,6 +134,44 @@ fn carriage_returns_alone_end_no_line() {
     job.must_answer("evidence_changed");
 }
 
+/// One piece of the work comes apart into as many as it has lines.
+#[test]
+fn a_long_text_is_followed_where_its_lines_are_in_another_order() {
+    let lines: Vec<String> = (0..200_000)
+        .map(|number| format!("line {number:06}\n"))
+        .collect();
+    let job = Job::with_file("long.txt", lines.concat().as_bytes());
+    job.accept(&[at("long.txt:5")]).ok();
+    let turned: Vec<&str> = lines.iter().rev().map(String::as_str).collect();
+    job.repo.write("long.txt", turned.concat());
+    job.repo.commit("Turn it round", None);
+    let started = Instant::now();
+    job.stands();
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    assert_eq!(job.anchor("a"), "long.txt:199996");
+}
+
+/// Each of thousands of pieces is looked for in a long text that has nothing of them.
+#[test]
+fn thousands_of_pieces_are_followed_through_a_long_text() {
+    let line = |word: &str, number: usize| format!("{word} line {number:06} of a long text\n");
+    let text = |word: &str| -> String {
+        let every = |number| line(if number % 50 == 4 { word } else { "old" }, number);
+        (0..150_000).map(every).collect()
+    };
+    let job = Job::begin_with(&["a works"], &[("long.txt", &text("old"))]);
+    job.repo.write("long.txt", text("own"));
+    job.repo.commit("Work on a", Some("a"));
+    job.judge();
+    job.accept(&[at("long.txt:5")]).ok();
+    let anew: String = (0..150_000).map(|number| line("new", number)).collect();
+    job.repo.write("long.txt", anew);
+    job.repo.commit("Write it anew", None);
+    let started = Instant::now();
+    job.must_answer("evidence_changed");
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+}
+
 #[test]
 fn a_storm_of_renames_is_followed() {
     storm(3_000, PATIENCE);

@@ -2,10 +2,12 @@
 
 use super::file::overlap;
 use super::follow::Following;
+use super::trace::MAX_HUNKS;
 use crate::Repo;
 use crate::lines::digest_lines;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Own, OwnFile, OwnHunk};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 impl Repo {
@@ -18,13 +20,30 @@ impl Repo {
         let head = own.head.clone();
         let following = Following::new(self, earlier, &head)?;
         for file in &earlier.files {
-            for piece in following.pieces(file)? {
-                if !piece.outcome.survives() {
-                    continue;
+            let pieces = following.pieces(file)?.into_iter();
+            // What was torn into more is not followed any further.
+            let kept = pieces.filter(|piece| piece.outcome.survives());
+            let kept = kept.take(MAX_HUNKS).map(|piece| {
+                let now = piece.now.unwrap_or_else(|| (file.path.clone(), 0..0));
+                (piece.hunk.and_then(|number| file.hunks.get(number)), now)
+            });
+            let kept: Vec<_> = kept.collect();
+            let mut texts = BTreeMap::new();
+            for (_, (path, _)) in &kept {
+                if !texts.contains_key(path) {
+                    let text = self.read_text_at(&head, path)?.unwrap_or_default();
+                    texts.insert(path.clone(), text);
                 }
-                let (path, lines) = piece.now.unwrap_or_else(|| (file.path.clone(), 0..0));
-                match piece.hunk.and_then(|number| file.hunks.get(number)) {
-                    Some(hunk) => self.carry_hunk(&mut own, file, hunk, (path, lines))?,
+            }
+            let lines_of = texts.iter().map(|(path, text)| (path, text.lines()));
+            let lines_of: BTreeMap<_, _> = lines_of.collect();
+            for (hunk, (path, lines)) in kept {
+                match hunk {
+                    Some(hunk) => {
+                        let text = lines_of.get(&path).and_then(|all| all.get(lines.clone()));
+                        let sha256 = digest_lines(text.unwrap_or_default());
+                        self.carry_hunk(&mut own, file, hunk, (path, lines), sha256)?;
+                    }
                     None if own.files.iter().any(|known| known.path == path) => {}
                     None => own.files.push(self.carry_file(&own, file, path)?),
                 }
@@ -40,6 +59,7 @@ impl Repo {
         file: &OwnFile,
         hunk: &OwnHunk,
         (path, lines): (String, Range<usize>),
+        sha256: String,
     ) -> Result<(), Failure> {
         let is_there = |known: &OwnHunk| match lines.is_empty() {
             true => known.lines.0 == 0 && known.was_first == hunk.was_first,
@@ -54,8 +74,6 @@ impl Repo {
                 return Ok(());
             }
         }
-        let text = self.read_text_at(&own.head, &path)?.unwrap_or_default();
-        let sha256 = digest_lines(text.lines().get(lines.clone()).unwrap_or_default());
         let mut carried = OwnHunk::new(&lines, sha256, &hunk.was(), hunk.was_sha256.clone());
         match index {
             Some(index) => {

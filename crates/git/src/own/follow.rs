@@ -1,42 +1,35 @@
 //! What became of a slice's work.
 
 use super::file::Text;
-use super::moved::{Index, MAX_SEARCHED};
+use super::moved::Index;
 use super::outcome::{Comparison, Followed};
+use super::parts::{Sought, list_left};
 use crate::Repo;
-use crate::history::ChangeKind;
-use crate::lines::{find_digest, find_lines, is_telling};
+use crate::lines::{find_digest, is_telling};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TextOutcome, TreeEntry};
 use std::cell::{Cell, OnceCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Pieces of one slice that are looked for in other files.
-const MAX_SOUGHT: usize = 200;
-/// Bytes of text that are searched for that.
-const MAX_SEARCHED_BYTES: usize = 64 << 20;
 /// Own commits before the last whose text is compared.
 const MAX_ATTEMPTS: usize = 20;
 
 /// A slice's work as it is followed to a commit.
 pub struct Following<'a> {
-    repo: &'a Repo,
-    own: &'a Own,
-    at: &'a str,
+    pub(super) repo: &'a Repo,
+    pub(super) own: &'a Own,
+    pub(super) at: &'a str,
     /// The slice's head, where it is still here.
-    head: Option<String>,
+    pub(super) head: Option<String>,
     /// A commit on the way to the slice's head that the history of `at` left it at.
     fork: Option<String>,
     renames: OnceCell<BTreeMap<String, String>>,
-    changed: OnceCell<(Vec<String>, Index)>,
-    sought: Cell<usize>,
+    pub(super) changed: OnceCell<(Vec<String>, Index)>,
+    pub(super) sought: Cell<usize>,
     /// Each commit since the slice's head, after its parent, oldest first.
-    way: OnceCell<Vec<(String, String)>>,
+    pub(super) way: OnceCell<Vec<(String, String)>>,
 }
-
-/// Some lines of a piece, what became of them, and where they are.
-type Part = (Range<usize>, TextOutcome, (String, Range<usize>));
 
 /// A piece of the work, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,13 +133,14 @@ impl<'a> Following<'a> {
         }
         let then = self.repo.read_text(file.entry.as_ref())?;
         let was_there = self.repo.read_text(file.was.as_ref())?;
+        let [lines_then, lines_before] =
+            [&then, &was_there].map(|text| text.as_ref().map(Text::lines).unwrap_or_default());
         let tells = |hunk: &OwnHunk| {
-            let (text, lines) = match hunk.lines.0 {
-                0 => (&was_there, hunk.was()),
-                _ => (&then, hunk.span()),
+            let (text, lines, span) = match hunk.lines.0 {
+                0 => (&was_there, &lines_before, hunk.was()),
+                _ => (&then, &lines_then, hunk.span()),
             };
-            let lines = |text: &Text| is_telling(text.lines().get(lines).unwrap_or_default());
-            text.as_ref().is_none_or(lines)
+            text.is_none() || is_telling(lines.get(span).unwrap_or_default())
         };
         let mut pieces = Vec::new();
         if stands {
@@ -164,6 +158,12 @@ impl<'a> Following<'a> {
         let compared = match (&then, &now) {
             (Some(then), Some(now)) => Some(Comparison::new(then, now, &before)?),
             _ => None,
+        };
+        let sought = Sought {
+            path,
+            then: &lines_then,
+            now: now.as_ref().zip(compared.as_ref()),
+            here: OnceCell::new(),
         };
         for (number, hunk) in file.hunks.iter().enumerate() {
             let (outcome, lines) = match (&now, &compared) {
@@ -186,23 +186,21 @@ impl<'a> Following<'a> {
                 piece.outcome = TextOutcome::Moved;
             }
             let mut parts = Vec::new();
-            if let (Some(then), true) = (&then, !piece.outcome.survives() && piece.tells) {
-                let now = now.as_ref().zip(compared.as_ref());
-                parts = self.find_moved_parts(path, then, now, hunk.span())?;
+            if then.is_some() && !piece.outcome.survives() && piece.tells {
+                parts = self.find_moved_parts(&sought, hunk.span())?;
                 if let [(run, outcome, now)] = &parts[..]
                     && *run == hunk.span()
                 {
                     (piece.outcome, piece.now) = (*outcome, Some(now.clone()));
                     parts.clear();
                 }
-                let tells = |run: Range<usize>| {
-                    let lines = then.lines();
-                    is_telling(lines.get(run).unwrap_or_default())
+                let tells = |run: &Range<usize>| {
+                    is_telling(lines_then.get(run.clone()).unwrap_or_default())
                 };
                 let stays = compared
                     .iter()
                     .flat_map(|it| it.list_untouched(&hunk.span()));
-                let stays = stays.filter(|(run, _)| tells(run.clone()));
+                let stays = stays.filter(|(run, _)| tells(run));
                 let outcome = match renamed.is_some() {
                     true => TextOutcome::Moved,
                     false => TextOutcome::Stands,
@@ -212,14 +210,14 @@ impl<'a> Following<'a> {
                     parts.extend(stays);
                 }
             }
-            let is_left = |at: &usize| !parts.iter().any(|(run, ..)| run.contains(at));
-            let is_all = !parts.is_empty()
-                && then.as_ref().is_some_and(|then| {
-                    let lines = then.lines();
-                    let left = hunk.span().filter(is_left);
-                    let left = left.filter_map(|at| lines.get(at).copied());
-                    !is_telling(&left.collect::<Vec<_>>())
-                });
+            parts.sort_by_key(|(run, ..)| run.start);
+            let is_all = !parts.is_empty() && then.is_some() && {
+                let left = list_left(&hunk.span(), parts.iter().map(|(run, ..)| run));
+                let left = left
+                    .into_iter()
+                    .filter_map(|at| lines_then.get(at).copied());
+                !is_telling(&left.collect::<Vec<_>>())
+            };
             pieces.extend(parts.into_iter().map(|(run, outcome, now)| Piece {
                 then: (file.path.clone(), run),
                 outcome,
@@ -269,139 +267,6 @@ impl<'a> Following<'a> {
         }
         let renames = self.renames.get();
         Ok(renames.and_then(|renames| renames.get(path).cloned()))
-    }
-
-    /// Runs of these lines that stand elsewhere in their file, or in one other that changed, and did
-    /// not before.
-    fn find_moved_parts(
-        &self,
-        path: &str,
-        then: &Text,
-        now: Option<(&Text, &Comparison<'_>)>,
-        lines: Range<usize>,
-    ) -> Result<Vec<Part>, Failure> {
-        let all = then.lines();
-        let mut here = Index::default();
-        let mut due = vec![lines.clone()];
-        if let Some((now, compared)) = now {
-            let (now, mut is_new) = (now.lines(), Vec::new());
-            for at in 0..now.len() {
-                is_new.push(compared.is_new(at)?);
-            }
-            here.add(&now, |at| is_new[at]);
-            let mut at = lines.start;
-            due.clear();
-            for (run, _) in compared.list_untouched(&lines) {
-                due.push(at..run.start);
-                at = run.end;
-            }
-            due.push(at..lines.end);
-        }
-        let mut parts = Vec::new();
-        for due in due {
-            let block = all.get(due.clone()).unwrap_or_default();
-            let mut left = due.start..due.start;
-            let mut others = Vec::new();
-            for run in here.find_runs(block, |_| true) {
-                let of = due.start + run.of.start..due.start + run.of.end;
-                others.push(left.start..of.start);
-                left = of.end..of.end;
-                parts.push((of, TextOutcome::Moved, (path.to_owned(), run.at)));
-            }
-            others.push(left.start..due.end);
-            for other in others {
-                parts.extend(self.elsewhere(path, &all, other)?);
-            }
-        }
-        Ok(parts)
-    }
-
-    /// The same in other files.
-    fn elsewhere(
-        &self,
-        path: &str,
-        then: &[&[u8]],
-        lines: Range<usize>,
-    ) -> Result<Vec<Part>, Failure> {
-        let block = then.get(lines.clone()).unwrap_or_default();
-        let (Some(head), true) = (&self.head, is_telling(block)) else {
-            return Ok(Vec::new());
-        };
-        self.sought.set(self.sought.get() + 1);
-        if self.sought.get() > MAX_SOUGHT {
-            return Ok(Vec::new());
-        }
-        if self.changed.get().is_none() {
-            let _ = self.changed.set(self.index_changed(head)?);
-        }
-        let Some((paths, index)) = self.changed.get() else {
-            return Ok(Vec::new());
-        };
-        let mut parts = Vec::new();
-        for run in index.find_runs(block, |text| paths[text] != path) {
-            let other = &paths[run.text];
-            // What stood there already did not move there, and what stood there at the basis was put back.
-            let mut is_new = true;
-            for commit in [head, &self.own.basis] {
-                if self.repo.resolve(commit)?.is_some() {
-                    let was = self.repo.read_text_at(commit, other)?.unwrap_or_default();
-                    is_new &= find_lines(&was.lines(), &block[run.of.clone()]).is_empty();
-                }
-            }
-            if is_new && !self.has_stood_before(path, other, &block[run.of.clone()])? {
-                let of = lines.start + run.of.start..lines.start + run.of.end;
-                parts.push((of, TextOutcome::Moved, (other.clone(), run.at)));
-            }
-        }
-        Ok(parts)
-    }
-
-    /// Where the lines left their file, the other one held them already: they are somebody's who wrote
-    /// the same, and did not move there.
-    fn has_stood_before(&self, path: &str, other: &str, lines: &[&[u8]]) -> Result<bool, Failure> {
-        let holds = |commit: &str, path: &str| -> Result<bool, Failure> {
-            let text = self.repo.read_text_at(commit, path)?.unwrap_or_default();
-            Ok(!find_lines(&text.lines(), lines).is_empty())
-        };
-        if self.way.get().is_none() {
-            let head = self.head.as_deref().unwrap_or(self.at);
-            let steps = self.repo.steps(head, self.at, &BTreeSet::new())?;
-            let ids = steps.into_iter().map(|step| (step.parent, step.commit));
-            let _ = self.way.set(ids.collect());
-        }
-        let mut held = None;
-        for (parent, commit) in self.way.get().into_iter().flatten().rev() {
-            let after = match held {
-                Some(held) => held,
-                None => holds(commit, path)?,
-            };
-            let before = holds(parent, path)?;
-            held = Some(before);
-            if before && !after && holds(parent, other)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Files that changed since the slice's head, and their lines now.
-    fn index_changed(&self, head: &str) -> Result<(Vec<String>, Index), Failure> {
-        let (mut paths, mut index, mut bytes) = (Vec::new(), Index::default(), 0);
-        let changes = self.repo.changes(Some(head), self.at)?.into_iter();
-        let there = changes.filter(|change| change.kind != ChangeKind::Deleted);
-        for change in there.take(MAX_SEARCHED) {
-            let text = self
-                .repo
-                .read_text_at(self.at, &change.path)?
-                .unwrap_or_default();
-            bytes += text.bytes().len();
-            if bytes > MAX_SEARCHED_BYTES {
-                break;
-            }
-            index.add(&text.lines(), |_| true);
-            paths.push(change.path);
-        }
-        Ok((paths, index))
     }
 }
 

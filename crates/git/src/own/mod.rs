@@ -10,6 +10,7 @@ mod left;
 mod lineage;
 mod moved;
 mod outcome;
+mod parts;
 mod rebound;
 mod taken;
 mod trace;

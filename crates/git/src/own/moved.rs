@@ -1,6 +1,6 @@
 //! Text that turned up in another place.
 
-use crate::lines::is_telling;
+use crate::lines::{find_lines, is_telling};
 use cook_core::diagnostic::Failure;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -87,6 +87,32 @@ impl Index {
             text.push(hash);
         }
         self.texts.push(text);
+    }
+
+    /// Of one text.
+    pub(super) fn of(lines: &[&[u8]]) -> Self {
+        let mut index = Self::default();
+        index.add(lines, |_| true);
+        index
+    }
+
+    /// Wherever the block stands in the one text (`lines`), whole.
+    pub(super) fn find_whole(&self, lines: &[&[u8]], block: &[&[u8]]) -> Vec<Range<usize>> {
+        let places = |line: &&[u8]| {
+            let places = self.places.get(&self.state.hash_one(line));
+            places.map_or(&[][..], Vec::as_slice)
+        };
+        let listed = block.iter().map(places).enumerate();
+        let Some((offset, rarest)) = listed.min_by_key(|(_, places)| places.len()) else {
+            return Vec::new();
+        };
+        if rarest.len() > MAX_PLACES {
+            return find_lines(lines, block);
+        }
+        let starts = rarest.iter().filter_map(|(_, at)| at.checked_sub(offset));
+        let ranges = starts.map(|start| start..start + block.len());
+        let is_there = |range: &Range<usize>| lines.get(range.clone()) == Some(block);
+        ranges.filter(is_there).collect()
     }
 
     /// The longest runs of the block that can be told from others and stand in one place alone, in

@@ -1,18 +1,23 @@
 //! What became of some lines between two texts.
 
 use super::file::{Text, overlap, squeeze_lines};
+use super::moved::Index;
 use crate::RepoError;
-use crate::lines::{Hunk, find_lines, hunks, is_telling};
+use crate::lines::{Hunk, hunks, is_telling};
 use cook_core::model::TextOutcome;
 use memchr::memmem;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// A file's text when work stood in it, and now.
+/// A file's text when work stood in it, and now. A hunk is told in little more than the time that its
+/// own lines take: a file may have thousands of them, and a million lines.
 pub struct Comparison<'a> {
     then: Vec<&'a [u8]>,
     now: Vec<&'a [u8]>,
     squeezed: Vec<u8>,
+    /// Both texts' lines by what they say, and now's without white space; made when first asked for.
+    found: OnceCell<[Index; 2]>,
+    bare: OnceCell<Bare>,
     /// Where the two differ, white space aside.
     changes: Vec<Hunk>,
     /// The file's text at the basis, then at other commits that the work was not in yet; and where
@@ -45,6 +50,8 @@ impl<'a> Comparison<'a> {
             now: now.lines(),
             changes: hunks(&then.squeeze_all(), &squeezed)?,
             squeezed,
+            found: OnceCell::new(),
+            bare: OnceCell::new(),
             before: before.iter().map(|text| (text, OnceCell::new())).collect(),
         })
     }
@@ -63,10 +70,7 @@ impl<'a> Comparison<'a> {
             return self.find_outcome_of_removal(lines.start, was);
         }
         let changes = &self.changes;
-        let touching: Vec<&Hunk> = changes
-            .iter()
-            .filter(|hunk| overlap(&hunk.old, &lines))
-            .collect();
+        let touching = list_touching(changes, &lines);
         let (then, text) = (&self.then, &self.now);
         let block = then.get(lines.clone()).unwrap_or_default();
         let (Some(first), Some(last)) = (touching.first(), touching.last()) else {
@@ -82,9 +86,12 @@ impl<'a> Comparison<'a> {
             };
             return Ok(Followed::new(outcome, image));
         };
+        let [were, are] = self
+            .found
+            .get_or_init(|| [Index::of(then), Index::of(text)]);
         if is_telling(block)
-            && find_lines(then, block).len() == 1
-            && let [only] = &find_lines(text, block)[..]
+            && let [only] = &are.find_whole(text, block)[..]
+            && were.find_whole(then, block).len() == 1
         {
             let outcome = match self.was_there(only)? {
                 true => TextOutcome::Reverted,
@@ -101,7 +108,7 @@ impl<'a> Comparison<'a> {
             true => start..end,
             false => first.new.start..end,
         };
-        if let Some(reshaped) = find_squeezed(text, &region, block) {
+        if let Some(reshaped) = self.find_squeezed(&region, block) {
             return Ok(Followed::new(TextOutcome::Reshaped, reshaped));
         }
         let replaced: Vec<usize> = touching.iter().flat_map(|hunk| hunk.new.clone()).collect();
@@ -125,10 +132,12 @@ impl<'a> Comparison<'a> {
 
     /// Those of these lines that no change touched, each run with where it stands now.
     pub(super) fn list_untouched(&self, lines: &Range<usize>) -> Vec<(Range<usize>, Range<usize>)> {
-        let touching = self.changes.iter().map(|hunk| &hunk.old);
-        let touching = touching.filter(|old| overlap(old, lines));
+        let touching = list_touching(&self.changes, lines).iter();
         let (mut at, mut runs) = (lines.start, Vec::new());
-        for old in touching.chain([&(lines.end..lines.end)]) {
+        for old in touching
+            .map(|hunk| &hunk.old)
+            .chain([&(lines.end..lines.end)])
+        {
             if old.start > at {
                 let run = at..old.start;
                 runs.push((run.clone(), image(&self.changes, &run)));
@@ -177,6 +186,23 @@ impl<'a> Comparison<'a> {
         Ok(Followed::new(outcome, image(gone, was)))
     }
 
+    /// The lines of the region that hold the block's text, white space aside; none when there is no
+    /// such place, or more than one.
+    fn find_squeezed(&self, region: &Range<usize>, block: &[&[u8]]) -> Option<Range<usize>> {
+        let wanted: Vec<u8> = squeeze_lines(block).copied().collect();
+        let bare = self.bare.get_or_init(|| Bare::of(&self.now));
+        let first = bare.start(region.start);
+        let bytes = bare.bytes.get(first..bare.start(region.end))?;
+        if wanted.is_empty() || bytes.len() < wanted.len() {
+            return None;
+        }
+        let whole = bytes == wanted;
+        let at = memmem::find(bytes, &wanted)?;
+        let is_alone = memmem::find(&bytes[at + 1..], &wanted).is_none();
+        let (start, end) = (first + at, first + at + wanted.len());
+        (is_alone && (whole || is_telling(block))).then(|| bare.line(start)..bare.line(end - 1) + 1)
+    }
+
     /// Where the text now differs from one before.
     fn since(&self, number: usize) -> Result<&[Hunk], RepoError> {
         let (before, known) = &self.before[number];
@@ -187,9 +213,16 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// A change touches these lines of the old text.
+/// The changes that touch these lines of the old text.
+fn list_touching<'h>(changes: &'h [Hunk], lines: &Range<usize>) -> &'h [Hunk] {
+    let first = changes.partition_point(|hunk| hunk.old.end <= lines.start);
+    let rest = changes.get(first..).unwrap_or_default();
+    let count = rest.partition_point(|hunk| overlap(&hunk.old, lines));
+    &rest[..count]
+}
+
 fn touches(changes: &[Hunk], lines: &Range<usize>) -> bool {
-    changes.iter().any(|hunk| overlap(&hunk.old, lines))
+    !list_touching(changes, lines).is_empty()
 }
 
 /// A change wrote this line of the new text.
@@ -201,41 +234,47 @@ fn is_new(changes: &[Hunk], at: usize) -> bool {
 /// Where lines are that no change touched: what comes before them may have grown or shrunk.
 fn image(changes: &[Hunk], lines: &Range<usize>) -> Range<usize> {
     let shifted = |at: usize, is_end: bool| {
-        let before = changes.iter().filter(|hunk| match is_end {
+        let before = changes.partition_point(|hunk| match is_end {
             true => hunk.old.end < at || hunk.old.end == at && !hunk.old.is_empty(),
             false => hunk.old.end <= at,
         });
-        let (old, new) = before.fold((0, 0), |(old, new), hunk| {
-            (old + hunk.old.len(), new + hunk.new.len())
-        });
-        (at + new).saturating_sub(old)
+        // Between two changes the lines of both texts are the same.
+        match before.checked_sub(1).map(|last| &changes[last]) {
+            Some(last) => (at + last.new.end).saturating_sub(last.old.end),
+            None => at,
+        }
     };
     let start = shifted(lines.start, false);
     start..shifted(lines.end, true).max(start)
 }
 
-/// The lines of the region that hold the block's text, white space aside; none when there is no
-/// such place, or more than one.
-fn find_squeezed(text: &[&[u8]], region: &Range<usize>, block: &[&[u8]]) -> Option<Range<usize>> {
-    let wanted: Vec<u8> = squeeze_lines(block).copied().collect();
-    let (mut bytes, mut of_line) = (Vec::new(), Vec::new());
-    for at in region.clone() {
-        let line = text.get(at..=at).unwrap_or_default();
-        for byte in squeeze_lines(line) {
-            bytes.push(*byte);
-            of_line.push(at);
-        }
-    }
-    if wanted.is_empty() || bytes.len() < wanted.len() {
-        return None;
-    }
-    let whole = bytes == wanted;
-    let at = memmem::find(&bytes, &wanted)?;
-    let is_alone = memmem::find(&bytes[at + 1..], &wanted).is_none();
-    (is_alone && (whole || is_telling(block)))
-        .then(|| of_line[at]..of_line[at + wanted.len() - 1] + 1)
+/// A text without white space.
+struct Bare {
+    bytes: Vec<u8>,
+    /// Where each line begins, and the end.
+    starts: Vec<usize>,
 }
 
+impl Bare {
+    fn of(lines: &[&[u8]]) -> Self {
+        let (mut bytes, mut starts) = (Vec::new(), vec![0]);
+        for line in lines {
+            bytes.extend(squeeze_lines(&[line]));
+            starts.push(bytes.len());
+        }
+        Self { bytes, starts }
+    }
+
+    /// Where a line begins; the end for those that are not there.
+    fn start(&self, line: usize) -> usize {
+        self.starts.get(line).copied().unwrap_or(self.bytes.len())
+    }
+
+    /// The line of a byte.
+    fn line(&self, byte: usize) -> usize {
+        self.starts.partition_point(|start| *start <= byte) - 1
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Files that are listed.
 const MAX_FILES: usize = 2_000;
 /// Hunks that are listed; files after that count as a whole.
-const MAX_HUNKS: usize = 4_000;
+pub(super) const MAX_HUNKS: usize = 4_000;
 
 impl Repo {
     /// What claimed commits of `basis..head`, both given in full, wrote and took away. Commits that a

@@ -1,0 +1,197 @@
+//! Where parts of a slice's work stand now that are not where they stood.
+
+use super::file::Text;
+use super::follow::Following;
+use super::moved::{Index, MAX_SEARCHED};
+use super::outcome::Comparison;
+use crate::history::ChangeKind;
+use crate::lines::{find_lines, is_telling};
+use cook_core::diagnostic::Failure;
+use cook_core::model::TextOutcome;
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+/// Pieces of one slice that are looked for in other files.
+const MAX_SOUGHT: usize = 200;
+/// Bytes of text that are searched for that.
+const MAX_SEARCHED_BYTES: usize = 64 << 20;
+/// Some lines of a piece, what became of them, and where they are.
+pub(super) type Part = (Range<usize>, TextOutcome, (String, Range<usize>));
+
+/// A file whose lines are looked for.
+pub(super) struct Sought<'s> {
+    pub(super) path: &'s str,
+    pub(super) then: &'s [&'s [u8]],
+    pub(super) now: Option<(&'s Text, &'s Comparison<'s>)>,
+    pub(super) here: OnceCell<Index>,
+}
+
+impl Sought<'_> {
+    /// Its new lines now.
+    fn here(&self) -> Result<&Index, Failure> {
+        if let Some(here) = self.here.get() {
+            return Ok(here);
+        }
+        let mut here = Index::default();
+        if let Some((now, compared)) = self.now {
+            let (now, mut is_new) = (now.lines(), Vec::new());
+            for at in 0..now.len() {
+                is_new.push(compared.is_new(at)?);
+            }
+            here.add(&now, |at| is_new[at]);
+        }
+        Ok(self.here.get_or_init(|| here))
+    }
+}
+
+/// Those of the lines that are in none of the runs, which are in order.
+pub(super) fn list_left<'r>(
+    lines: &Range<usize>,
+    runs: impl Iterator<Item = &'r Range<usize>>,
+) -> Vec<usize> {
+    let (mut at, mut left) = (lines.start, Vec::new());
+    for run in runs {
+        left.extend(at..run.start);
+        at = at.max(run.end);
+    }
+    left.extend(at..lines.end);
+    left
+}
+
+impl Following<'_> {
+    /// Runs of these lines that stand elsewhere in their file, or in one other that changed, and did
+    /// not before.
+    pub(super) fn find_moved_parts(
+        &self,
+        sought: &Sought<'_>,
+        lines: Range<usize>,
+    ) -> Result<Vec<Part>, Failure> {
+        let (path, all) = (sought.path, sought.then);
+        let mut due = vec![lines.clone()];
+        if let Some((_, compared)) = sought.now {
+            let mut at = lines.start;
+            due.clear();
+            for (run, _) in compared.list_untouched(&lines) {
+                due.push(at..run.start);
+                at = run.end;
+            }
+            due.push(at..lines.end);
+        }
+        let mut parts = Vec::new();
+        for due in due {
+            let block = all.get(due.clone()).unwrap_or_default();
+            let mut left = due.start..due.start;
+            let mut others = Vec::new();
+            for run in sought.here()?.find_runs(block, |_| true) {
+                let of = due.start + run.of.start..due.start + run.of.end;
+                others.push(left.start..of.start);
+                left = of.end..of.end;
+                parts.push((of, TextOutcome::Moved, (path.to_owned(), run.at)));
+            }
+            others.push(left.start..due.end);
+            for other in others {
+                parts.extend(self.elsewhere(path, all, other)?);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The same in other files.
+    fn elsewhere(
+        &self,
+        path: &str,
+        then: &[&[u8]],
+        lines: Range<usize>,
+    ) -> Result<Vec<Part>, Failure> {
+        let block = then.get(lines.clone()).unwrap_or_default();
+        let (Some(head), true) = (&self.head, is_telling(block)) else {
+            return Ok(Vec::new());
+        };
+        self.sought.set(self.sought.get() + 1);
+        if self.sought.get() > MAX_SOUGHT {
+            return Ok(Vec::new());
+        }
+        if self.changed.get().is_none() {
+            let _ = self.changed.set(self.index_changed(head)?);
+        }
+        let Some((paths, index)) = self.changed.get() else {
+            return Ok(Vec::new());
+        };
+        let mut parts = Vec::new();
+        for run in index.find_runs(block, |text| paths[text] != path) {
+            let other = &paths[run.text];
+            // What stood there already did not move there, and what stood there at the basis was put back.
+            let mut is_new = true;
+            for commit in [head, &self.own.basis] {
+                if self.repo.resolve(commit)?.is_some() {
+                    let was = self.repo.read_text_at(commit, other)?.unwrap_or_default();
+                    is_new &= find_lines(&was.lines(), &block[run.of.clone()]).is_empty();
+                }
+            }
+            if is_new && !self.has_stood_before(path, other, &block[run.of.clone()])? {
+                let of = lines.start + run.of.start..lines.start + run.of.end;
+                parts.push((of, TextOutcome::Moved, (other.clone(), run.at)));
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Where the lines left their file, the other one held them already: they are somebody's who wrote
+    /// the same, and did not move there.
+    fn has_stood_before(&self, path: &str, other: &str, lines: &[&[u8]]) -> Result<bool, Failure> {
+        // Few commits change the two files.
+        let mut known = HashMap::new();
+        let mut holds = |commit: &str, path: &str| -> Result<bool, Failure> {
+            let Some(entry) = self.repo.tree_entry(commit, path)? else {
+                return Ok(false);
+            };
+            if let Some(holds) = known.get(&entry.id) {
+                return Ok(*holds);
+            }
+            let text = self.repo.read_text(Some(&entry))?.unwrap_or_default();
+            let is_held = !find_lines(&text.lines(), lines).is_empty();
+            known.insert(entry.id, is_held);
+            Ok(is_held)
+        };
+        if self.way.get().is_none() {
+            let head = self.head.as_deref().unwrap_or(self.at);
+            let steps = self.repo.steps(head, self.at, &BTreeSet::new())?;
+            let ids = steps.into_iter().map(|step| (step.parent, step.commit));
+            let _ = self.way.set(ids.collect());
+        }
+        let mut held = None;
+        for (parent, commit) in self.way.get().into_iter().flatten().rev() {
+            let after = match held {
+                Some(held) => held,
+                None => holds(commit, path)?,
+            };
+            let before = holds(parent, path)?;
+            held = Some(before);
+            if before && !after && holds(parent, other)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Files that changed since the slice's head, and their lines now.
+    fn index_changed(&self, head: &str) -> Result<(Vec<String>, Index), Failure> {
+        let (mut paths, mut index, mut bytes) = (Vec::new(), Index::default(), 0);
+        let changes = self.repo.changes(Some(head), self.at)?.into_iter();
+        let there = changes.filter(|change| change.kind != ChangeKind::Deleted);
+        for change in there.take(MAX_SEARCHED) {
+            let text = self
+                .repo
+                .read_text_at(self.at, &change.path)?
+                .unwrap_or_default();
+            bytes += text.bytes().len();
+            if bytes > MAX_SEARCHED_BYTES {
+                break;
+            }
+            index.add(&text.lines(), |_| true);
+            paths.push(change.path);
+        }
+        Ok((paths, index))
+    }
+}
