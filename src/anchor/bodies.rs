@@ -26,7 +26,12 @@ impl Sources<'_> {
             return Ok(Same::Yes);
         };
         let name = last_part(name);
+        let place = self.find_in_place(&found, &stamp, head, name)?;
         for path in self.places(&own, head)? {
+            // A copy of what it said is not what runs, where something stands in its place.
+            if place.as_ref().is_some_and(|place| *place != path) {
+                continue;
+            }
             let text = self.text(head, &path)?;
             if let Text::Lines(lines) = &*text
                 && let Some(here) = find_body(lines, name)
@@ -38,7 +43,7 @@ impl Sources<'_> {
         if self.is_as_before(&own, head, name)? {
             return Ok(Same::AsBefore);
         }
-        Ok(match self.is_in_place(&found, &stamp, head, name)? {
+        Ok(match place.is_some() {
             true => Same::InItsPlace,
             false => Same::No,
         })
@@ -70,35 +75,36 @@ impl Sources<'_> {
         Ok(false)
     }
 
-    /// The test of this name stands where the stamped one stood.
-    fn is_in_place(
+    /// The file in which a test of this name stands where the stamped one stood.
+    fn find_in_place(
         &self,
         found: &TestThen,
         stamp: &str,
         head: &str,
         name: &str,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Option<String>, Failure> {
         let path = match &*self.text(head, &found.path)? {
             Text::Gone => self.find_renamed(stamp, head, &found.path)?,
             _ => Some(found.path.clone()),
         };
         let Some(path) = path else {
-            return Ok(false);
+            return Ok(None);
         };
         let (then, now) = (self.text(stamp, &found.path)?, self.text(head, &path)?);
         let (Text::Lines(then), Text::Lines(now)) = (&*then, &*now) else {
-            return Ok(false);
+            return Ok(None);
         };
         let Some(here) = find_body(now, name) else {
-            return Ok(false);
+            return Ok(None);
         };
         let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
         let (Some(then), Some(now)) = (text(then), text(now)) else {
-            return Ok(false);
+            return Ok(None);
         };
         let followed =
             Comparison::new(&then, &now, &[])?.find_outcome(found.lines.clone(), &(0..0))?;
-        Ok(followed.now.start < here.end && here.start < followed.now.end)
+        let is_there = followed.now.start < here.end && here.start < followed.now.end;
+        Ok(is_there.then_some(path))
     }
 
     /// The name of the one passed test that has the body of the stamped one now.
@@ -232,19 +238,27 @@ impl Sources<'_> {
         name: &str,
     ) -> Result<Option<TestThen>, Failure> {
         let name = last_part(name);
+        let mut mention = None;
         for path in places {
             let text = self.text(commit, path)?;
-            if let Text::Lines(lines) = &*text
-                && let Some(found) = find_body(lines, name)
-            {
-                return Ok(Some(TestThen {
-                    path: path.clone(),
-                    body: Body::of(&lines[found.clone()], name),
-                    lines: found,
-                }));
+            let Text::Lines(lines) = &*text else {
+                continue;
+            };
+            let Some(found) = find_body(lines, name) else {
+                continue;
+            };
+            let is_test = found.len() > 1;
+            let found = TestThen {
+                path: path.clone(),
+                body: Body::of(&lines[found.clone()], name),
+                lines: found,
+            };
+            if is_test {
+                return Ok(Some(found));
             }
+            mention.get_or_insert(found);
         }
-        Ok(None)
+        Ok(mention)
     }
 }
 

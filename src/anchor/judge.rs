@@ -1,7 +1,7 @@
 //! The verdict on an anchor (`docs/brief.md#anchors-and-verdicts`).
 
 use super::answer::{NO_COMMIT, Placed, answer};
-use super::section::find_section;
+use super::section::{find_section, slug};
 use super::sources::{Sources, Text};
 use cook_core::diagnostic::{Failure, with_plain_marks};
 use cook_core::digest::sha256;
@@ -230,7 +230,8 @@ impl Sources<'_> {
             let why = "a document outside the repository cannot be read here";
             return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
         };
-        let target = format!("{place}#{}", section.unwrap_or_default());
+        // One section under two spellings is one place.
+        let target = format!("{place}#{}", section.map(slug).unwrap_or_default());
         let now = self.text(head, place)?;
         let found = match (&*now, section) {
             (Text::Lines(lines), Some(section)) => find_section(lines, section),

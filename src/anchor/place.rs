@@ -149,6 +149,7 @@ impl Sources<'_> {
             let why = format!("unchanged since {}", then.describe());
             return Ok(Placed::at(Verdict::Verified, why, path, first, block));
         }
+        let is_replaced = !was.is_empty();
         let there = follow_lines(then, now, (first, last), (before, was))?;
         let (outcome, range) = match there {
             Some(followed) => (followed.outcome, followed.now),
@@ -181,6 +182,10 @@ impl Sources<'_> {
             }
             TextOutcome::Rewritten | TextOutcome::Reverted | TextOutcome::Gone => {}
         }
+        // Where the text from before the work stands again, nothing moved, whoever quotes it.
+        if outcome == TextOutcome::Reverted && is_replaced {
+            return Ok(Placed::not(Verdict::Missing, report_back(path)));
+        }
         // Of several that were alike one is gone, and nobody can say which.
         if is_telling(block) && now.is_some_and(|now| !find_lines(now, block).is_empty()) {
             return Ok(Placed::not(Verdict::Changed, AMBIGUOUS));
@@ -197,10 +202,7 @@ impl Sources<'_> {
                 let why = format!("`{path}` holds another text there");
                 Placed::at(Verdict::Changed, why, path, range.start + 1, lines)
             }
-            (_, TextOutcome::Reverted) => Placed::not(
-                Verdict::Missing,
-                format!("the text was taken back: `{path}` stands there as before"),
-            ),
+            (_, TextOutcome::Reverted) => Placed::not(Verdict::Missing, report_back(path)),
             (there, _) if now.is_none() => note_unsearched(report_gone(path), &there),
             (there, _) => {
                 let why =
@@ -233,6 +235,10 @@ fn note_unsearched(mut placed: Placed, there: &Found) -> Placed {
         placed.why.push_str(rest);
     }
     placed
+}
+
+fn report_back(path: &str) -> String {
+    format!("the text was taken back: `{path}` stands there as before")
 }
 
 pub(super) fn report_gone(path: &str) -> Placed {

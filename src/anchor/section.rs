@@ -16,7 +16,7 @@ impl Sources<'_> {
         place: &str,
         section: &str,
     ) -> Result<AnchorAnswer, Failure> {
-        let target = format!("{place}#{section}");
+        let target = format!("{place}#{}", slug(section));
         let lost = "the section holds nothing of the slice's work any more";
         let nothing = Ok(answer(Verdict::Missing, lost, &target));
         let (Some(own), Some(head)) = (self.work(work, place)?, &self.head.commit) else {
@@ -134,7 +134,8 @@ fn underline(line: &str) -> Option<usize> {
     }
 }
 
-fn slug(text: &str) -> String {
+/// As a link to it would be written.
+pub(super) fn slug(text: &str) -> String {
     text.trim()
         .to_lowercase()
         .chars()

@@ -67,7 +67,8 @@ impl Sources<'_> {
         self.repo.find_renamed(from, to, path)
     }
 
-    /// Where else the block turned up since the stamp.
+    /// Where else the block turned up since the stamp. A program that writes a file quotes; and where the
+    /// other file held it before it left this one, nobody can say that it went there.
     pub(super) fn elsewhere(
         &self,
         stamp: &str,
@@ -80,13 +81,27 @@ impl Sources<'_> {
             .iter()
             .filter(|change| change.kind != ChangeKind::Deleted && change.path != path)
             .map(|change| change.path.as_str());
-        find_moved(others, |other, is_now| {
+        let found = find_moved(others, |other, is_now| {
             let text = self.text(if is_now { head } else { stamp }, other)?;
             Ok(match &*text {
                 Text::Lines(lines) => find_lines(lines, block),
                 _ => Vec::new(),
             })
-        })
+        })?;
+        let Found::One(other, at) = found else {
+            return Ok(found);
+        };
+        if self.is_generated(&other)? {
+            return Ok(Found::None);
+        }
+        let lines: Vec<&[u8]> = block.iter().map(String::as_bytes).collect();
+        let way = self.repo.list_way(stamp, head)?;
+        Ok(
+            match self.repo.has_stood_before(&way, path, &other, &lines)? {
+                true => Found::Several,
+                false => Found::One(other, at),
+            },
+        )
     }
 }
 

@@ -13,10 +13,11 @@ use super::outcome::{Ended, Outcome};
 use super::parking::{count_uncommitted, paths_are};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal, count_noun};
+use cook_core::machine::Dispatch;
 use cook_core::model::Policy;
 use cook_os::disk::{Durable, NewFile};
 use cook_remote::{Pulled, Remote, Side};
-use cook_store::store::{Lease, fresh_id};
+use cook_store::store::{Lease, Tip, fresh_id};
 use std::path::PathBuf;
 
 /// Whose name the lease bears.
@@ -45,11 +46,14 @@ pub fn step_from(
     }
     worker.take_in()?;
     let workspace = worker.open()?;
-    let (tip, snapshot) = workspace.require()?;
-    let (next, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
+    let due = worker.find_due(&workspace);
+    // Where no session is held, nothing in this clone is a step's.
+    if !due.as_ref().is_ok_and(|(_, next)| next.role.is_some()) {
+        worker.forget_begun(&workspace)?;
+    }
+    let (tip, next) = due?;
     if next.role.is_none() {
         let outcome = Outcome::without_session(Ended::Policy(next.policy), next);
-        worker.forget_begun(&workspace)?;
         return Ok(worker.with_given(Held::of(outcome, &workspace)?, Vec::new()));
     }
     let held = hold_settled(order, operator);
@@ -95,6 +99,13 @@ impl Worker<'_> {
         service::remote(workspace, named, branch, Side::Fetch, self.attended)
     }
 
+    /// Where the log stands, and what is due there.
+    fn find_due(&self, workspace: &Workspace) -> Result<(Tip, Dispatch), Failure> {
+        let (tip, snapshot) = workspace.require()?;
+        let (next, _) = service::dispatch_now(workspace, Some(&snapshot))?;
+        Ok((tip, next))
+    }
+
     /// Brings log and branch to where the remote has them, and gives it what an earlier step
     /// recorded and could not push.
     fn take_in(&self) -> Result<(), Failure> {
@@ -114,22 +125,38 @@ impl Worker<'_> {
             .pull(store, &branch, false)
             .map_err(|failure| self.explain_absence(failure, &workspace))?;
         let workspace = self.open()?;
-        self.note_begun(&workspace)?;
         let commits = match (was_begun, pulled.set_aside.is_some()) {
             (true, true) => Commits::Go,
             (true, false) => Commits::Yield,
             (false, _) => Commits::Stay,
         };
         self.tell(&pulled);
-        self.follow_branch(&workspace, &remote, &branch, &pulled, commits)?;
-        let lease = match lease {
-            Some(lease) => lease,
-            None => workspace.store()?.lease(OWNER)?,
-        };
-        if pulled.ahead_of.is_some() {
-            self.give(&self.open()?, &lease)?;
+        let there = self.find_there(&workspace, &remote, &branch, &pulled)?;
+        if let Some(there) = &there
+            && commits == Commits::Stay
+        {
+            self.require_together(&workspace, &branch, there)?;
         }
-        Ok(())
+        // What is refused up to here was not begun: commits and edits in this clone are the user's.
+        self.note_begun(&workspace)?;
+        let taken = || -> Result<(), Failure> {
+            if let Some(there) = &there {
+                self.follow_branch(&workspace, &branch, there, commits)?;
+            }
+            let lease = match lease {
+                Some(lease) => lease,
+                None => workspace.store()?.lease(OWNER)?,
+            };
+            if pulled.ahead_of.is_some() {
+                self.give(&self.open()?, &lease)?;
+            }
+            Ok(())
+        };
+        let taken = taken();
+        if taken.is_err() && !was_begun {
+            self.forget_begun(&workspace)?;
+        }
+        taken
     }
 
     /// A remote without a log is given one once, by whoever has it.
@@ -169,26 +196,50 @@ impl Worker<'_> {
             .into())
     }
 
-    /// Lets the branch stand where the remote has it.
-    fn follow_branch(
+    /// Where the remote has the branch, with its commits brought here; none where it stands there.
+    fn find_there(
         &self,
         workspace: &Workspace,
         remote: &Remote,
         branch: &str,
         pulled: &Pulled,
+    ) -> Result<Option<String>, Failure> {
+        let here = workspace.repo.head()?.commit;
+        let there = pulled.branch.clone().filter(|at| here.as_ref() != Some(at));
+        if let Some(there) = &there {
+            remote.bring_branch(branch, there)?;
+        }
+        Ok(there)
+    }
+
+    /// One of both is before the other.
+    fn require_together(
+        &self,
+        workspace: &Workspace,
+        branch: &str,
+        there: &str,
+    ) -> Result<(), Failure> {
+        let repo = &workspace.repo;
+        match repo.head()?.commit {
+            Some(here)
+                if !repo.is_ancestor(&here, there)? && !repo.is_ancestor(there, &here)? =>
+            {
+                Err(self.report_diverged(branch))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets the branch stand where the remote has it.
+    fn follow_branch(
+        &self,
+        workspace: &Workspace,
+        branch: &str,
+        there: &str,
         commits: Commits,
     ) -> Result<(), Failure> {
         let repo = &workspace.repo;
-        let here = repo.head()?.commit;
-        let Some(there) = pulled
-            .branch
-            .as_ref()
-            .filter(|at| here.as_ref() != Some(at))
-        else {
-            return Ok(());
-        };
-        remote.bring_branch(branch, there)?;
-        if let Some(here) = &here
+        if let Some(here) = &repo.head()?.commit
             && !repo.is_ancestor(here, there)?
         {
             let is_ahead = repo.is_ancestor(there, here)?;
@@ -213,7 +264,7 @@ impl Worker<'_> {
             self.remote
         );
         let hint = format!(
-            "bring them together: `git pull {} {}`",
+            "bring them together: `git pull --no-rebase {} {}`",
             shell_words::quote(self.remote),
             shell_words::quote(branch)
         );
@@ -243,7 +294,9 @@ impl Worker<'_> {
         let remote = self.remote(workspace, &branch)?;
         let pulled = remote.fall_back(store, &branch)?;
         self.tell(&pulled);
-        self.follow_branch(workspace, &remote, &branch, &pulled, Commits::Go)?;
+        if let Some(there) = self.find_there(workspace, &remote, &branch, &pulled)? {
+            self.follow_branch(workspace, &branch, &there, Commits::Go)?;
+        }
         self.forget_begun(workspace)?;
         let what = format!("somebody else was first: {}", lost.message);
         let failure = Failure::new(FailureKind::Held, Code::StepOvertaken, what);

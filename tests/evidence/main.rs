@@ -15,6 +15,7 @@ mod hand;
 mod job;
 mod moved;
 mod odd;
+mod quoted;
 mod random;
 mod rebound;
 mod rows;

@@ -278,7 +278,20 @@ const ROWS: [Row; 18] = [
 ];
 
 /// What else was found to lead to a false end, or to none.
-const BESIDE: [(&str, &[&str]); 5] = [
+const BESIDE: [(&str, &[&str]); 6] = [
+    (
+        "what quotes or repeats the work",
+        &[
+            "a_text_that_is_put_back_and_quoted_is_put_back",
+            "a_text_that_is_deleted_after_somebody_quoted_it_is_asked_about",
+            "a_text_that_went_into_a_generated_file_is_gone",
+            "two_proofs_that_meet_in_one_place_are_asked_about",
+            "a_proof_does_not_move_onto_that_of_another_slice",
+            "one_entry_proves_one_slice",
+            "one_section_under_two_spellings_is_one_proof",
+            "a_test_that_is_gutted_beside_a_copy_is_asked_about",
+        ],
+    ),
     (
         "the contract",
         &[
@@ -327,6 +340,8 @@ const BESIDE: [(&str, &[&str]); 5] = [
             "a_file_too_large_to_read_is_proved_as_a_whole",
             "text_in_two_bytes_a_character_has_no_lines",
             "carriage_returns_alone_end_no_line",
+            "a_long_text_is_followed_where_its_lines_are_in_another_order",
+            "thousands_of_pieces_are_followed_through_a_long_text",
             "a_storm_of_renames_is_followed",
             "a_storm_of_fifty_thousand_renames_is_followed",
             "a_storm_of_renames_before_the_report_is_followed",
@@ -335,7 +350,7 @@ const BESIDE: [(&str, &[&str]); 5] = [
     ),
 ];
 
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 17] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
     include_str!("bodies.rs"),
@@ -347,6 +362,7 @@ const SOURCES: [&str; 16] = [
     include_str!("hand.rs"),
     include_str!("moved.rs"),
     include_str!("odd.rs"),
+    include_str!("quoted.rs"),
     include_str!("rebound.rs"),
     include_str!("runs.rs"),
     include_str!("shown.rs"),

@@ -444,7 +444,17 @@ fn what_a_person_has_not_committed_or_brought_together_stays() {
     let mine = one.write_commit_for("x", "x.txt", "x\n");
     one.cook(&STEP)
         .expect_refused("remote_ahead")
-        .says("git pull origin main");
+        .says("git pull --no-rebase origin main");
+    assert_eq!(one.head(), mine);
+    // What was refused was not begun: the same again touches neither commits nor edits.
+    one.write("mine.txt", "mine");
+    one.cook(&STEP).expect_refused("dirty_worktree");
+    assert_eq!(
+        (one.head(), one.read("mine.txt")),
+        (mine.clone(), "mine".to_owned())
+    );
+    std::fs::remove_file(one.root.join("mine.txt")).unwrap();
+    one.cook(&STEP).expect_refused("remote_ahead");
     assert_eq!(one.head(), mine);
     // Another branch, and none.
     two.git(&["switch", "-q", "-c", "aside"]);

@@ -300,5 +300,9 @@ fn what_git_was_told_not_to_look_at_is_not_clean() {
                 "{bit}: {found:?}"
             );
         }
+        // A sparse checkout leaves files out, and nothing else does.
+        std::fs::remove_file(repo.root.join("code.txt")).unwrap();
+        let exit = i32::from(bit == "assume-unchanged");
+        repo.cook(&["verify", "--strict"]).exits(exit);
     }
 }

@@ -29,6 +29,13 @@ pub(super) fn is_unwatched(entry: &[u8]) -> Option<&[u8]> {
     }
 }
 
+/// The entry of `git ls-files -v` is one that a sparse checkout leaves out.
+pub(super) fn is_left_out(entry: &[u8]) -> bool {
+    entry
+        .first()
+        .is_some_and(|tag| tag.eq_ignore_ascii_case(&b'S'))
+}
+
 /// Paths of the entries of `git ls-files --stage -z` that name a commit.
 pub(super) fn gitlinks(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
     let entries = listed.split(|byte| *byte == 0);

@@ -1,7 +1,7 @@
 //! Cleanliness, as `git status` tells it (`protocol/completion.md#files`), and the contract files.
 
 use super::history::{Entry, MAX_FILE, path_text};
-use super::look::{gitlinks, is_unwatched, present};
+use super::look::{gitlinks, is_left_out, is_unwatched, present};
 use super::program::{Call, path_list, refusal};
 use super::refs::PIN_REFS;
 use super::{Repo, RepoError, native};
@@ -32,6 +32,8 @@ impl Repo {
     /// `git_missing`, or what git says.
     pub fn status(&self) -> Result<Status, Failure> {
         let call = Call::new(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"]);
+        // HEAD as it is written, not as the user has it replaced.
+        let call = call.env("GIT_NO_REPLACE_OBJECTS", "1");
         Ok(read(&self.program.answer(call)?))
     }
 
@@ -55,7 +57,7 @@ impl Repo {
     }
 
     /// Tracked files that git was told not to look at (assume-unchanged, skip-worktree) and that are
-    /// there nonetheless, otherwise than HEAD has them: a clean status says nothing about them.
+    /// otherwise than HEAD has them: a clean status says nothing about them.
     ///
     /// # Errors
     /// `git_missing`, or what git says.
@@ -63,16 +65,19 @@ impl Repo {
         let listed = self.program.entries(Call::new(&["ls-files", "-v", "-z"]))?;
         let mut paths = listed
             .iter()
-            .filter_map(|entry| is_unwatched(entry))
+            .filter_map(|entry| Some((is_unwatched(entry)?, is_left_out(entry))))
             .peekable();
         if paths.peek().is_none() {
             return Ok(Vec::new());
         }
         let head = self.head()?.commit;
         let mut unwatched = Vec::new();
-        for path in paths.map(path_text) {
+        for (path, is_left_out) in paths {
+            let path = path_text(path);
+            // A sparse checkout leaves files out; nothing else lets one be missing.
+            let may_lack = is_left_out && self.look(&path)?.is_none();
             if unwatched.len() < MAX_PATHS
-                && self.look(&path)?.is_some()
+                && !may_lack
                 && !self.is_as_committed(head.as_deref(), &path)?
             {
                 unwatched.push(path);

@@ -3,7 +3,7 @@
 use super::file::Text;
 use super::moved::Index;
 use super::outcome::{Comparison, Followed};
-use super::parts::{Sought, list_left};
+use super::sought::{Sought, list_left};
 use crate::Repo;
 use crate::lines::{find_digest, is_telling};
 use cook_core::diagnostic::Failure;
@@ -186,7 +186,9 @@ impl<'a> Following<'a> {
                 piece.outcome = TextOutcome::Moved;
             }
             let mut parts = Vec::new();
-            if then.is_some() && !piece.outcome.survives() && piece.tells {
+            // Where the text from before the work stands again, the work was taken back, whoever quotes it.
+            let is_back = piece.outcome == TextOutcome::Reverted && !hunk.was().is_empty();
+            if then.is_some() && !piece.outcome.survives() && !is_back && piece.tells {
                 parts = self.find_moved_parts(&sought, hunk.span())?;
                 if let [(run, outcome, now)] = &parts[..]
                     && *run == hunk.span()

@@ -12,6 +12,7 @@ mod moved;
 mod outcome;
 mod parts;
 mod rebound;
+mod sought;
 mod taken;
 mod trace;
 mod way;

@@ -1,14 +1,13 @@
 //! Where parts of a slice's work stand now that are not where they stood.
 
-use super::file::Text;
 use super::follow::Following;
 use super::moved::{Index, MAX_SEARCHED};
-use super::outcome::Comparison;
+use super::sought::{Part, Sought};
+use crate::Repo;
 use crate::history::ChangeKind;
 use crate::lines::{find_lines, is_telling};
 use cook_core::diagnostic::Failure;
 use cook_core::model::TextOutcome;
-use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -16,48 +15,6 @@ use std::ops::Range;
 const MAX_SOUGHT: usize = 200;
 /// Bytes of text that are searched for that.
 const MAX_SEARCHED_BYTES: usize = 64 << 20;
-/// Some lines of a piece, what became of them, and where they are.
-pub(super) type Part = (Range<usize>, TextOutcome, (String, Range<usize>));
-
-/// A file whose lines are looked for.
-pub(super) struct Sought<'s> {
-    pub(super) path: &'s str,
-    pub(super) then: &'s [&'s [u8]],
-    pub(super) now: Option<(&'s Text, &'s Comparison<'s>)>,
-    pub(super) here: OnceCell<Index>,
-}
-
-impl Sought<'_> {
-    /// Its new lines now.
-    fn here(&self) -> Result<&Index, Failure> {
-        if let Some(here) = self.here.get() {
-            return Ok(here);
-        }
-        let mut here = Index::default();
-        if let Some((now, compared)) = self.now {
-            let (now, mut is_new) = (now.lines(), Vec::new());
-            for at in 0..now.len() {
-                is_new.push(compared.is_new(at)?);
-            }
-            here.add(&now, |at| is_new[at]);
-        }
-        Ok(self.here.get_or_init(|| here))
-    }
-}
-
-/// Those of the lines that are in none of the runs, which are in order.
-pub(super) fn list_left<'r>(
-    lines: &Range<usize>,
-    runs: impl Iterator<Item = &'r Range<usize>>,
-) -> Vec<usize> {
-    let (mut at, mut left) = (lines.start, Vec::new());
-    for run in runs {
-        left.extend(at..run.start);
-        at = at.max(run.end);
-    }
-    left.extend(at..lines.end);
-    left
-}
 
 impl Following<'_> {
     /// Runs of these lines that stand elsewhere in their file, or in one other that changed, and did
@@ -137,42 +94,13 @@ impl Following<'_> {
         Ok(parts)
     }
 
-    /// Where the lines left their file, the other one held them already: they are somebody's who wrote
-    /// the same, and did not move there.
     fn has_stood_before(&self, path: &str, other: &str, lines: &[&[u8]]) -> Result<bool, Failure> {
-        // Few commits change the two files.
-        let mut known = HashMap::new();
-        let mut holds = |commit: &str, path: &str| -> Result<bool, Failure> {
-            let Some(entry) = self.repo.tree_entry(commit, path)? else {
-                return Ok(false);
-            };
-            if let Some(holds) = known.get(&entry.id) {
-                return Ok(*holds);
-            }
-            let text = self.repo.read_text(Some(&entry))?.unwrap_or_default();
-            let is_held = !find_lines(&text.lines(), lines).is_empty();
-            known.insert(entry.id, is_held);
-            Ok(is_held)
-        };
         if self.way.get().is_none() {
             let head = self.head.as_deref().unwrap_or(self.at);
-            let steps = self.repo.steps(head, self.at, &BTreeSet::new())?;
-            let ids = steps.into_iter().map(|step| (step.parent, step.commit));
-            let _ = self.way.set(ids.collect());
+            let _ = self.way.set(self.repo.list_way(head, self.at)?);
         }
-        let mut held = None;
-        for (parent, commit) in self.way.get().into_iter().flatten().rev() {
-            let after = match held {
-                Some(held) => held,
-                None => holds(commit, path)?,
-            };
-            let before = holds(parent, path)?;
-            held = Some(before);
-            if before && !after && holds(parent, other)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let way = self.way.get().map_or(&[][..], Vec::as_slice);
+        self.repo.has_stood_before(way, path, other, lines)
     }
 
     /// Files that changed since the slice's head, and their lines now.
@@ -193,5 +121,57 @@ impl Following<'_> {
             paths.push(change.path);
         }
         Ok((paths, index))
+    }
+}
+
+impl Repo {
+    /// The commits from one to another, each after its parent, oldest first.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn list_way(&self, from: &str, to: &str) -> Result<Vec<(String, String)>, Failure> {
+        let steps = self.steps(from, to, &BTreeSet::new())?.into_iter();
+        Ok(steps.map(|step| (step.parent, step.commit)).collect())
+    }
+
+    /// Where the lines left their file on that way, the other one held them already: they are
+    /// somebody's who wrote the same, and did not move there.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn has_stood_before(
+        &self,
+        way: &[(String, String)],
+        path: &str,
+        other: &str,
+        lines: &[&[u8]],
+    ) -> Result<bool, Failure> {
+        // Few commits change the two files.
+        let mut known = HashMap::new();
+        let mut holds = |commit: &str, path: &str| -> Result<bool, Failure> {
+            let Some(entry) = self.tree_entry(commit, path)? else {
+                return Ok(false);
+            };
+            if let Some(holds) = known.get(&entry.id) {
+                return Ok(*holds);
+            }
+            let text = self.read_text(Some(&entry))?.unwrap_or_default();
+            let is_held = !find_lines(&text.lines(), lines).is_empty();
+            known.insert(entry.id, is_held);
+            Ok(is_held)
+        };
+        let mut held = None;
+        for (parent, commit) in way.iter().rev() {
+            let after = match held {
+                Some(held) => held,
+                None => holds(commit, path)?,
+            };
+            let before = holds(parent, path)?;
+            held = Some(before);
+            if before && !after && holds(parent, other)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -1,13 +1,15 @@
 //! What the proof of done slices is worth now.
 
-use super::question::{ask_stored, list_claims};
+use super::place::Place;
+use super::question::{ask_stored, fresh_question, list_claims};
 use super::text::describe;
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::machine::facts::{AnchorAnswer, Verdict};
+use crate::machine::facts::{AnchorAnswer, AnchorQuestion, Verdict};
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{
-    Basis, Conclude, Decision, Evidence, Reground, Rest, SliceStatus, Submission, Survival,
+    Basis, Conclude, Decision, Evidence, EvidenceRecord, Reground, Rest, SliceStatus, Submission,
+    Survival,
 };
 
 /// Reopens done slices whose work or proof is gone, and plans again what was cancelled as there already
@@ -140,6 +142,16 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
         }
         match answer.verdict {
             Verdict::Verified => {}
+            Verdict::Moved if let Some(other) = find_met(work, block, &question, answer) => {
+                let what = format!(
+                    "{}; `{other}` rests on that place, and one proof serves one criterion",
+                    describe(&question, answer)
+                );
+                lost.owed.push(Owed {
+                    finding: Finding::new(Code::EvidenceChanged, what).at(id),
+                    answer: list_ways(work, record, id, Some("PATH:LINE")),
+                });
+            }
             Verdict::Moved => {
                 if let Some(now) = &answer.now {
                     record.anchor = now.clone();
@@ -157,22 +169,18 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
             // At the end nothing rests on what cannot be told.
             verdict if verdict == Verdict::Changed || stops(block) => {
                 let near = match (&answer.now, record.basis) {
-                    (Some(now), _) => now,
+                    _ if is_claimed(work, block, id, &answer.target) => None,
+                    (Some(now), _) => Some(now.as_str()),
                     // A section that says something else, or another entry, may be anchored as it is.
-                    (None, Basis::Doc) => &record.anchor,
-                    (None, _) if record.anchor.starts_with("entry:") => &record.anchor,
-                    (None, Basis::Test) => "test:NAME",
-                    (None, _) => "PATH:LINE",
+                    (None, Basis::Doc) => Some(record.anchor.as_str()),
+                    (None, _) if record.anchor.starts_with("entry:") => Some(&*record.anchor),
+                    (None, Basis::Test) => Some("test:NAME"),
+                    (None, _) => Some("PATH:LINE"),
                 };
                 lost.owed.push(Owed {
                     finding: Finding::new(Code::EvidenceChanged, describe(&question, answer))
                         .at(id),
-                    answer: format!(
-                        "add to `evidence` {{\"slice_id\": \"{id}\", \"criterion\": {}, \"anchor\": \"{near}\", \"basis\": \"{}\"}}, or to `reopen` {}",
-                        serde_json::json!(criterion),
-                        record.basis.id(),
-                        reopen_line(work, id),
-                    ),
+                    answer: list_ways(work, record, id, near),
                 });
             }
             _ => {
@@ -294,7 +302,79 @@ fn rebind(work: &mut Work, id: &str, head: &str) {
     work.findings.push(Finding::new(Code::Rebound, what).at(id));
 }
 
+/// What answers for proof that is not where it was.
+fn list_ways(work: &Work, record: &EvidenceRecord, id: &str, near: Option<&str>) -> String {
+    let reopen = reopen_line(work, id);
+    let Some(near) = near else {
+        return format!("add to `reopen` {reopen}");
+    };
+    format!(
+        "add to `evidence` {{\"slice_id\": \"{id}\", \"criterion\": {}, \"anchor\": \"{near}\", \"basis\": \"{}\"}}, or to `reopen` {reopen}",
+        serde_json::json!(record.criterion),
+        record.basis.id(),
+    )
+}
+
+/// The report claims just that place for another slice.
+fn is_claimed(work: &Work, block: &Reground, id: &str, target: &str) -> bool {
+    let place = Place::of(target);
+    let mut claims = block.evidence.iter();
+    claims.any(|claim| {
+        let question = fresh_question(work.before, block, claim);
+        let question = question.filter(|question| question.slice_id != id);
+        let found = question.and_then(|question| work.facts.anchors.get(&question.key()));
+        let there = found.map(|found| Place::of(&found.target));
+        there.is_some_and(|there| there.holds(&place) && place.holds(&there))
+    })
+}
+
+/// Another criterion whose proof stands where this one went: of the slice, or of another that is done.
+fn find_met(
+    work: &Work,
+    block: &Reground,
+    question: &AnchorQuestion,
+    answer: &AnchorAnswer,
+) -> Option<String> {
+    let place = Place::of(&answer.target);
+    let slices = work.before.plan.candidate_slices.iter();
+    let done = slices.filter(|slice| slice.rests_on_proof());
+    let records = done.flat_map(|slice| {
+        let records = slice.evidence.iter().filter_map(Evidence::record);
+        records.map(move |record| (slice, record))
+    });
+    records
+        .filter(|(slice, record)| {
+            let is_own = slice.slice_id == question.slice_id;
+            let mut again = list_claims(work.before, block, &slice.slice_id, &record.criterion);
+            let stored = ask_stored(work.before, block, slice, record);
+            let found = work.facts.anchors.get(&stored.key());
+            !(is_own && record.criterion == question.criterion)
+                && slice.acceptance_criteria.contains(&record.criterion)
+                && again.next().is_none()
+                && found.is_some_and(|found| {
+                    let there = Place::of(&found.target);
+                    let is_one = match is_own {
+                        true => there.is_one_with(&place),
+                        false => there.holds(&place),
+                    };
+                    is_one && matches!(found.verdict, Verdict::Verified | Verdict::Moved)
+                })
+        })
+        .map(|(slice, record)| format!("{}: {}", slice.slice_id, record.criterion))
+        .next()
+}
+
+/// HEAD is named where the slice's work may be there; a commit that another one rests on is that one's.
 fn reopen_line(work: &Work, id: &str) -> String {
     let head = work.next_head().unwrap_or_default();
-    format!("{{\"slice_id\": \"{id}\", \"why\": …, \"at\": \"{head}\"}}")
+    let ledgers = work.before.ledger.slices.iter();
+    let mut others = ledgers.filter(|(other, _)| *other != id);
+    let is_others = others.any(|(_, ledger)| {
+        let accepted = ledger.accepted.as_ref().map(|accepted| &accepted.head);
+        [ledger.head.as_ref(), accepted].contains(&Some(&head))
+    });
+    match is_others {
+        true => format!("{{\"slice_id\": \"{id}\", \"why\": …}}"),
+        false => format!("{{\"slice_id\": \"{id}\", \"why\": …, \"at\": \"{head}\"}}"),
+    }
 }
