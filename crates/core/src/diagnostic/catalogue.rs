@@ -107,7 +107,7 @@ codes! {
     ReconcileNotDue "reconcile_not_due" Refusal Error "no committed slice waits for a reconciliation", "leave `reconcile` out, and write `none` as the decision";
     ReviewNegative "review_negative" Refusal Error "the review said no, so the slice can only be reopened", "reconcile it as reopened";
     EvidenceMissing "evidence_missing" Refusal Error "a criterion has no evidence of its own that verifies", "give every criterion an anchor: a receipt, a test name, or a place the slice changed";
-    EvidenceUnverified "evidence_unverified" Refusal Error "an anchor does not verify", "cite what `cook next --prompt` lists as proof: lines of the work (`PATH:LINE`), or a test or a line of a gate that ran green at HEAD (`cook gate --clean` runs them)";
+    EvidenceUnverified "evidence_unverified" Refusal Error "an anchor does not verify", "cite what `cook next --prompt` lists as proof: lines of the work (`PATH:LINE`), or a test or a line of a gate that is green at HEAD (what this machine does not trust is not run: `cook trust COMMAND`, and `cook gate --clean` runs those of `.agent/cook.toml`)";
     EvidenceUnrelated "evidence_unrelated" Refusal Error "an anchor points at something the slice did not change", "point at a receipt of the slice head, or at a place its commits changed";
     EvidenceShared "evidence_shared" Refusal Error "one proof is given for several criteria", "give each criterion an anchor of its own";
     EvidenceNotNew "evidence_not_new" Refusal Error "every proof of the slice held at its basis already", "anchor a criterion to text that the slice wrote, to `gone:PATH`, to `entry:PATH`, or to a test that its basis does not pass";
