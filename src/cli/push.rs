@@ -25,6 +25,9 @@ pub(super) struct PushArgs {
     /// Push what looks like a secret as it is
     #[arg(long, value_name = "ID")]
     pub allow_secret: Vec<String>,
+    /// Push no commits that the log cites and the branch does not hold
+    #[arg(long)]
+    pub no_keep: bool,
     /// Put back a log that was taken away or set back there
     #[arg(long)]
     pub restore: bool,
@@ -38,7 +41,7 @@ pub(super) struct PushArgs {
 pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     let workspace = context.workspace()?;
     caller::not_apart(&workspace)?;
-    if args.restore || args.signing.sign || !args.allow_secret.is_empty() {
+    if args.restore || args.signing.sign || args.no_keep || !args.allow_secret.is_empty() {
         caller::require_user_by("--yes", args.yes)?;
     }
     let key = match args.signing.sign {
@@ -56,13 +59,19 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
         false => Restore::No,
     };
     let look = || -> Result<(Plan, Public, PushAnswer), Failure> {
-        let plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
-        let public = service::look_into(workspace.store()?, &plan)?;
+        let mut plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
+        if args.no_keep {
+            plan.leave_out_kept();
+        }
+        let public = service::look_into(&workspace, &plan)?;
         service::check_secrets(&public, &args.allow_secret)?;
         let planned = PushAnswer::from_plan(remote.show(), &plan, &public.contents);
         Ok((plan, public, planned))
     };
     let (mut plan, public, mut done) = look()?;
+    if args.no_keep && !args.dry_run {
+        remote.note_withheld(&branch, &plan.to)?;
+    }
     if args.dry_run || (plan.is_empty() && key.is_none()) {
         return answer(done);
     }
@@ -142,10 +151,13 @@ fn confirm(
             .screen
             .note(&format!("allowed: {}", finding.message));
     }
-    context.screen.note(match plan.with_branch {
-        true => "Push the branch and its log? [y/N]",
-        false => "Push the log? [y/N]",
-    });
+    context
+        .screen
+        .note(match (plan.with_branch, plan.kept.is_empty()) {
+            (true, _) => "Push the branch and its log? [y/N]",
+            (false, false) => "Push these commits and the log? [y/N]",
+            (false, true) => "Push the log? [y/N]",
+        });
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     match read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes") && std::io::stdin().is_terminal()

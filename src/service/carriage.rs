@@ -3,10 +3,10 @@
 use super::elsewhere::elsewhere;
 use super::workspace::Workspace;
 use cook_agents::find_secrets;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
 use cook_core::digest::hex;
 use cook_core::model::Snapshot;
-use cook_remote::{Plan, Remote, Restore, Side};
+use cook_remote::{Kept, Plan, Remote, Restore, Side};
 use cook_store::store::{Contents, Store};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -74,7 +74,10 @@ pub(crate) fn push_known(
     let branch = branch(workspace, Some(&store.snapshot()?))?;
     let remote = remote(workspace, named, &branch, Side::Push, workspace.attended)?;
     let head = workspace.repo.head()?.commit;
-    let plan = remote.plan(store, &branch, head.as_deref(), Restore::No)?;
+    let mut plan = remote.plan(store, &branch, head.as_deref(), Restore::No)?;
+    if remote.withholds(&branch)? && check_kept(workspace, &plan.kept).is_err() {
+        plan.leave_out_kept();
+    }
     if plan.is_empty() {
         return Ok(Vec::new());
     }
@@ -85,7 +88,7 @@ pub(crate) fn push_known(
         );
         return Err(Refusal::new(Code::PushUnconfirmed, what).into());
     }
-    check_secrets(&look_into(store, &plan)?, &[])?;
+    check_secrets(&look_into(workspace, &plan)?, &[])?;
     Ok(remote.send(&plan)?.refs)
 }
 
@@ -93,8 +96,24 @@ pub(crate) fn push_known(
 #[derive(Debug, Default)]
 pub(crate) struct Public {
     pub contents: Contents,
+    /// Commits beside the branch.
+    pub kept: u64,
     /// By id.
     pub secrets: BTreeMap<String, Finding>,
+}
+
+impl Public {
+    fn note_secrets(&mut self, text: &str, place: impl Fn() -> String) {
+        for secret in find_secrets(text) {
+            let digest = hex(&Sha256::digest(secret.as_bytes()));
+            let id = digest.get(..ID).unwrap_or(&digest).to_owned();
+            let begin: String = secret.chars().take(SHOWN).collect();
+            let length = secret.chars().count();
+            let what = format!("{id}: `{begin}…`, {length} characters");
+            let finding = Finding::new(Code::SecretFound, what).at(place());
+            self.secrets.insert(id, finding);
+        }
+    }
 }
 
 /// Digits of the id of what looks like a secret.
@@ -106,14 +125,55 @@ const SHOWN: usize = 4;
 ///
 /// # Errors
 /// A log that cannot be read.
-pub(crate) fn look_into(store: &Store, plan: &Plan) -> Result<Public, Failure> {
+pub(crate) fn look_into(workspace: &Workspace, plan: &Plan) -> Result<Public, Failure> {
+    let store = workspace.store()?;
     let known = plan.from.as_deref().filter(|_| !plan.is_first());
     // A log that was set back there is pushed again as a whole.
     let known = match known {
         Some(known) if plan.to == known || store.leads_over(&plan.to, known)? => Some(known),
         _ => None,
     };
-    look_between(store, known, &plan.to)
+    let mut public = look_between(store, known, &plan.to)?;
+    look_into_kept(workspace, &plan.kept, &mut public)?;
+    Ok(public)
+}
+
+/// Looks into commits that leave beside their branch. The branch's own are pushed by their author,
+/// with git as well, and are not read.
+fn look_into_kept(workspace: &Workspace, kept: &Kept, public: &mut Public) -> Result<(), Failure> {
+    let short = |commit: &str| commit.get(..ID).unwrap_or(commit).to_owned();
+    for (commit, message) in &kept.commits {
+        public.note_secrets(message, || format!("commit {}, its message", short(commit)));
+    }
+    for file in &kept.files {
+        // A directory has no content, and a file of more than 8 MiB is not read.
+        if let Some(bytes) = workspace.repo.blob(&file.id)? {
+            public.note_secrets(&String::from_utf8_lossy(&bytes), || {
+                let path = clean(&file.path, Lines::Fold);
+                format!("commit {}, {path}", short(&file.commit))
+            });
+        }
+    }
+    public.kept = kept.commits.len() as u64;
+    Ok(())
+}
+
+/// Commits may leave beside their branch: they hold no secret.
+///
+/// # Errors
+/// One line that names what looks like one, where it is, and the command that goes on.
+pub(super) fn check_kept(workspace: &Workspace, kept: &Kept) -> Result<(), Failure> {
+    let mut public = Public::default();
+    look_into_kept(workspace, kept, &mut public)?;
+    check_secrets(&public, &[]).map_err(|mut failure| {
+        let places = failure.findings.iter().filter_map(|one| one.place.clone());
+        let places: Vec<String> = places.collect();
+        failure.message = format!(
+            "they hold what looks like a secret ({}); `cook push` tells how to go on",
+            places.join("; ")
+        );
+        failure
+    })
 }
 
 /// What one transition after another would make public holds no secret.
@@ -129,21 +189,13 @@ pub(super) fn check_new(workspace: &Workspace, known: &str, to: &str) -> Result<
 }
 
 fn look_between(store: &Store, known: Option<&str>, to: &str) -> Result<Public, Failure> {
-    let mut public = Public::default();
-    public.contents = store.look_into_contents_after(known, to, |meta, file, bytes| {
-        for secret in find_secrets(&String::from_utf8_lossy(bytes)) {
-            let digest = hex(&Sha256::digest(secret.as_bytes()));
-            let id = digest.get(..ID).unwrap_or(&digest).to_owned();
-            let begin: String = secret.chars().take(SHOWN).collect();
-            let length = secret.chars().count();
-            let what = format!("{id}: `{begin}…`, {length} characters");
-            let place = format!("transition {}, {file}", meta.seq);
-            public
-                .secrets
-                .insert(id, Finding::new(Code::SecretFound, what).at(place));
-        }
+    let mut found = Public::default();
+    let contents = store.look_into_contents_after(known, to, |meta, file, bytes| {
+        found.note_secrets(&String::from_utf8_lossy(bytes), || {
+            format!("transition {}, {file}", meta.seq)
+        });
     })?;
-    Ok(public)
+    Ok(Public { contents, ..found })
 }
 
 /// Every secret was allowed by its id.
@@ -168,9 +220,15 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), F
         "where none of it is one: `cook push --allow-secret {}`",
         ids.join(" --allow-secret ")
     ));
+    if public.kept > 0 {
+        hints.push(
+            "where a commit holds it that the branch holds no more: `cook push --no-keep` lets those commits stay here"
+                .to_owned(),
+        );
+    }
     Err(Refusal::new(
         Code::SecretFound,
-        "nothing was pushed: the log holds what looks like a secret",
+        "nothing was pushed: what would leave holds what looks like a secret",
     )
     .replace_hints(hints)
     .with(findings)

@@ -5,7 +5,7 @@ use super::carriage;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::model::{Snapshot, Sync};
-use cook_remote::{Offer, Remote, Side};
+use cook_remote::{Kept, Offer, Remote, Side};
 use cook_store::store::{Committed, Sign, Staged, Store, Tip};
 use std::time::Duration;
 
@@ -59,17 +59,20 @@ impl<'w> CommitPoint<'w> {
             return staged.commit_once(sign, |_| Ok(()));
         };
         let store = self.workspace.store()?;
+        let may_leave = |kept: &Kept| carriage::check_kept(self.workspace, kept);
+        let mut left = Vec::new();
         let mut committed = staged.commit_once(sign, |tip| {
             carriage::check_new(self.workspace, &before.commit, &tip.commit)?;
-            match self.remote.offer(&self.offer(store, before, tip, after)) {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(self.report_beaten()),
-                Err(failure) => Err(failure),
-            }
+            let offer = self.offer(store, before, tip, after);
+            let taken = self.remote.offer(&offer, &may_leave)?;
+            left = taken.ok_or_else(|| self.report_beaten())?;
+            Ok(())
         })?;
-        let settled = self
-            .remote
-            .settle(&self.offer(store, before, &committed.tip, after));
+        let settled = self.remote.settle(
+            &self.offer(store, before, &committed.tip, after),
+            &may_leave,
+        );
+        committed.findings.extend(left);
         committed.findings.extend(
             settled
                 .unwrap_or_else(|failure| vec![Finding::new(Code::PushPending, failure.message)]),

@@ -19,8 +19,11 @@ pub struct PushAnswer {
     pub operation: String,
     /// Full names of the refs that moved there.
     pub refs: Vec<String>,
-    /// The branch was pushed too; without it the repository's `pre-push` hook does not run.
+    /// The branch was pushed too. Where neither it nor other commits are, the repository's `pre-push`
+    /// hook does not run.
     pub with_branch: bool,
+    /// Commits that leave beside the branch: the log cites them, and the branch does not hold them.
+    pub kept_commits: u64,
     /// Transitions that become public.
     pub transitions: u64,
     /// Bytes of their files, before compression.
@@ -41,6 +44,7 @@ impl PushAnswer {
             operation: plan.to.clone(),
             refs: Vec::new(),
             with_branch: plan.with_branch,
+            kept_commits: plan.kept.commits.len() as u64,
             transitions: contents.transitions,
             bytes: contents.bytes,
             exchanges: contents.exchanges,
@@ -52,7 +56,7 @@ impl PushAnswer {
     /// What becomes public, in a line.
     pub(crate) fn summary(&self) -> String {
         format!(
-            "a push to `{}` makes public: {}, {}, {} with agents, {} of the user{}",
+            "a push to `{}` makes public: {}, {}, {} with agents, {} of the user{}{}",
             self.remote,
             count_noun(self.transitions, "transition"),
             count_noun(self.bytes, "byte"),
@@ -61,8 +65,22 @@ impl PushAnswer {
             match self.with_branch {
                 true => ", and the branch",
                 false => "",
-            }
+            },
+            self.tell_kept()
+                .map_or_else(String::new, |kept| format!(", and {kept}"))
         )
+    }
+}
+
+impl PushAnswer {
+    /// What leaves beside the branch, which nobody sees among its commits.
+    fn tell_kept(&self) -> Option<String> {
+        (self.kept_commits > 0).then(|| {
+            format!(
+                "{} that the log cites and the branch does not hold",
+                count_noun(self.kept_commits, "commit")
+            )
+        })
     }
 }
 
@@ -71,7 +89,12 @@ impl Show for PushAnswer {
         if let Some(key) = &self.key {
             page.row("signed by", key);
         }
-        if !self.pushed && self.transitions == 0 && self.refs.is_empty() && !self.with_branch {
+        if !self.pushed
+            && self.transitions == 0
+            && self.refs.is_empty()
+            && !self.with_branch
+            && self.kept_commits == 0
+        {
             page.line(&format!("`{}` has everything already", self.remote));
             return;
         }
@@ -87,10 +110,13 @@ impl Show for PushAnswer {
             count_noun(self.exchanges, "exchange"),
             count_noun(self.messages, "message")
         ));
+        if let Some(kept) = self.tell_kept() {
+            page.line(&format!("  {kept}"));
+        }
         for name in &self.refs {
             page.line(&format!("  {name}"));
         }
-        if self.pushed && !self.with_branch {
+        if self.pushed && !self.with_branch && self.kept_commits == 0 {
             page.line("  the log alone: the repository's `pre-push` hook was not run");
         }
     }

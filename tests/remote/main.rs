@@ -6,6 +6,7 @@ mod support;
 
 mod clones;
 mod hostile;
+mod leaving;
 mod race;
 mod server;
 mod servers;

@@ -5,7 +5,7 @@ use crate::git::Call;
 use crate::look::{Listing, is_id};
 use crate::plan::{Plan, Update, find_done_commit};
 use crate::remote::{Remote, Side};
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Snapshot;
 use cook_os::process::{LENT_VARIABLE, join_lent};
 use cook_store::store::Quarantine;
@@ -49,6 +49,7 @@ impl Remote<'_> {
         &self,
         listing: &Listing,
         loose: &[String],
+        head: Option<&str>,
         plan: &mut Plan,
     ) -> Result<(), Failure> {
         if loose.is_empty() {
@@ -66,11 +67,25 @@ impl Remote<'_> {
             call.env("GIT_OBJECT_DIRECTORY", quarantine.objects())
                 .env(LENT_VARIABLE, join_lent(quarantine.lent()))
         };
+        if let Some(keep) = before {
+            let call = Call::new(&["cat-file", "-t", &keep.commit]);
+            let what = "git does not say what keeps commits there";
+            let kind = self.git.answer(in_quarantine(call), what)?;
+            if kind.trim() != "commit" {
+                return Err(self.refuse_keep(&keep.name, kind.trim()));
+            }
+        }
         let mut lacking = Vec::new();
         for commit in loose {
             let is_kept = match before {
                 Some(keep) => {
-                    let words = ["merge-base", "--is-ancestor", commit, &keep.commit];
+                    let words = [
+                        "--no-replace-objects",
+                        "merge-base",
+                        "--is-ancestor",
+                        commit,
+                        &keep.commit,
+                    ];
                     self.git.run(in_quarantine(Call::new(&words)))?.success()
                 }
                 None => false,
@@ -78,6 +93,17 @@ impl Remote<'_> {
             if !is_kept {
                 lacking.push(commit);
             }
+        }
+        if !lacking.is_empty() {
+            let mut there: Vec<&str> = Vec::new();
+            there.extend(head);
+            there.extend(before.map(|keep| keep.commit.as_str()));
+            if let Some(branch) = &listing.branch
+                && self.repo.resolve(&branch.commit)?.is_some()
+            {
+                there.push(&branch.commit);
+            }
+            plan.kept = self.list_leaving(&lacking, &there, &in_quarantine)?;
         }
         let mut tip = before.map(|keep| keep.commit.clone());
         for some in lacking.chunks(MOST) {
@@ -99,14 +125,26 @@ impl Remote<'_> {
         }
         if let Some(tip) = tip.filter(|_| !lacking.is_empty()) {
             plan.lent.push(quarantine.objects());
+            let name = self.names.keep(&plan.branch);
+            plan.keep = Some(name.clone());
             plan.updates.push(Update {
-                name: self.names.keep(&plan.branch),
+                name,
                 to: tip,
                 from: before.map(|keep| keep.commit.clone()),
             });
         }
         plan.quarantine = Some(quarantine);
         Ok(())
+    }
+
+    /// Somebody put something else where commits are kept.
+    fn refuse_keep(&self, name: &str, kind: &str) -> Failure {
+        let shown = self.show();
+        let what = format!("`{name}` of `{shown}` is a {kind}, and not a commit that keeps others");
+        Failure::state(Code::RemoteLogRefused, what).replace_hints([format!(
+            "look at it, then take it away: `git push {} :{name}`, and push again",
+            shell_words::quote(&shown)
+        )])
     }
 }
 

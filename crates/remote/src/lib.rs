@@ -11,6 +11,7 @@ mod fetch;
 mod git;
 mod keep;
 mod known;
+mod leaving;
 mod look;
 mod offer;
 mod plan;
@@ -22,8 +23,9 @@ mod words;
 
 pub use fetch::blame;
 pub use known::Elsewhere;
+pub use leaving::{Kept, KeptFile};
 pub use look::{Done, Listing, RemoteRef};
-pub use offer::Offer;
+pub use offer::{MayLeave, Offer};
 pub use plan::{Plan, Restore};
 pub use pull::{Pulled, SetAside};
 pub use push::Sent;

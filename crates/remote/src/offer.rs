@@ -1,6 +1,7 @@
 //! A transition that counts only when the remote took it.
 
 use crate::git::Call;
+use crate::leaving::Kept;
 use crate::plan::{Plan, Update};
 use crate::remote::{Remote, Side};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
@@ -24,12 +25,20 @@ pub struct Offer<'a> {
     pub snapshot: &'a Snapshot,
 }
 
+/// Whether commits may leave beside the branch; an error says why not.
+pub type MayLeave<'a> = &'a dyn Fn(&Kept) -> Result<(), Failure>;
+
 impl Remote<'_> {
-    /// Pushes a transition; false where the remote holds another one after the same.
+    /// Pushes a transition, and says what did not go with it; none where the remote holds another
+    /// transition after the same.
     ///
     /// # Errors
     /// Whatever keeps the remote from taking it.
-    pub fn offer(&self, offer: &Offer) -> Result<bool, Failure> {
+    pub fn offer(
+        &self,
+        offer: &Offer,
+        may_leave: MayLeave<'_>,
+    ) -> Result<Option<Vec<Finding>>, Failure> {
         let mut plan = Plan::empty(offer.branch, offer.to, Some(offer.from.to_owned()));
         plan.lent.push(self.place.log_dir().join("objects"));
         let log = Update {
@@ -39,12 +48,13 @@ impl Remote<'_> {
         };
         // A server that hides these refs would take the branch and refuse the log: the first one
         // goes alone.
+        let mut findings = Vec::new();
         if self.has_taken(offer.branch)? {
-            self.plan_rest(offer, &mut plan)?;
+            findings = self.plan_rest(offer, may_leave, &mut plan)?;
         }
         plan.updates.push(log.clone());
         plan.log = Some(log);
-        Ok(self.try_send(&plan)?.is_some())
+        Ok(self.try_send(&plan)?.map(|_| findings))
     }
 
     /// After a transition was taken and recorded: what this clone has seen there, and the branch
@@ -52,7 +62,7 @@ impl Remote<'_> {
     ///
     /// # Errors
     /// A log that cannot be written.
-    pub fn settle(&self, offer: &Offer) -> Result<Vec<Finding>, Failure> {
+    pub fn settle(&self, offer: &Offer, may_leave: MayLeave<'_>) -> Result<Vec<Finding>, Failure> {
         let is_first = !self.has_taken(offer.branch)?;
         self.note_seen(offer.branch, offer.to, Side::Push)?;
         self.note_taken(offer.branch, offer.to)?;
@@ -61,22 +71,32 @@ impl Remote<'_> {
         }
         let mut plan = Plan::empty(offer.branch, offer.to, None);
         plan.lent.push(self.place.log_dir().join("objects"));
-        let sent = match self.plan_rest(offer, &mut plan) {
-            Ok(()) if plan.updates.is_empty() => return Ok(Vec::new()),
-            Ok(()) => self.try_send(&plan),
+        let mut findings = Vec::new();
+        let sent = match self.plan_rest(offer, may_leave, &mut plan) {
+            Ok(left) if plan.updates.is_empty() => return Ok(left),
+            Ok(left) => {
+                findings = left;
+                self.try_send(&plan)
+            }
             Err(failure) => Err(failure),
         };
         let why = match sent {
-            Ok(Some(_)) => return Ok(Vec::new()),
+            Ok(Some(_)) => return Ok(findings),
             Ok(None) => "it moved meanwhile".to_owned(),
             Err(failure) => failure.message,
         };
         let what = format!("`{}` did not take the branch yet: {why}", self.show());
-        Ok(vec![Finding::new(Code::PushPending, what)])
+        findings.push(Finding::new(Code::PushPending, what));
+        Ok(findings)
     }
 
-    /// The branch, and what is kept once the work is done.
-    fn plan_rest(&self, offer: &Offer, plan: &mut Plan) -> Result<(), Failure> {
+    /// The branch, and what is kept. Commits that may not leave stay, and nothing else waits for them.
+    fn plan_rest(
+        &self,
+        offer: &Offer,
+        may_leave: MayLeave<'_>,
+        plan: &mut Plan,
+    ) -> Result<Vec<Finding>, Failure> {
         let is_there = self.find_tracked(offer.branch)?.as_deref() == offer.head;
         if let Some(head) = offer.head.filter(|_| !is_there) {
             plan.with_branch = true;
@@ -89,12 +109,22 @@ impl Remote<'_> {
         }
         let loose = self.loose_commits(offer.snapshot, offer.head)?;
         if loose.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let listing = self.look(offer.branch, Side::Push)?;
         let done = self.plan_done(offer.store, &listing, offer.snapshot, offer.to)?;
         plan.updates.extend(done);
-        self.plan_keep(&listing, &loose, plan)
+        self.plan_keep(&listing, &loose, offer.head, plan)?;
+        let Err(failure) = may_leave(&plan.kept) else {
+            return Ok(Vec::new());
+        };
+        plan.leave_out_kept();
+        let what = format!(
+            "commits that the log cites and the branch does not hold are not on `{}`: {}",
+            self.show(),
+            failure.message
+        );
+        Ok(vec![Finding::new(Code::PushPending, what)])
     }
 
     /// Where the branch stood on the remote when git saw it last.

@@ -1,6 +1,7 @@
 //! What a push would do, decided from what the remote holds: which refs it moves, from where, and
 //! whether it may.
 
+use crate::leaving::Kept;
 use crate::look::{Listing, RemoteRef};
 use crate::remote::{Remote, Side};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal};
@@ -35,6 +36,10 @@ pub struct Plan {
     pub(crate) updates: Vec<Update>,
     /// The branch itself is among them.
     pub with_branch: bool,
+    /// Commits that leave beside the branch, below `refs/cook/keep/`.
+    pub kept: Kept,
+    /// The ref that keeps them.
+    pub(crate) keep: Option<String>,
     /// Where the log stands there.
     pub from: Option<String>,
     /// Where it is to stand.
@@ -56,6 +61,8 @@ impl Plan {
             log: None,
             updates: Vec::new(),
             with_branch: false,
+            kept: Kept::default(),
+            keep: None,
             from,
             to: to.to_owned(),
             replaces: false,
@@ -68,6 +75,19 @@ impl Plan {
     /// The remote has everything already.
     pub fn is_empty(&self) -> bool {
         self.updates.is_empty()
+    }
+
+    /// Commits of the user's leave, so that their `pre-push` hook has a say.
+    pub fn sends_commits(&self) -> bool {
+        self.with_branch || !self.kept.is_empty()
+    }
+
+    /// Lets the commits stay that the branch does not hold.
+    pub fn leave_out_kept(&mut self) {
+        let keep = self.keep.take();
+        self.updates
+            .retain(|update| Some(&update.name) != keep.as_ref());
+        self.kept = Kept::default();
     }
 
     /// The remote has no log of this workflow yet.
@@ -135,7 +155,7 @@ impl Remote<'_> {
         let done = self.plan_done(store, &listing, &snapshot, &plan.to)?;
         plan.updates.extend(done);
         let loose = self.loose_commits(&snapshot, head)?;
-        self.plan_keep(&listing, &loose, &mut plan)?;
+        self.plan_keep(&listing, &loose, head, &mut plan)?;
         Ok(plan)
     }
 

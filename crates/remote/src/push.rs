@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub struct Sent {
     /// Full names of the refs that moved there.
     pub refs: Vec<String>,
-    /// The branch's own hook had no say, because the log alone was pushed.
+    /// The user's own hook had no say, because the log alone was pushed.
     pub without_hook: bool,
 }
 
@@ -74,7 +74,7 @@ impl Remote<'_> {
                 .iter()
                 .map(|update| update.name.clone())
                 .collect(),
-            without_hook: !plan.with_branch,
+            without_hook: !plan.sends_commits(),
         }))
     }
 
@@ -85,7 +85,7 @@ impl Remote<'_> {
             .word("--atomic")
             .env(LENT_VARIABLE, join_lent(&plan.lent))
             .transfers();
-        if !plan.with_branch {
+        if !plan.sends_commits() {
             // The hook is for the user's own commits.
             call = call.word("--no-verify");
         }
@@ -174,7 +174,7 @@ impl Remote<'_> {
         match plan.updates.iter().filter(stands).count() {
             all if all == plan.updates.len() => Ok(()),
             // git fails otherwise where it does not reach a remote.
-            0 if plan.with_branch && captured.code == Some(1) && self.has_hook()? => {
+            0 if plan.sends_commits() && captured.code == Some(1) && self.has_hook()? => {
                 let what = "the hook `pre-push` of this clone refused the push; nothing was pushed";
                 Err(make_failure(Code::RemoteRefused, what, said)
                     .replace_hints(["look at what the hook says, mend it, then push again"]))
@@ -253,7 +253,16 @@ impl Remote<'_> {
         branch: &str,
         head: Option<&str>,
     ) -> Result<Failure, Failure> {
-        self.plan(store, branch, head, crate::plan::Restore::No)?;
+        let plan = self.plan(store, branch, head, crate::plan::Restore::No)?;
+        if plan.log.is_some() {
+            let what = format!(
+                "`{}` lacks transitions that were recorded here before",
+                self.show()
+            );
+            return Ok(Refusal::new(Code::PushUnconfirmed, what)
+                .replace_hints(["run `cook push`, then the command again"])
+                .into());
+        }
         let what = format!("`{}` shows its log and does not let it move", self.show());
         Ok(self.with_other_names(make_failure(Code::RemoteRefused, &what, &[])))
     }

@@ -186,6 +186,21 @@ impl<'r> Remote<'r> {
         Ok(Marks::read(&self.place, &mark)?.is_some())
     }
 
+    /// Whether the user let commits stay here that the log cites and the branch does not hold.
+    pub fn withholds(&self, branch: &str) -> Result<bool, Failure> {
+        let mark = self.mark("withheld", branch, Side::Push)?;
+        Ok(Marks::read(&self.place, &mark)?.is_some())
+    }
+
+    /// What the user decided of such commits counts for pushes that ask nobody, too.
+    ///
+    /// # Errors
+    /// A log that cannot be written.
+    pub fn note_withheld(&self, branch: &str, tip: &str) -> Result<(), Failure> {
+        let mark = self.mark("withheld", branch, Side::Push)?;
+        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
+    }
+
     pub(crate) fn note_taken(&self, branch: &str, tip: &str) -> Result<(), Failure> {
         let mark = self.mark("taken", branch, Side::Push)?;
         Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
