@@ -72,11 +72,16 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     if args.no_keep && !args.dry_run {
         remote.note_withheld(&branch, &plan.to)?;
     }
+    let is_expected = remote.is_expected(&branch)?;
+    if !args.dry_run && !is_expected && (named.is_some() || args.yes) {
+        remote.note_allowed(&branch, &plan.to)?;
+    }
     if args.dry_run || (plan.is_empty() && key.is_none()) {
         return answer(done);
     }
-    if plan.is_first() {
-        confirm(context, &done, &public, &plan, args.yes)?;
+    let is_named = named.is_some() || is_expected;
+    if plan.is_first() || !is_named {
+        confirm(context, &done, &public, &plan, is_named, args.yes)?;
     }
     if let Some(key) = &key {
         let (signed_by, is_new) = vouch(&workspace, remote.name(), key, args.yes)?;
@@ -136,16 +141,18 @@ fn confirm(
     planned: &PushAnswer,
     public: &Public,
     plan: &Plan,
+    is_named: bool,
     yes: bool,
 ) -> Result<(), Failure> {
+    let refuse = || refuse_unconfirmed(planned, is_named);
     caller::require_user(yes).map_err(|failure| match yes || caller::agent_around().is_some() {
         true => failure,
-        false => refuse_unconfirmed(planned),
+        false => refuse(),
     })?;
     if yes {
         return Ok(());
     }
-    context.screen.note(&planned.summary());
+    context.screen.note(&summarise(planned, is_named));
     for finding in public.secrets.values() {
         context
             .screen
@@ -163,10 +170,21 @@ fn confirm(
     match read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes") && std::io::stdin().is_terminal()
     {
         true => Ok(()),
-        false => Err(refuse_unconfirmed(planned)),
+        false => Err(refuse()),
     }
 }
 
-fn refuse_unconfirmed(planned: &PushAnswer) -> Failure {
-    Refusal::new(Code::PushUnconfirmed, planned.summary()).into()
+fn refuse_unconfirmed(planned: &PushAnswer, is_named: bool) -> Failure {
+    Refusal::new(Code::PushUnconfirmed, summarise(planned, is_named)).into()
+}
+
+/// What becomes public, and that it goes where only the settings of the repository say.
+fn summarise(planned: &PushAnswer, is_named: bool) -> String {
+    match is_named {
+        true => planned.summary(),
+        false => format!(
+            "{}; nobody has pushed this log there from here yet, and only the settings name it",
+            planned.summary()
+        ),
+    }
 }

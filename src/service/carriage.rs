@@ -65,7 +65,7 @@ pub(crate) fn branch(
 /// moved there.
 ///
 /// # Errors
-/// `push_unconfirmed` where it holds none, `secret_found`, and whatever a push runs into.
+/// `push_unconfirmed` where it holds none, or only the settings name it and nobody has pushed there; `secret_found`, and whatever a push runs into.
 pub(crate) fn push_known(
     workspace: &Workspace,
     named: Option<&str>,
@@ -73,6 +73,16 @@ pub(crate) fn push_known(
     let store = workspace.store()?;
     let branch = branch(workspace, Some(&store.snapshot()?))?;
     let remote = remote(workspace, named, &branch, Side::Push, workspace.attended)?;
+    if named.is_none() && !remote.is_expected(&branch)? {
+        let what = format!(
+            "nobody has pushed this log to `{}` from here yet, and no command names it",
+            remote.show()
+        );
+        let hint = "look at where it goes: `cook push --dry-run`, then run `cook push --yes`";
+        return Err(Refusal::new(Code::PushUnconfirmed, what)
+            .replace_hints([hint])
+            .into());
+    }
     let head = workspace.repo.head()?.commit;
     let mut plan = remote.plan(store, &branch, head.as_deref(), Restore::No)?;
     if remote.withholds(&branch)? && check_kept(workspace, &plan.kept).is_err() {

@@ -38,7 +38,7 @@ impl<'w> CommitPoint<'w> {
         };
         let is_here = here.branch.as_deref() == Some(branch.as_str());
         let remote = carriage::remote(workspace, None, &branch, Side::Push, workspace.attended)?;
-        remote.require_seen(&branch)?;
+        remote.require_expected(&branch)?;
         Ok(Some(Self {
             workspace,
             remote,

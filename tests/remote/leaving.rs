@@ -195,3 +195,49 @@ fn what_is_no_commit_where_commits_are_kept_is_named() {
     first.git(&["push", "-q", "origin", &format!(":{KEEP}")]);
     first.cook(&["push"]).ok().says(KEEP);
 }
+
+/// The settings come with the branch, from whoever may push it.
+#[test]
+fn a_remote_that_only_the_settings_name_gets_nothing_unasked() {
+    for sync in ["push", "each"] {
+        let shared = Shared::make_pushed();
+        let first = &shared.first;
+        let other = first.beside("other.git");
+        let other = other.to_str().unwrap();
+        let bare = shared.bare.to_str().unwrap();
+        first.git(&["clone", "-q", "--mirror", bare, other]);
+        let refs = || first.git(&["--git-dir", other, "for-each-ref"]);
+        let before = refs();
+        let text = format!(
+            "{}\n[log]\nremote = \"{other}\"\nsync = \"{sync}\"\n",
+            first.read(".agent/cook.toml")
+        );
+        first.write(".agent/cook.toml", text);
+        first.commit("Settings", None);
+        let say_no_further = || match sync {
+            "push" => say(first, "for the origin")
+                .ok()
+                .says("push_pending")
+                .says("push_unconfirmed"),
+            _ => say(first, "for the origin").expect_refused("push_unconfirmed"),
+        };
+        say_no_further();
+        first.cook(&["push", "--dry-run"]).ok();
+        first
+            .cook(&["push"])
+            .expect_refused("push_unconfirmed")
+            .says("other.git")
+            .says("only the settings name it");
+        // Looking there is not pushing there.
+        first.cook(&["pull"]).ok();
+        say_no_further();
+        first.cook(&["push"]).expect_refused("push_unconfirmed");
+        assert_eq!(refs(), before, "{sync}");
+
+        first.cook(&["push", "--yes"]).ok();
+        say(first, "as the user wants")
+            .ok()
+            .never_says("push_pending");
+        assert_ne!(refs(), before, "{sync}");
+    }
+}

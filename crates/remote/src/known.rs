@@ -1,7 +1,7 @@
 //! What this clone knows of logs elsewhere without asking anybody.
 
 use crate::git::{Call, Git};
-use crate::remote::{PULLED, Remote, remote_key};
+use crate::remote::{PULLED, Remote, Side, remote_key};
 use cook_core::diagnostic::Failure;
 use cook_core::model::escape_branch;
 use cook_git::Repo;
@@ -53,6 +53,41 @@ impl Elsewhere {
             seen: seen.iter().map(name).collect(),
             configured,
         })
+    }
+}
+
+impl Remote<'_> {
+    /// Whether a push of the log there needs nobody's yes: the user pushed it there from this clone, or
+    /// this clone has seen it there and git by itself goes there. A setting in the repository may come
+    /// from anybody.
+    ///
+    /// # Errors
+    /// git, or a log, that cannot be read.
+    pub fn is_expected(&self, branch: &str) -> Result<bool, Failure> {
+        if self.has_taken(branch)? || self.is_allowed(branch)? {
+            return Ok(true);
+        }
+        Ok(self.find_seen(branch, Side::Push)?.is_some() && self.is_usual(branch)?)
+    }
+
+    /// Whether it is where git would go for that branch.
+    fn is_usual(&self, branch: &str) -> Result<bool, Failure> {
+        let own = self.key(Side::Push)?;
+        for side in [Side::Push, Side::Fetch] {
+            let Some(usual) = self.find_usual(branch, side) else {
+                continue;
+            };
+            if usual == self.name() {
+                return Ok(true);
+            }
+            let call = Call::new(&["remote", "get-url", "--push", &usual]);
+            let captured = self.git.run(call)?;
+            let address = String::from_utf8_lossy(&captured.stdout).into_owned();
+            if captured.success() && remote_key(address.trim_end(), self.repo.root()) == own {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

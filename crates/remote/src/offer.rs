@@ -136,17 +136,17 @@ impl Remote<'_> {
         Ok(Some(text).filter(|_| captured.success()))
     }
 
-    /// The branch's log was seen there, so that this one can be held to it.
+    /// The user pushed the branch's log there, or this clone has seen it where git goes.
     ///
     /// # Errors
     /// `push_unconfirmed`.
-    pub fn require_seen(&self, branch: &str) -> Result<(), Failure> {
-        match self.find_seen(branch, Side::Push)? {
-            Some(_) => Ok(()),
-            None => Err(Refusal::new(
+    pub fn require_expected(&self, branch: &str) -> Result<(), Failure> {
+        match self.is_expected(branch)? {
+            true => Ok(()),
+            false => Err(Refusal::new(
                 Code::PushUnconfirmed,
                 format!(
-                    "with `[log] sync = \"each\"` a transition counts when `{}` took it, and nobody has pushed this log there yet",
+                    "with `[log] sync = \"each\"` a transition counts when `{}` took it, and nobody has pushed this log there from here yet",
                     self.show()
                 ),
             )

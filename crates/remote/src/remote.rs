@@ -144,12 +144,21 @@ impl<'r> Remote<'r> {
     /// The name of what this clone remembers of a log there. It goes by the address: a remote may be
     /// renamed, and another one be given its name.
     fn mark(&self, kind: &str, branch: &str, side: Side) -> Result<String, Failure> {
+        let key = self.key(side)?;
+        Ok(format!("{kind}/{key}/{}", escape_branch(branch)))
+    }
+
+    pub(crate) fn key(&self, side: Side) -> Result<String, Failure> {
         let address = match self.address(side)? {
             known if known == self.name => self.fetch_address()?,
             elsewhere => elsewhere.to_owned(),
         };
-        let key = remote_key(&address, self.repo.root());
-        Ok(format!("{kind}/{key}/{}", escape_branch(branch)))
+        Ok(remote_key(&address, self.repo.root()))
+    }
+
+    /// The remote that git would take for that branch.
+    pub(crate) fn find_usual(&self, branch: &str, side: Side) -> Option<String> {
+        self.settings.usual(Some(branch), side).ok()
     }
 
     /// The newest transition that this clone has seen there.
@@ -184,6 +193,21 @@ impl<'r> Remote<'r> {
     pub fn has_taken(&self, branch: &str) -> Result<bool, Failure> {
         let mark = self.mark("taken", branch, Side::Push)?;
         Ok(Marks::read(&self.place, &mark)?.is_some())
+    }
+
+    /// Whether the user said yes to pushes of this log there.
+    pub(crate) fn is_allowed(&self, branch: &str) -> Result<bool, Failure> {
+        let mark = self.mark("allowed", branch, Side::Push)?;
+        Ok(Marks::read(&self.place, &mark)?.is_some())
+    }
+
+    /// The user names it, or says yes to it.
+    ///
+    /// # Errors
+    /// A log that cannot be written.
+    pub fn note_allowed(&self, branch: &str, tip: &str) -> Result<(), Failure> {
+        let mark = self.mark("allowed", branch, Side::Push)?;
+        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
     }
 
     /// Whether the user let commits stay here that the log cites and the branch does not hold.
