@@ -1,6 +1,6 @@
 //! `cook pull`: the log from a remote, also where this clone has none yet.
 
-use super::caller;
+use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer};
 use crate::service;
 use crate::verify;
@@ -18,6 +18,11 @@ pub(super) struct PullArgs {
     /// Do nothing where both sides have transitions that the other lacks
     #[arg(long)]
     pub keep_mine: bool,
+    /// Take the log there as it is, also where it was set back or is another one than this clone has seen
+    #[arg(long, conflicts_with = "keep_mine")]
+    pub accept: bool,
+    #[command(flatten)]
+    pub caller: AsUser,
     /// Whose log, where no branch is checked out
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
@@ -26,6 +31,9 @@ pub(super) struct PullArgs {
 pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     let workspace = context.workspace()?;
     caller::not_apart(&workspace)?;
+    if args.accept {
+        caller::require_user(args.caller.as_user)?;
+    }
     let (_, snapshot) = workspace.current()?;
     if let Some(named) = args.branch.as_ref().filter(|named| !is_branch_name(named)) {
         return Err(Failure::usage(format!(
@@ -48,7 +56,10 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     let attended = caller::is_attended();
     let remote = service::remote(&workspace, named, &branch, Side::Fetch, attended)?;
     let head = workspace.repo.head()?.commit;
-    let pulled = remote.pull(store, &branch, args.keep_mine)?;
+    let pulled = match args.accept {
+        true => remote.accept(store, &branch)?,
+        false => remote.pull(store, &branch, args.keep_mine)?,
+    };
     let is_theirs = pulled.ahead_of.is_none();
     let mut told = PullAnswer::of(
         &workspace.place(),

@@ -73,7 +73,8 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
         remote.note_withheld(&branch, &plan.to)?;
     }
     let is_expected = remote.is_expected(&branch)?;
-    if !args.dry_run && !is_expected && (named.is_some() || args.yes) {
+    let says_so = (named.is_some() || args.yes) && caller::agent_around().is_none();
+    if !args.dry_run && !is_expected && says_so {
         remote.note_allowed(&branch, &plan.to)?;
     }
     if args.dry_run || (plan.is_empty() && key.is_none()) {

@@ -171,7 +171,7 @@ impl PullAnswer {
             findings.push(Finding::new(
                 Code::BranchElsewhere,
                 format!(
-                    "branch `{branch}` of `{remote}` stands at {}, and HEAD does not: `git pull {} {}`, or `cook push`",
+                    "branch `{branch}` of `{remote}` stands at {}, and HEAD does not: `git pull --no-rebase {} {}`, or `cook push`",
                     there.get(..12).unwrap_or(&there),
                     shell_words::quote(&remote),
                     shell_words::quote(&branch)

@@ -142,7 +142,7 @@ fn whose_branch_is_behind_too_is_told_what_was_recorded() {
         .expect_refused("remote_ahead")
         .says("holds #2")
         .says("cook pull")
-        .says("git pull origin main");
+        .says("git pull --no-rebase origin main");
 }
 
 #[test]
@@ -428,6 +428,74 @@ fn a_log_that_was_taken_away_or_set_back_is_named_and_put_back_on_demand() {
     assert_eq!(shared.at(LOG), ended);
     first.cook(&["push", "--restore", "--yes"]).ok();
     assert_eq!(shared.at(LOG), new);
+}
+
+#[test]
+fn a_log_that_was_set_back_and_went_on_is_taken_in_on_demand() {
+    let shared = Shared::make_pushed();
+    let first = &shared.first;
+    let old = shared.at(LOG);
+    let second = shared.another(2);
+    second.cook(&["pull"]).ok();
+    say(first, "seen by the first").ok();
+    first.cook(&["push"]).ok();
+    let mine = tip(first);
+    shared.git(&["update-ref", LOG, &old]);
+    say(&second, "one").ok();
+    say(&second, "two").ok();
+    second.cook(&["push"]).ok();
+    let before = standing(first);
+    first
+        .cook(&["pull"])
+        .fails(3, "remote_log_rewound")
+        .says("cook push --restore")
+        .says("cook pull --accept");
+    first
+        .cook(&["push", "--restore", "--yes"])
+        .expect_refused("remote_ahead");
+    first
+        .cook(&["pull", "--accept"])
+        .expect_refused("user_only")
+        .says("--as-user");
+    first
+        .cook_env(&["pull", "--accept", "--as-user"], "CLAUDECODE", "1")
+        .expect_refused("user_only");
+    assert_eq!(standing(first), before);
+
+    let pulled = first.cook(&["pull", "--accept", "--as-user"]).ok();
+    pulled
+        .says("transitions_set_aside")
+        .says("1 transition of this clone")
+        .says("2 transitions");
+    assert_eq!(tip(first), tip(&second));
+    let kept = log(
+        first,
+        &["for-each-ref", "--format=%(objectname)", "refs/cook/rescue"],
+    )
+    .ok()
+    .out;
+    assert_eq!(kept.trim(), mine);
+    first.cook(&["pull"]).ok();
+    first.cook(&["push"]).ok().says("has everything already");
+    first.cook(&["fsck"]).ok();
+
+    // The same where the log there is simply before what was seen.
+    shared.git(&["update-ref", LOG, &old]);
+    first
+        .cook(&["pull"])
+        .fails(3, "remote_log_rewound")
+        .says("cook pull --accept");
+    first
+        .cook(&["pull", "--accept", "--as-user"])
+        .ok()
+        .says("transitions_set_aside")
+        .says("2 transitions of this clone");
+    assert_eq!(tip(first), old);
+    // Where nothing was set back, it is a pull, and what is only here stays.
+    say(first, "more").ok();
+    let here = tip(first);
+    first.cook(&["pull", "--accept", "--as-user"]).ok();
+    assert_eq!(tip(first), here);
 }
 
 /// The contract came with the clone, the log does not.

@@ -80,6 +80,59 @@ fn with_each_a_transition_counts_when_the_remote_took_it() {
     assert_eq!((standing(first), shared.at(LOG)), before);
 }
 
+/// Whoever pushed it was killed before it could note that the remote took it.
+#[cfg(unix)]
+#[test]
+fn with_each_a_transition_that_the_remote_alone_took_is_taken_in() {
+    use std::os::unix::fs::PermissionsExt;
+    let shared = Shared::make_pushed();
+    set(&shared, "each");
+    let first = &shared.first;
+    let before = number(first);
+    let at = shared.at(LOG);
+    let (started, go) = (first.beside("started"), first.beside("go"));
+    let hook = shared.bare.join("hooks/pre-receive");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let text = format!(
+        "#!/bin/sh\ntouch '{}'\nfor i in $(seq 300); do [ -e '{}' ] && exit 0; sleep 0.1; done\n",
+        started.display(),
+        go.display()
+    );
+    std::fs::write(&hook, text).unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
+        for _ in 0..600 {
+            if is_so() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{what}");
+    };
+    let mut killed = first.cook_command(&["brief", "say", "one", "--as-user"]);
+    killed.stdin(std::process::Stdio::null());
+    killed.stdout(std::process::Stdio::null());
+    killed.stderr(std::process::Stdio::null());
+    let mut killed = killed.spawn().unwrap();
+    wait_for("the push does not begin", &|| started.exists());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    std::fs::write(&go, "").unwrap();
+    wait_for("the remote does not take it", &|| shared.at(LOG) != at);
+    std::fs::remove_file(&hook).unwrap();
+    assert_eq!(number(first), before);
+
+    say(first, "two").ok();
+    assert_eq!(number(first), before + 2);
+    let history = first.read(".agent/brief-history.jsonl");
+    let place = |text: &str| history.find(&format!("\"{text}\""));
+    assert!(
+        place("one").is_some() && place("one") < place("two"),
+        "{history}"
+    );
+    first.cook(&["fsck"]).ok();
+}
+
 #[test]
 fn with_each_the_branch_goes_with_the_log() {
     let shared = Shared::make_pushed();

@@ -211,7 +211,7 @@ impl Remote<'_> {
                     ),
                 )
                 .replace_hints([format!(
-                    "take its commits in: `git pull {} {}`",
+                    "take its commits in: `git pull --no-rebase {} {}`",
                     shell_words::quote(&self.show()),
                     shell_words::quote(branch)
                 )])
@@ -374,7 +374,8 @@ impl Remote<'_> {
                 number(seen)
             ),
         )
-        .hint("where that is right, put it back as it is here: `cook push --restore`")
+        .hint("where the one of this clone is right, put it back as it is here: `cook push --restore`")
+        .hint("where the one there is right, take it as it is; what only this clone has is kept under a ref: `cook pull --accept`")
     }
 }
 

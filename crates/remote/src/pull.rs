@@ -38,6 +38,18 @@ pub struct Pulled {
     pub findings: Vec<Finding>,
 }
 
+/// What becomes of transitions that only this clone has, and of a log that is not the one it has seen
+/// there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// What only this clone has is set aside; another log there is an error.
+    Usual,
+    /// Both are errors.
+    KeepMine,
+    /// The log there is taken as it is.
+    Accept,
+}
+
 impl Remote<'_> {
     /// Takes in what the remote holds for a branch. With `keep_mine` nothing is done where both
     /// sides moved.
@@ -51,6 +63,23 @@ impl Remote<'_> {
         branch: &str,
         keep_mine: bool,
     ) -> Result<Pulled, Failure> {
+        let manner = match keep_mine {
+            true => Manner::KeepMine,
+            false => Manner::Usual,
+        };
+        self.take(store, branch, manner)
+    }
+
+    /// The same where the log there was set back or is another one than this clone has seen: it stands,
+    /// and what only this clone has is set aside.
+    ///
+    /// # Errors
+    /// As [`Remote::pull`], without `remote_log_rewound`.
+    pub fn accept(&self, store: Option<&Store>, branch: &str) -> Result<Pulled, Failure> {
+        self.take(store, branch, Manner::Accept)
+    }
+
+    fn take(&self, store: Option<&Store>, branch: &str, manner: Manner) -> Result<Pulled, Failure> {
         let listing = self.look(branch, Side::Fetch)?;
         let seen = self.find_seen(branch, Side::Fetch)?;
         let Some(there) = &listing.log else {
@@ -79,14 +108,19 @@ impl Remote<'_> {
             findings: Vec::new(),
         };
         if let (Some(store), Some((tip, _))) = (store, &here) {
-            if let Some(seen) = &seen
-                && store.leads_over(seen, &there.commit)?
-            {
+            let later = match &seen {
+                Some(seen) if store.leads_over(seen, &there.commit)? => Some(seen),
+                _ => None,
+            };
+            if let Some(seen) = later.filter(|_| manner != Manner::Accept) {
                 return Err(self.rewound(branch, store, &there.commit, seen));
             }
             if tip.commit == there.commit || store.leads_over(&tip.commit, &there.commit)? {
                 self.note_seen(branch, &there.commit, Side::Fetch)?;
                 pulled.tip = tip.clone();
+                if later.is_some() {
+                    return self.set_back(store, &there.commit, pulled);
+                }
                 pulled.ahead_of = (tip.commit != there.commit).then(|| there.commit.clone());
                 return Ok(pulled);
             }
@@ -96,6 +130,7 @@ impl Remote<'_> {
         let admitted = self.admit(&quarantine, there, &limits)?;
         let theirs = quarantine.open(&admitted)?;
         if let Some(seen) = &seen
+            && manner != Manner::Accept
             && !is_at_or_before(&theirs, &admitted, seen)?
             && !self.was_kept(&theirs, &listing, seen)?
         {
@@ -103,10 +138,12 @@ impl Remote<'_> {
         }
         let mine = match (store, &here) {
             (Some(store), Some((tip, snapshot))) => {
+                let keep_mine = manner == Manner::KeepMine;
                 self.only_here(store, tip, snapshot, &theirs, &admitted, branch, keep_mine)?
             }
             _ => 0,
         };
+        let shared = here.as_ref().map_or(0, |(tip, _)| tip.seq - mine);
         self.replay(&theirs, admitted.find_known().as_deref(), &limits)?;
         quarantine.take_in(&admitted, LOCK_WAIT)?;
         let created;
@@ -123,7 +160,8 @@ impl Remote<'_> {
         let recovered = store.lock(LOCK_WAIT)?.recover()?;
         let moved = recovered.go_on_from(here.as_ref().map(|(tip, _)| tip), &there.commit)?;
         pulled.tip = moved.tip;
-        pulled.transitions = admitted.transitions;
+        // Some of them may lie in the log already: one that was pushed by a process which was killed then.
+        pulled.transitions = pulled.tip.seq - shared;
         pulled.set_aside = moved.set_aside.map(|name| SetAside {
             name,
             transitions: mine,
@@ -139,11 +177,16 @@ impl Remote<'_> {
     /// As [`Remote::pull`].
     pub fn fall_back(&self, store: &Store, branch: &str) -> Result<Pulled, Failure> {
         let mut pulled = self.pull(Some(store), branch, false)?;
-        let Some(there) = pulled.ahead_of.take() else {
-            return Ok(pulled);
-        };
+        match pulled.ahead_of.take() {
+            Some(there) => self.set_back(store, &there, pulled),
+            None => Ok(pulled),
+        }
+    }
+
+    /// Lets the log stand at an earlier transition of its own. What comes after it is kept.
+    fn set_back(&self, store: &Store, there: &str, mut pulled: Pulled) -> Result<Pulled, Failure> {
         let recovered = store.lock(LOCK_WAIT)?.recover()?;
-        let moved = recovered.go_on_from(Some(&pulled.tip), &there)?;
+        let moved = recovered.go_on_from(Some(&pulled.tip), there)?;
         pulled.set_aside = moved.set_aside.map(|name| SetAside {
             name,
             transitions: pulled.tip.seq - moved.tip.seq,
