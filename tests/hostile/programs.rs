@@ -200,6 +200,46 @@ fn settings_lead_to_no_other_worktree() {
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
 }
 
+/// A commit can hold a git directory of any name but `.git`, and a clone brings it with its settings.
+#[test]
+fn a_git_directory_among_the_files_leads_nowhere() {
+    let repo = Repo::with_commit();
+    let (program, trace) = trap(&repo);
+    let outside = repo.outside();
+    repo.git(&["init", "-q", "--bare", "x"]);
+    repo.write("x/sub/a.txt", "a\n");
+    for worktree in ["sub", outside.to_str().unwrap()] {
+        for (name, value) in [
+            ("core.bare", "false"),
+            ("core.worktree", worktree),
+            ("remote.origin.url", "/nowhere"),
+            ("remote.origin.uploadpack", &program),
+            ("remote.origin.receivepack", &program),
+        ] {
+            repo.git(&["config", "--file", "x/config", name, value]);
+        }
+        for dir in ["x", "x/sub"] {
+            for words in [
+                &["init", "--mission", "m"][..],
+                &["verify", "--from", "origin"],
+                &["step", "--from", "origin"],
+                &["pull"],
+                &["push"],
+            ] {
+                let words = [&["-C", dir], words].concat();
+                repo.cook(&words).fails(3, "bare_repository");
+            }
+            for words in commands::all() {
+                let words = [&["-C", dir], *words].concat();
+                assert!(call(&repo, &words).is_some(), "{words:?} takes too long");
+                let traced = fs::read_to_string(&trace).unwrap_or_default();
+                assert!(traced.is_empty(), "{words:?}: {traced}");
+            }
+        }
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    }
+}
+
 /// An archive brings its git directory with it, and with it what its maker trusted.
 #[test]
 fn what_another_user_trusted_is_nobody_s_word() {

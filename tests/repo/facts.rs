@@ -271,6 +271,8 @@ fn submodules_and_their_superproject() {
     let commit = repo.head().unwrap().commit.unwrap();
     assert_eq!(repo.entry(&commit, "lib").unwrap(), Entry::Submodule);
     agrees(&scratch.path("lib"));
+    let own = scratch.path(".git/modules/lib");
+    assert_eq!(expect_refused(&own), Code::BareRepository);
     scratch.write("lib/a.txt", "dirty");
     assert_eq!(repo.status().unwrap().worktree.dirty, ["lib"]);
     scratch.git(&["config", "submodule.lib.ignore", "all"]);
@@ -401,6 +403,63 @@ fn what_is_no_repository_to_work_in() {
         Repo::discover(&outer.path("other")).unwrap().root(),
         outer.root
     );
+}
+
+/// Whoever tracks files may track a git directory among them, with settings of theirs; none can be
+/// tracked that is named `.git`.
+#[test]
+fn a_git_directory_among_the_files_is_no_place_to_work_in() {
+    let other = Scratch::new();
+    let scratch = Scratch::new();
+    scratch.git(&["init", "-q", "--bare", "x"]);
+    scratch.write("x/sub/f", "f\n");
+    let set = |name: &str, value: &str| {
+        scratch.git(&["config", "--file", "x/config", name, value]);
+    };
+    set("core.bare", "false");
+    for worktree in ["sub", "..", ".", other.root.to_str().unwrap()] {
+        set("core.worktree", worktree);
+        for dir in ["x", "x/sub", "x/refs"] {
+            let code = expect_refused(&scratch.path(dir));
+            assert_eq!(code, Code::BareRepository, "{worktree} {dir}");
+        }
+    }
+    // Its own is no other place.
+    for dir in [".git", ".git/refs"] {
+        let repo = Repo::discover(&scratch.path(dir)).unwrap();
+        assert_eq!(repo.root(), scratch.root);
+    }
+    // At the root too what is named `.git` counts.
+    scratch.write("HEAD", "ref: refs/heads/other\n");
+    for dir in ["objects", "refs"] {
+        std::fs::create_dir(scratch.path(dir)).unwrap();
+    }
+    assert_eq!(scratch.repo().git_dir(), scratch.path(".git"));
+}
+
+#[test]
+fn a_git_directory_may_lie_elsewhere() {
+    let source = Scratch::new();
+    let source = source.root.to_str().unwrap();
+    let home = Scratch::empty();
+    home.git(&["clone", "-q", "--bare", source, ".bare"]);
+    home.write(".git", "gitdir: ./.bare\n");
+    home.git(&["worktree", "add", "-q", "-b", "work", "work"]);
+    home.git(&["worktree", "add", "-q", "-b", "inside", ".bare/inside"]);
+    home.git(&[
+        "clone",
+        "-q",
+        "--separate-git-dir=apart.git",
+        source,
+        "apart",
+    ]);
+    for dir in ["work", ".bare/inside", "apart"] {
+        assert_eq!(agrees(&home.path(dir)).root(), home.path(dir));
+    }
+    for dir in [".", ".bare", "apart.git"] {
+        let code = expect_refused(&home.path(dir));
+        assert_eq!(code, Code::BareRepository, "{dir}");
+    }
 }
 
 #[test]

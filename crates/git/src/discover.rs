@@ -24,6 +24,11 @@ fn discover(dir: &Path) -> Result<Repo, RepoError> {
         .canonicalize()
         .map_err(|_| RepoError::NotARepository(dir.to_owned()))?;
     let place = nearest(&start).ok_or(RepoError::NotARepository(start))?;
+    // Whoever tracks files may track a git directory among them, with settings of theirs: only
+    // what no commit can hold, an entry named `.git`, leads to one.
+    if !holds_git(&place) {
+        return Err(RepoError::Bare(place));
+    }
     special::check(&place)?;
     let none: [&OsStr; 0] = [];
     let opened = match Repository::open_ext(&place, RepositoryOpenFlags::NO_SEARCH, none) {
@@ -31,8 +36,11 @@ fn discover(dir: &Path) -> Result<Repo, RepoError> {
         Err(error) => by_program(&place).map_err(|refused| explain(refused, &error, &place))?,
     };
     is_led_astray(&opened)?;
+    if opened.git_dir == real(&place)? {
+        return Err(RepoError::Bare(place));
+    }
     // A setting of a repository's own does not make another directory its worktree.
-    if place.join(".git").symlink_metadata().is_ok() && opened.root != real(&place)? {
+    if opened.root != real(&place)? {
         return Err(RepoError::Elsewhere(place.join(".git"), opened.root));
     }
     Ok(opened)
@@ -49,13 +57,18 @@ fn is_led_astray(repo: &Repo) -> Result<(), RepoError> {
     }
 }
 
-/// The first directory upwards that holds a `.git`, or that is a git dir itself.
+/// The first directory upwards that holds a `.git`, or that is a git dir of another name.
 fn nearest(start: &Path) -> Option<PathBuf> {
     start
         .ancestors()
         .take_while(|dir| same_device(start, dir))
-        .find(|dir| is_git_dir(&dir.join(".git")) || dir.join(".git").is_file() || is_git_dir(dir))
+        .find(|dir| holds_git(dir) || !dir.ends_with(".git") && is_git_dir(dir))
         .map(Path::to_owned)
+}
+
+fn holds_git(dir: &Path) -> bool {
+    let git = dir.join(".git");
+    git.is_file() || is_git_dir(&git)
 }
 
 #[cfg(unix)]

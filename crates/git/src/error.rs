@@ -16,8 +16,8 @@ pub enum RepoError {
     /// A git dir that is no linked worktree's says that it is one.
     #[error("`{}` leads to another repository", .0.display())]
     Astray(PathBuf),
-    /// No worktree.
-    #[error("`{}` is a bare repository", .0.display())]
+    /// No worktree: bare, or a git dir that no `.git` of a worktree leads to.
+    #[error("`{}` is a git directory, not a worktree", .0.display())]
     Bare(PathBuf),
     /// Another user's, and not listed as safe.
     #[error("the repository at `{}` belongs to another user", .0.display())]

@@ -15,7 +15,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Settings that every call of git gets.
-pub(super) const ALWAYS: [&str; 11] = [
+pub(super) const ALWAYS: [&str; 12] = [
+    // A git dir among the files of a commit brings settings of whoever wrote it.
+    "safe.bareRepository=explicit",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.editor=:",
