@@ -115,15 +115,22 @@ fn tap(line: &str) -> Named {
     make_named(name, if is_aside { Ignored } else { outcome })
 }
 
-/// `name # SKIP why`, `name # TODO`: the name, and whether the test was set aside.
+/// `name # SKIP why`, `name # Skipped: why`, `name # TODO`: the name, and whether the test was set
+/// aside. `\#` stands for a `#` of the name.
 fn without_directive(name: &str) -> (&str, bool) {
-    let Some((before, directive)) = name.split_once(" # ") else {
-        return (name, false);
+    let is_aside = name.match_indices(" #").any(|(at, mark)| {
+        let word = name[at + mark.len()..].trim_start().get(..4);
+        word.is_some_and(|word| {
+            ["skip", "todo"]
+                .iter()
+                .any(|aside| word.eq_ignore_ascii_case(aside))
+        })
+    });
+    let end = match is_aside {
+        true => name.find(" #"),
+        false => name.find(" # "),
     };
-    let word = directive.split_whitespace().next().unwrap_or_default();
-    let words = ["skip", "todo"];
-    let is_aside = words.iter().any(|known| word.eq_ignore_ascii_case(known));
-    (before, is_aside)
+    (end.map_or(name, |end| &name[..end]), is_aside)
 }
 
 /// `#   Failed test 'name'`
@@ -268,7 +275,7 @@ fn read_marked(line: &str) -> Named {
     if !name.starts_with(' ') || name == " failing tests:" {
         return None;
     }
-    let (name, is_aside) = without_directive(name.trim());
+    let (name, is_aside) = without_message(name.trim());
     let outcome = if is_aside { Ignored } else { outcome };
     let name = name
         .strip_prefix("skipped ")
@@ -280,6 +287,17 @@ fn read_marked(line: &str) -> Named {
         _ => name,
     };
     make_named(without_time(name), outcome)
+}
+
+/// The same of a marked line: behind the time stands why a test was set aside, in anybody's words.
+fn without_message(name: &str) -> (&str, bool) {
+    let mut places = name.match_indices(" # ").map(|(at, _)| &name[..at]);
+    match places.find(|before| without_time(before) != *before) {
+        Some(before) => (before, true),
+        // A method is often named by its `#` in what describes it.
+        None if !name.contains(" # ") => (name, false),
+        None => without_directive(name),
+    }
 }
 
 fn is_time(text: &str) -> bool {

@@ -1,8 +1,10 @@
 //! Test results in a gate's output: what the common runners print, and JUnit XML
 //! or JSON lines among it. Pure.
 
-use super::forms::TestOutcome::{self, Failed, Ignored, Passed};
+use super::forms::TestOutcome::{self, Failed, Passed};
 use super::forms::{Named, of_line, unittest_name, unittest_outcome};
+use super::junit::read_cases;
+use super::tap::is_cut_off;
 
 use cook_core::diagnostic::without_escapes;
 use std::collections::BTreeSet;
@@ -28,7 +30,10 @@ pub fn test_outcomes(output: &str) -> Vec<(String, TestOutcome)> {
             .filter(|(_, rest)| rest.is_empty())
             .map(|(name, _)| name);
     }
-    found.extend(junit(&plain));
+    found.extend(read_cases(&plain));
+    if is_cut_off(&plain) {
+        found.retain(|(_, outcome)| *outcome != Passed);
+    }
     found
 }
 
@@ -72,67 +77,9 @@ pub(super) fn names(full: &str, name: &str) -> bool {
             .is_some_and(|before| BETWEEN.iter().any(|mark| before.ends_with(mark)))
 }
 
-/// `<testcase name=… classname=…>` elements of a JUnit report.
-fn junit(text: &str) -> Vec<(String, TestOutcome)> {
-    let mut found = Vec::new();
-    for part in text.split("<testcase").skip(1) {
-        let Some((tag, rest)) = split_tag(part) else {
-            continue;
-        };
-        let body = if tag.ends_with('/') {
-            ""
-        } else {
-            rest.split("</testcase>").next().unwrap_or_default()
-        };
-        let outcome = if body.contains("<failure") || body.contains("<error") {
-            Failed
-        } else if body.contains("<skipped") {
-            Ignored
-        } else {
-            Passed
-        };
-        if let Some(name) = attribute(tag, "name") {
-            let full = match attribute(tag, "classname") {
-                Some(class) if !class.is_empty() => format!("{class}::{name}"),
-                _ => name,
-            };
-            found.push((full, outcome));
-        }
-    }
-    found
-}
-
-/// Splits behind the tag's `>`, which may also stand within quotes.
-fn split_tag(text: &str) -> Option<(&str, &str)> {
-    let mut quote = None;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (None, '>') => return Some((&text[..at], &text[at + 1..])),
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), _) if open == c => quote = None,
-            _ => {}
-        }
-    }
-    None
-}
-
-fn attribute(tag: &str, name: &str) -> Option<String> {
-    let mut rest = tag;
-    loop {
-        let (before, after) = rest.split_once(&format!("{name}="))?;
-        let quote = after.chars().next()?;
-        let (value, behind) = after.get(1..)?.split_once(quote)?;
-        if before.ends_with(char::is_whitespace) {
-            let value = value.replace("&quot;", "\"").replace("&apos;", "'");
-            let value = value.replace("&lt;", "<").replace("&gt;", ">");
-            return Some(value.replace("&amp;", "&"));
-        }
-        rest = behind;
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::forms::TestOutcome::Ignored;
     use super::*;
     use std::collections::BTreeSet;
 
@@ -230,6 +177,27 @@ mod tests {
             ("ok 1 - adds up", "adds up", Passed),
             ("not ok 2 - adds up", "adds up", Failed),
             ("ok 3 - adds up # SKIP why", "adds up", Ignored),
+            ("ok 3 - adds up # SKIP: why", "adds up", Ignored),
+            ("ok 3 - adds up # SKIPPED", "adds up", Ignored),
+            ("ok 3 - adds up # Skipped for now", "adds up", Ignored),
+            ("ok 3 - adds up # skipping", "adds up", Ignored),
+            ("ok 3 - adds up # TODO: x", "adds up", Ignored),
+            ("ok 3 - adds up #SKIP", "adds up", Ignored),
+            ("ok 3 - adds up #  todo", "adds up", Ignored),
+            ("ok 3 - adds # two # skip why", "adds", Ignored),
+            ("not ok 3 - adds up # TODO", "adds up", Ignored),
+            (
+                "ok 3 - skips a TODO in C# too",
+                "skips a TODO in C# too",
+                Passed,
+            ),
+            ("ok 3 - reads \\# skip", "reads \\# skip", Passed),
+            ("ok 3 - adds up # in 5 ms", "adds up", Passed),
+            ("  \u{2714} one (0.5ms) # skip: why", "one", Ignored),
+            ("  \u{2714} one (0.5ms) # SKIPPED", "one", Ignored),
+            ("\u{2714} two (0.5ms) # write it", "two", Ignored),
+            ("\u{2714} two (0.5ms) # TODO", "two", Ignored),
+            ("  \u{2713} #skip skips (5 ms)", "#skip skips", Passed),
             ("  \u{2713} adds up (5 ms)", "adds up", Passed),
             (
                 "  \u{1b}[32m\u{2714}\u{1b}[0m adds up (1.2ms)",
@@ -381,6 +349,65 @@ mod tests {
             expected.map(|(name, outcome)| (name.to_owned(), outcome))
         );
         assert!(test_outcomes("<testcase name=").is_empty());
+    }
+
+    #[test]
+    fn what_junit_calls_neither_run_nor_passed_is_no_pass() {
+        for (case, outcome) in [
+            (
+                r#"<testcase name="a" status="run" result="completed"/>"#,
+                Passed,
+            ),
+            (r#"<testcase name="a" status="Passed"></testcase>"#, Passed),
+            (r#"<testcase name="a" status="notrun"/>"#, Ignored),
+            (
+                r#"<testcase name="a" status="run" result="suppressed"/>"#,
+                Ignored,
+            ),
+            (
+                r#"<testcase name="a" status="run" result="skipped"/>"#,
+                Ignored,
+            ),
+            (r#"<testcase name="a" status="disabled"/>"#, Ignored),
+            (r#"<testcase name="a" result="Failed"/>"#, Failed),
+            (r#"<testcase name="a" executed="False"/>"#, Ignored),
+            (r#"<testcase name="a"><disabled/></testcase>"#, Ignored),
+            (
+                r#"<testcase classname=" status='run'" name="a" status="notrun"/>"#,
+                Ignored,
+            ),
+            (
+                r#"<testcase name="a"><system-out><![CDATA[<skipped/>]]></system-out></testcase>"#,
+                Passed,
+            ),
+        ] {
+            let found = test_outcomes(case);
+            let [(name, how)] = &found[..] else {
+                panic!("{case}: {found:?}");
+            };
+            assert!(name.ends_with('a') && *how == outcome, "{case}: {found:?}");
+        }
+        for text in [
+            r#"<testsuite><!-- <testcase name="a"/> --></testsuite>"#,
+            r#"<testsuite><!-- <testcase name="a"/>"#,
+            r#"<system-out><![CDATA[<testcase name="a"/>]]></system-out>"#,
+        ] {
+            assert_eq!(test_outcomes(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn an_output_of_tap_that_did_not_end_proves_no_test() {
+        let whole = "1..2\nok 1 - adds\nok 2 - mul\n";
+        assert_eq!(test_outcomes(whole).len(), 2);
+        for output in [
+            "1..7\nok 1 - adds\nok 2 - mul\n",
+            "1..2\nok 1 - adds\nok 2 - mul\nBail out!\n",
+        ] {
+            assert_eq!(test_outcomes(output), [], "{output}");
+        }
+        let failed = test_outcomes("1..3\nok 1 - adds\nnot ok 2 - mul\n");
+        assert_eq!(failed, [("mul".to_owned(), Failed)]);
     }
 
     #[test]

@@ -197,14 +197,20 @@ impl Sources<'_> {
         }
         let said = self.read_output(receipt)?;
         let begins = text.chars().count() >= BEGINNING;
+        // A beginning leaves out that the test was set aside.
+        let is_aside = |at: usize| {
+            let named = said.lines.get(at).and_then(|line| of_line(line));
+            named.is_some_and(|(_, outcome)| outcome == TestOutcome::Ignored)
+        };
         let find = |text: &str, as_shown: fn(&str) -> String| {
             let lines = said.lines.iter().map(|line| as_shown(line));
             let lines: Vec<String> = lines.collect();
             let whole = lines.iter().position(|line| line == text);
             whole.or_else(|| {
-                lines
-                    .iter()
-                    .position(|line| begins && line.starts_with(text))
+                let mut places = lines.iter().enumerate();
+                let place =
+                    places.find(|(at, line)| begins && line.starts_with(text) && !is_aside(*at));
+                place.map(|(at, _)| at)
             })
         };
         // A prompt shows tags with other brackets.
