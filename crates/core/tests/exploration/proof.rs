@@ -5,6 +5,7 @@ use super::events::{Bounds, claim, reconcile};
 use super::walk::Walk;
 use super::world::Touch;
 use cook_core::diagnostic::Code;
+use cook_core::machine::Verdict;
 use cook_core::model::{
     ChangedSlice, Count, Decision, Event, Evidence, EvidenceClaim, PlanBlock, SliceStatus,
 };
@@ -92,4 +93,47 @@ fn proof_that_is_lost_is_not_given_anew_without_new_work() {
     walk.take(given);
     let slice = walk.snapshot.plan.slice("a").unwrap();
     assert_eq!(slice.status, SliceStatus::Planned);
+}
+
+#[test]
+fn proof_does_not_move_onto_that_of_another_criterion() {
+    let mut walk = Walk::new(TWO);
+    walk.accept_first(vec![claim("a", "a1", "good"), claim("a", "a2", "overlap")]);
+    let slice = walk.snapshot.plan.slice_mut("a").unwrap();
+    let Evidence::Record(record) = &mut slice.evidence[0] else {
+        panic!("{slice:?}");
+    };
+    record.anchor = "overlap:a:a1".to_owned();
+    walk.mood.stored = Verdict::Moved;
+    walk.refuse(walk.select_second_with(Vec::new()), Code::EvidenceChanged);
+    walk.take(walk.select_second_with(vec![claim("a", "a1", "good")]));
+}
+
+#[test]
+fn one_entry_does_not_prove_two_slices() {
+    let entry = |slice: &str, criterion: &str| EvidenceClaim {
+        anchor: "entry:l.bin".to_owned(),
+        ..claim(slice, criterion, "good")
+    };
+    let mut walk = Walk::new(TWO);
+    walk.accept_first(vec![entry("a", "a1"), claim("a", "a2", "good")]);
+    walk.take(walk.select_second_with(Vec::new()));
+    walk.own_commit();
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(walk.report_audited());
+    let accepting = |evidence| {
+        walk.reground(|block| {
+            block.reconcile = reconcile("b", Decision::Accepted);
+            block.evidence = evidence;
+        })
+    };
+    let shared = accepting(vec![entry("b", "b1"), claim("b", "b2", "good")]);
+    walk.clone().refuse(shared, Code::EvidenceShared);
+    let both = accepting(vec![
+        entry("b", "b1"),
+        claim("b", "b2", "good"),
+        entry("a", "a1"),
+    ]);
+    walk.refuse(both, Code::EvidenceShared);
 }
