@@ -117,8 +117,8 @@ impl Public {
         for secret in find_secrets(text) {
             let digest = hex(&Sha256::digest(secret.as_bytes()));
             let id = digest.get(..ID).unwrap_or(&digest).to_owned();
-            let begin: String = secret.chars().take(SHOWN).collect();
             let length = secret.chars().count();
+            let begin: String = secret.chars().take(SHOWN.min(length / 4)).collect();
             let what = format!("{id}: `{begin}…`, {length} characters");
             let finding = Finding::new(Code::SecretFound, what).at(place());
             self.secrets.insert(id, finding);
@@ -128,7 +128,7 @@ impl Public {
 
 /// Digits of the id of what looks like a secret.
 const ID: usize = 12;
-/// Characters of it that are shown.
+/// Characters of it that are shown at most.
 const SHOWN: usize = 4;
 
 /// Looks into all that a push would make public.

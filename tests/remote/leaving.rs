@@ -241,3 +241,27 @@ fn a_remote_that_only_the_settings_name_gets_nothing_unasked() {
         assert_ne!(refs(), before, "{sync}");
     }
 }
+
+#[test]
+fn a_secret_that_an_address_or_a_name_tells_does_not_leave() {
+    let shared = Shared::make_pushed();
+    let first = &shared.first;
+    // What only looks like one leaves.
+    say(
+        first,
+        "see https://example.org:8080/a, TOKEN=$TOKEN and https://user:password@example.org",
+    )
+    .ok();
+    first.cook(&["push"]).ok();
+    let before = shared.at(LOG);
+    say(first, "clone https://bob:hunter2hunter2@example.org/r.git").ok();
+    let refused = first.cook(&["push"]).expect_refused("secret_found");
+    assert!(!refused.err.contains("hunter2hunter2"), "{}", refused.err);
+    say(first, "try PGPASSWORD=another2another psql").ok();
+    first
+        .cook(&["push"])
+        .expect_refused("secret_found")
+        .says("transition 3")
+        .says("transition 4");
+    assert_eq!(shared.at(LOG), before);
+}

@@ -15,6 +15,7 @@ mod found;
 mod left;
 mod listen;
 mod meter;
+mod named;
 mod preset;
 mod redact;
 mod report;

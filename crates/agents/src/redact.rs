@@ -1,16 +1,18 @@
 //! Takes secrets out of what is kept: those of the usual shapes, and the values of this
 //! process's own variables whose names say that they are secret.
 
+use crate::named::find_named;
 use cook_core::diagnostic::{self, REDACTED, find_tokens, texts, without_tokens};
 use serde_json::Value;
 
 /// Endings of the names of variables that hold a secret.
-const SECRET_NAMES: [&str; 6] = [
+const SECRET_NAMES: [&str; 7] = [
     "_KEY",
     "_TOKEN",
     "_SECRET",
-    "_PASSWORD",
-    "_PASSWD",
+    "PASSWORD",
+    "PASSWD",
+    "_PAT",
     "_CREDENTIALS",
 ];
 
@@ -37,12 +39,14 @@ pub fn redact_data(value: &mut Value) {
     }
 }
 
-/// What can be nothing but a secret: tokens, private keys, the values of this process's own.
+/// What is hardly anything but a secret: tokens, private keys, the values of this process's own, and what
+/// an address or a name tells.
 pub fn find_secrets(text: &str) -> Vec<String> {
     let decoded = texts(text);
     let holds = |value: &String| decoded.iter().any(|text| text.contains(value.as_str()));
     let mut found: Vec<String> = own().filter(holds).collect();
     found.extend(find_tokens(text));
+    found.extend(decoded.iter().flat_map(|text| find_named(text)));
     found
 }
 

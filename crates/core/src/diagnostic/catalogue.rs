@@ -250,7 +250,7 @@ codes! {
     InboxRefused "inbox_refused" Finding Warning "a file in the inbox was set aside", "look at the named file, beside it under `.refused`";
     RecordNotRecomputable "record_not_recomputable" Finding Error "a report on record is not what its session answered", "run `cook show` on the transition";
     FactsContradicted "facts_contradicted" Finding Error "the log says of a commit what git does not", "ask whoever may write this log; `cook show` on the transition has what it says";
-    LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
+    LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck` where the log was written; of one that was fetched (`--from`), ask whoever may push there";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "copy the named object back from a copy of `<git dir>/cook/log.git`, then run `cook fsck`";
     LogRewound "log_rewound" Finding Error "the log's branch stands before a transition that the worktree has shown", "`cook next` prints the command that brings the later transitions back";
     TransitionsSetAside "transitions_set_aside" Finding Warning "transitions that the remote lacks were set aside", "look at them with the command that the message names; do their work again where it still counts";
