@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 const RETRIES: usize = 3;
 
 /// Beginnings of refs that lead to transitions without being a worktree's.
-const CHAINS: [&str; 3] = ["cook/", "remotes/", "taken/"];
+const CHAINS: [&str; 5] = ["allowed/", "cook/", "remotes/", "taken/", "withheld/"];
 
 /// Largest file of `.agent/` that may stand in for a lost object.
 const MAX_DOCUMENT: u64 = 64 << 20;
