@@ -80,7 +80,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     if args.dry_run || (plan.is_empty() && key.is_none()) {
         return answer(done);
     }
-    let is_named = named.is_some() || is_expected;
+    let is_named = named.is_some() || is_expected || remote.is_usual(&branch)?;
     if plan.is_first() || !is_named {
         confirm(context, &done, &public, &plan, is_named, args.yes)?;
     }

@@ -70,8 +70,11 @@ impl Remote<'_> {
         Ok(self.find_seen(branch, Side::Push)?.is_some() && self.is_usual(branch)?)
     }
 
-    /// Whether it is where git would go for that branch.
-    fn is_usual(&self, branch: &str) -> Result<bool, Failure> {
+    /// Whether it is where git would go for that branch, by this clone's own settings.
+    ///
+    /// # Errors
+    /// git that does not answer.
+    pub fn is_usual(&self, branch: &str) -> Result<bool, Failure> {
         let own = self.key(Side::Push)?;
         for side in [Side::Push, Side::Fetch] {
             let Some(usual) = self.find_usual(branch, side) else {
