@@ -22,7 +22,7 @@ pub(super) struct PullArgs {
     #[arg(long, conflicts_with = "keep_mine")]
     pub accept: bool,
     #[command(flatten)]
-    pub caller: AsUser,
+    pub as_user: AsUser,
     /// Whose log, where no branch is checked out
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
@@ -32,7 +32,7 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     let workspace = context.workspace()?;
     caller::not_apart(&workspace)?;
     if args.accept {
-        caller::require_user(args.caller.as_user)?;
+        caller::require_user(args.as_user.as_user)?;
     }
     let (_, snapshot) = workspace.current()?;
     if let Some(named) = args.branch.as_ref().filter(|named| !is_branch_name(named)) {

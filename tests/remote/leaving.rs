@@ -185,7 +185,18 @@ fn what_is_no_commit_where_commits_are_kept_is_named() {
         .fails(3, "remote_log_refused")
         .says("is a blob")
         .says(&remove);
-    shared.git(&["tag", "-a", "-m", "x", "x", "main"]);
+    shared.git(&[
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@example.org",
+        "tag",
+        "-a",
+        "-m",
+        "x",
+        "x",
+        "main",
+    ]);
     let tag = shared.git(&["rev-parse", "refs/tags/x"]);
     shared.git(&["update-ref", KEEP, &tag]);
     first
