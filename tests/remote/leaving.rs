@@ -203,8 +203,14 @@ fn what_is_no_commit_where_commits_are_kept_is_named() {
         .cook(&["push"])
         .fails(3, "remote_log_refused")
         .says("is a tag");
+    let text = first.read(".agent/cook.toml") + "\n[log]\nsync = \"each\"\n";
+    first.write(".agent/cook.toml", text);
+    first.commit("Let the log travel by itself", None);
     first.git(&["push", "-q", "origin", &format!(":{KEEP}")]);
     first.cook(&["push"]).ok().says(KEEP);
+    // A transition does not wait for what is kept beside it.
+    shared.git(&["update-ref", KEEP, &tag]);
+    say(first, "one").ok().says("push_pending").says("is a tag");
 }
 
 /// The settings come with the branch, from whoever may push it.

@@ -114,9 +114,14 @@ impl Remote<'_> {
         let listing = self.look(offer.branch, Side::Push)?;
         let done = self.plan_done(offer.store, &listing, offer.snapshot, offer.to)?;
         plan.updates.extend(done);
-        self.plan_keep(&listing, &loose, offer.head, plan)?;
-        let Err(failure) = may_leave(&plan.kept) else {
-            return Ok(Vec::new());
+        let kept = match self.plan_keep(&listing, &loose, offer.head, plan) {
+            Ok(()) => may_leave(&plan.kept),
+            Err(failure) => Err(failure),
+        };
+        let failure = match kept {
+            Ok(()) => return Ok(Vec::new()),
+            Err(failure) if failure.code == Code::Interrupted => return Err(failure),
+            Err(failure) => failure,
         };
         plan.leave_out_kept();
         let what = format!(
