@@ -6,6 +6,8 @@ use crate::git::plain_git;
 use crate::rooms::count_bytes_below;
 use crate::shown::{Shown, TakenFrom, complaint};
 use cook_os::disk::{self, Links};
+use git2::Reference;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,20 +29,20 @@ pub(crate) fn hold(shown: &Shown) -> Result<(), RoomError> {
         }
         TakenFrom::Submodule {
             place: Some(place), ..
-        } => receive(shown, place),
+        } => receive(shown, place, &list_sent(shown, place)?),
         TakenFrom::Clone(place) => {
             check_refs(shown)?;
             check_indexes(shown)?;
-            check_sender(shown, place)?;
-            receive(shown, place)
+            let sent = list_sent(shown, place)?;
+            check_sender(shown, &sent)?;
+            receive(shown, place, &sent)
         }
     }
 }
 
-/// What the history begins from: the commit and the tags.
-fn tips(shown: &Shown) -> String {
-    let tags = shown.refs.iter().filter(|(name, _)| is_tag(name));
-    let mut ids: Vec<&str> = tags.map(|(_, id)| &**id).collect();
+/// What the history begins from: the commit, and what is named besides.
+fn tips<'s>(shown: &'s Shown, refs: impl Iterator<Item = &'s (String, String)>) -> String {
+    let mut ids: Vec<&str> = refs.map(|(_, id)| &**id).collect();
     ids.push(&shown.commit);
     ids.sort_unstable();
     ids.dedup();
@@ -51,8 +53,9 @@ fn is_tag(name: &str) -> bool {
     name.starts_with("refs/tags/")
 }
 
-/// By the same way as to any clone: what is not sent, or not whole, is told so wherever it stands.
-fn receive(shown: &Shown, place: &Path) -> Result<(), RoomError> {
+/// By the same way as to any clone, which takes all branches: what is not sent, or not whole, is told
+/// so wherever it stands. It costs a copy of what they hold, once for each room.
+fn receive(shown: &Shown, place: &Path, sent: &[(String, String)]) -> Result<(), RoomError> {
     let sender = format!("--upload-pack={SENDER}");
     let mut asked = vec![
         "fetch-pack",
@@ -64,12 +67,14 @@ fn receive(shown: &Shown, place: &Path) -> Result<(), RoomError> {
     asked.extend(["--check-self-contained-and-connected", &sender]);
     let mut asked: Vec<&OsStr> = asked.into_iter().map(OsStr::new).collect();
     asked.push(place.as_os_str());
-    let captured = shown.ask(false, &asked, tips(shown))?;
+    let captured = shown.ask(false, &asked, tips(shown, sent.iter()))?;
     match captured.success() {
         true => Ok(()),
         false => {
             let said = complaint(&captured);
-            Err(shown.not_reproducible(format!("its history cannot be cloned: {said}")))
+            Err(shown.not_reproducible(format!(
+                "its history, all branches and tags, cannot be cloned: {said}"
+            )))
         }
     }
 }
@@ -86,7 +91,8 @@ fn copy(shown: &Shown) -> Result<(), RoomError> {
         "--no-use-bitmap-index",
         "objects/pack/pack",
     ];
-    let captured = shown.ask(true, &asked.map(OsStr::new), tips(shown))?;
+    let tags = shown.refs.iter().filter(|(name, _)| is_tag(name));
+    let captured = shown.ask(true, &asked.map(OsStr::new), tips(shown, tags))?;
     if !captured.success() {
         return Err(failed(complaint(&captured)));
     }
@@ -200,8 +206,8 @@ fn lies(place: &Path, how: &str) -> String {
     format!("`{place}` does not tell the truth, remove it: {how}")
 }
 
-/// A clone is shown the tags that the room shows, HEAD, and no ref that leads nowhere.
-fn check_sender(shown: &Shown, place: &Path) -> Result<(), RoomError> {
+/// Names and ids of the refs that a clone is shown and takes, none of which keeps it from being made.
+fn list_sent(shown: &Shown, place: &Path) -> Result<Vec<(String, String)>, RoomError> {
     let sender = format!("--upload-pack={SENDER}");
     let asked = ["ls-remote", "--quiet", &sender].map(OsStr::new);
     let asked = [&asked[..], &[place.as_os_str()]].concat();
@@ -211,26 +217,48 @@ fn check_sender(shown: &Shown, place: &Path) -> Result<(), RoomError> {
         return Err(shown.not_reproducible(format!("no clone can be made: {said}")));
     }
     let text = String::from_utf8_lossy(&captured.stdout);
-    let listed: Vec<(&str, &str)> = text
-        .lines()
-        .filter_map(|line| line.split_once('\t'))
+    let listed = text.lines().filter_map(|line| line.split_once('\t'));
+    // A clone passes over names that git itself would not give.
+    let is_taken = |name: &str| {
+        name == "HEAD"
+            || (is_tag(name) || name.starts_with("refs/heads/")) && Reference::is_valid_name(name)
+    };
+    let sent: Vec<(String, String)> = listed
+        .filter(|(_, name)| is_taken(name))
+        .map(|(id, name)| (name.to_owned(), id.to_owned()))
         .collect();
-    // A clone asks for these, by the ids that it is shown.
-    let is_asked = |name: &str| name == "HEAD" || is_tag(name) || name.starts_with("refs/heads/");
     let is_null = |id: &str| id.bytes().all(|byte| byte == b'0');
-    let mut asked = listed.iter().filter(|(_, name)| is_asked(name));
-    if let Some((_, name)) = asked.find(|(id, _)| is_null(id)) {
+    if let Some((name, _)) = sent.iter().find(|(_, id)| is_null(id)) {
         return Err(shown.not_reproducible(format!(
             "`{name}` names no object, and no clone can be made: remove it"
         )));
     }
+    if let Some((above, name)) = find_in_the_way(&sent) {
+        return Err(shown.not_reproducible(format!(
+            "`{above}` and `{name}` exclude each other, and no clone can be made: remove one of them"
+        )));
+    }
+    Ok(sent)
+}
+
+/// A ref whose name is a directory of another's: a list of packed refs can hold both, no clone can.
+fn find_in_the_way(refs: &[(String, String)]) -> Option<(&str, &str)> {
+    let names: BTreeSet<&str> = refs.iter().map(|(name, _)| &**name).collect();
+    names.iter().find_map(|name| {
+        let mut above = name.match_indices('/').map(|(at, _)| &name[..at]);
+        Some((above.find(|above| names.contains(above))?, *name))
+    })
+}
+
+/// A clone is shown the tags that the room shows, and HEAD.
+fn check_sender(shown: &Shown, sent: &[(String, String)]) -> Result<(), RoomError> {
     let tags = shown
         .refs
         .iter()
         .map(|(name, _)| &**name)
         .filter(|name| is_tag(name));
     let hidden = ["HEAD"].into_iter().chain(tags);
-    let mut hidden = hidden.filter(|name| !listed.iter().any(|(_, other)| other == name));
+    let mut hidden = hidden.filter(|name| !sent.iter().any(|(other, _)| other == name));
     match hidden.next() {
         None => Ok(()),
         Some(name) => Err(shown.not_reproducible(format!(

@@ -513,7 +513,35 @@ fn a_clone_s_own_ways_with_files_are_the_room_s() {
 #[test]
 fn what_keeps_a_sender_from_sending_a_clone_is_named() {
     type Setting = fn(&Project);
-    let cases: [(&str, &str, Setting); 9] = [
+    let cases: [(&str, &str, Setting); 12] = [
+        (
+            "a file of another branch that holds something else",
+            "all branches and tags, cannot be cloned",
+            |project| {
+                project.git(&["checkout", "-q", "-b", "side"]);
+                project.write("side.txt", "side\n");
+                project.commit();
+                project.git(&["checkout", "-q", "--detach", "v1"]);
+                let object = |name: &str| {
+                    let id = project.git(&["rev-parse", name]);
+                    let objects = project.repo().join(".git/objects");
+                    objects.join(&id[..2]).join(&id[2..])
+                };
+                let forged = object("side:side.txt");
+                fs::remove_file(&forged).unwrap();
+                fs::copy(object("v1:a.txt"), &forged).unwrap();
+            },
+        ),
+        (
+            "branches in each other's way",
+            "`refs/heads/x` and `refs/heads/x/y` exclude each other",
+            |project| pack_refs(project, &["refs/heads/x", "refs/heads/x/y"]),
+        ),
+        (
+            "tags in each other's way",
+            "`refs/tags/x` and `refs/tags/x/y/z` exclude each other",
+            |project| pack_refs(project, &["refs/tags/x", "refs/tags/x/y/z"]),
+        ),
         ("grafts", "does not tell the truth", |project| {
             let older = project.git(&["rev-parse", "HEAD~1"]);
             project.write(".git/info/grafts", format!("# cut\n{older}\n"));
@@ -596,6 +624,24 @@ fn what_keeps_a_sender_from_sending_a_clone_is_named() {
             assert!(why.contains(wanted), "{what}, shown {history}: {why}");
         }
     }
+}
+
+fn pack_refs(project: &Project, names: &[&str]) {
+    let id = project.git(&["rev-parse", "HEAD"]);
+    let lines: Vec<String> = names.iter().map(|name| format!("{id} {name}\n")).collect();
+    project.write(".git/packed-refs", lines.concat());
+}
+
+/// A name that git passes over keeps nobody from a clone, and what is not told apart by names is sent.
+#[test]
+fn names_that_a_clone_bears_are_borne() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let commit = project.commit();
+    let names = ["refs/heads/x-y", "refs/heads/x.lock", "refs/heads/xy/z"];
+    pack_refs(&project, &names);
+    project.fill_alone(true).unwrap();
+    project.make_clone(&commit);
 }
 
 /// A script asks git in a submodule, and about it.
