@@ -131,7 +131,12 @@ impl Room {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => true,
             Err(cause) => return Err(RoomError::io("remove", &note, cause)),
         };
-        let shown = filling.list_shown(source, caches)?;
+        // No clone is told to pass over caches; where some were kept, they are not the commit's doing.
+        let passed_over = match self.caches {
+            Caches::Kept => caches,
+            Caches::Empty => &[],
+        };
+        let shown = filling.list_shown(source, passed_over)?;
         let is_new = source.history && !git_dir::are_as_written(&self.top, &shown);
         let is_due = is_new || !source.history && !self.is_held(source.commit);
         if is_due && source.alone {

@@ -253,6 +253,25 @@ fn large_files_come_from_the_local_store() {
     assert_eq!(filled.lacking.len(), 1);
 }
 
+/// A clone has no list of caches that git is told not to look at.
+#[test]
+fn git_passes_over_caches_only_where_they_are_kept() {
+    let project = Project::new();
+    project.write("a.txt", "x");
+    let commit = project.commit();
+    for (caches, wanted) in [(Caches::Kept, ""), (Caches::Empty, "?? target/")] {
+        let room = project.room(caches);
+        project.try_fill(&room, &commit).unwrap();
+        fs::create_dir(room.path().join("target")).unwrap();
+        fs::write(room.path().join("target/built"), "x").unwrap();
+        for _ in 0..2 {
+            assert_eq!(git(room.path(), &["status", "--porcelain"]), wanted);
+            project.try_fill(&room, &commit).unwrap();
+        }
+        assert!(room.path().join("target/built").exists());
+    }
+}
+
 #[test]
 fn two_at_once_have_two_rooms_and_paths_stay() {
     let project = Project::new();
