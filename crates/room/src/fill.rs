@@ -146,6 +146,13 @@ impl<'a> Filling<'a> {
             .ok_or("no `.gitmodules` says where it comes from, or it says `update = none`")?;
         let address = module.address.as_deref();
         let address = address.ok_or("`.gitmodules` names no address for it")?;
+        let mut others = above.modules.iter();
+        if let Some(other) = others.find(|other| submodule::lies_within(&module.name, other)) {
+            return Err(format!(
+                "its name `{}` and that of another, `{other}`, lie in each other, which `git clone --recurse-submodules` refuses: give it another name in `.gitmodules`",
+                module.name
+            ));
+        }
         let (mut part, tree) = above.find_submodule(self.from, module, path, id)?;
         let origin = Origin {
             address,
@@ -155,6 +162,7 @@ impl<'a> Filling<'a> {
         };
         let remark = origin.check(part.objects.format(), self.path)?;
         let place = origin.place(self.path);
+        let is_cut = module.is_cut && !origin.ignores_depth(self.path);
         let path_text = String::from_utf8_lossy(path);
         let remark = remark.map(|remark| format!("`{path_text}` {remark}"));
         self.filled.remarks.extend(remark);
@@ -162,7 +170,8 @@ impl<'a> Filling<'a> {
         let number = self.parts.len();
         list.add(&part.objects, number, tree, path)?;
         self.list.append(list);
-        part.place = place;
+        part.is_cut = is_cut;
+        part.place = place.filter(|_| !is_cut);
         if part.below.is_some() {
             self.list.roots.insert(path.to_vec());
             self.parts[source].modules.push(module.name.clone());

@@ -23,6 +23,8 @@ const SENDER: &str =
 /// Takes the history over; what keeps a clone from being made is named.
 pub(crate) fn hold(shown: &Shown) -> Result<(), RoomError> {
     match &shown.from {
+        // What is here of it is all that is needed.
+        TakenFrom::Submodule { is_cut: true, .. } => copy(shown),
         TakenFrom::Submodule { place: None, .. } => {
             copy(shown)?;
             require_whole(shown)

@@ -28,6 +28,8 @@ pub(crate) struct Part {
     pub modules: Vec<String>,
     /// Where a clone gets it, where that is on this machine.
     pub place: Option<PathBuf>,
+    /// A clone gets its commit without those before it.
+    pub is_cut: bool,
 }
 
 /// Where the repositories of submodules lie besides.
@@ -48,6 +50,7 @@ impl Part {
             below: Some(PathBuf::new()),
             modules: Vec::new(),
             place: None,
+            is_cut: false,
         }
     }
 
@@ -84,6 +87,7 @@ impl Part {
                         commit: id.to_string(),
                         modules: Vec::new(),
                         place: None,
+                        is_cut: false,
                     };
                     return Ok((part, tree));
                 }
@@ -117,6 +121,7 @@ impl Part {
             false => TakenFrom::Submodule {
                 files: self.describe_way_to_files(below),
                 place: self.place.clone(),
+                is_cut: self.is_cut,
             },
         };
         let here = self.git_dir.join("objects");
@@ -133,8 +138,11 @@ impl Part {
             here,
             refs: if is_own { source.refs } else { &[] },
             caches: if is_own { caches } else { &[] },
-            shallow: disk::read_text(&shallow, MAX_SHALLOW, Links::Refuse)
-                .map_err(|cause| RoomError::io("read", &shallow, cause))?,
+            shallow: match self.is_cut {
+                true => Some(format!("{}\n", self.commit)),
+                false => disk::read_text(&shallow, MAX_SHALLOW, Links::Refuse)
+                    .map_err(|cause| RoomError::io("read", &shallow, cause))?,
+            },
             alone: source.alone,
             modules: self.modules.clone(),
             from,

@@ -48,6 +48,8 @@ pub(crate) enum TakenFrom<'a> {
         files: String,
         /// Where a clone gets it, on this machine; none = what is here of it is taken.
         place: Option<PathBuf>,
+        /// It gets the commit without those before it.
+        is_cut: bool,
     },
 }
 

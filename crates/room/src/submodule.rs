@@ -21,6 +21,8 @@ pub(crate) struct Module {
     pub name: String,
     /// Where a clone gets it.
     pub address: Option<Vec<u8>>,
+    /// A clone gets the commit alone, without those before it.
+    pub is_cut: bool,
 }
 
 /// By path, what a `.gitmodules` says of what a clone gets; what is wrong with it otherwise.
@@ -33,17 +35,28 @@ pub(crate) fn modules(
     let read = read.map_err(|why| format!(".gitmodules: {why}"))?;
     let (mut paths, mut left_out, mut addresses) =
         (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+    let mut cut = BTreeMap::new();
     for (key, value) in read {
+        if key == "submodule.fetchjobs" && !is_number_of_jobs(&value) {
+            let value = String::from_utf8_lossy(&value).escape_debug().to_string();
+            return Err(format!(
+                "`.gitmodules` sets `submodule.fetchJobs` to `{value}`, which ends `git clone --recurse-submodules`: make it a number"
+            ));
+        }
         let Some((name, key)) = within(&key, "submodule") else {
             continue;
         };
+        // Of several values git takes the last.
         match key {
             "update" if value == b"none" => drop(left_out.insert(name.to_owned())),
+            "update" => drop(left_out.remove(name)),
             // git takes no path and no address that reads as an option.
             "path" if is_safe(name) && !value.starts_with(b"-") => {
+                paths.retain(|_, other| other != name);
                 paths.insert(value, name.to_owned());
             }
             "url" if !value.starts_with(b"-") => drop(addresses.insert(name.to_owned(), value)),
+            "shallow" => drop(cut.insert(name.to_owned(), is_yes(&value))),
             _ => {}
         }
     }
@@ -51,10 +64,37 @@ pub(crate) fn modules(
     Ok(paths
         .into_iter()
         .map(|(path, name)| {
-            let address = addresses.get(&name).cloned();
-            (path, Module { name, address })
+            let module = Module {
+                address: addresses.get(&name).cloned(),
+                is_cut: cut.get(&name).is_some_and(|is_cut| *is_cut),
+                name,
+            };
+            (path, module)
         })
         .collect())
+}
+
+/// As git reads a truth value.
+fn is_yes(value: &[u8]) -> bool {
+    let word = value.trim_ascii().to_ascii_lowercase();
+    !matches!(&word[..], b"" | b"false" | b"no" | b"off" | b"0")
+}
+
+/// As git reads a number, which may end with its unit.
+fn is_number_of_jobs(value: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(value).trim().to_ascii_lowercase();
+    let number = text.strip_suffix(['k', 'm', 'g']).unwrap_or(&text);
+    number.parse::<u32>().is_ok()
+}
+
+/// Whether a clone of both ends in a refusal, as the git directory of one would lie in the other's.
+pub(crate) fn lies_within(one: &str, other: &str) -> bool {
+    let is_below = |below: &str, above: &str| {
+        below
+            .strip_prefix(above)
+            .is_some_and(|rest| rest.starts_with('/'))
+    };
+    is_below(one, other) || is_below(other, one)
 }
 
 /// Where a submodule's repository lies, below the git directory of the one that holds it.
@@ -192,6 +232,15 @@ pub(crate) struct Origin<'a> {
 }
 
 impl Origin<'_> {
+    /// A clone by a plain path copies all of the history, whatever depth it is told.
+    pub fn ignores_depth(&self, path: &OsStr) -> bool {
+        if !self.address.starts_with(b"./") && !self.address.starts_with(b"../") {
+            return self.address.starts_with(b"/");
+        }
+        let base = list_sources(self.above, path).unwrap_or_default();
+        base.first().is_none_or(|base| base.starts_with(b"/"))
+    }
+
     /// The place of this machine that a clone gets it from.
     pub fn place(&self, path: &OsStr) -> Option<PathBuf> {
         match source(self.address, self.above, path) {
@@ -262,7 +311,7 @@ fn is_safe(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, modules, source};
+    use super::{Module, Source, lies_within, modules, source};
 
     #[test]
     fn an_address_is_a_place_of_this_machine_or_another() {
@@ -295,6 +344,12 @@ mod tests {
     }
 
     #[test]
+    fn a_name_below_another_is_told() {
+        assert!(lies_within("h", "h/hooks") && lies_within("h/a/b", "h/a"));
+        assert!(!lies_within("h", "h") && !lies_within("h", "hooks") && !lies_within("a/h", "h"));
+    }
+
+    #[test]
     fn a_name_that_leads_elsewhere_is_nobody_s() {
         let dir = tempfile::tempdir().unwrap();
         let path = std::env::var_os("PATH").unwrap();
@@ -303,6 +358,19 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[&b"lib/a"[..]].name, "a");
         assert_eq!(found[&b"lib/a"[..]].address.as_deref(), Some(&b"x"[..]));
+        let text = "[submodule \"a\"]\n path = old\n path = new\n update = none\n update = rebase\n shallow = true\n[submodule]\n fetchJobs = 2k\n";
+        let found = modules(text.into(), dir.path(), &path).unwrap();
+        let of = |found: &Module| (found.name.clone(), found.is_cut);
+        let found: Vec<_> = found
+            .iter()
+            .map(|(path, found)| (&path[..], of(found)))
+            .collect();
+        assert_eq!(found, [(&b"new"[..], ("a".to_owned(), true))]);
+        for jobs in ["many", "-1", "1.5"] {
+            let text = format!("[submodule]\n fetchJobs = {jobs}\n");
+            let why = modules(text.into(), dir.path(), &path).unwrap_err();
+            assert!(why.contains("fetchJobs"), "{why}");
+        }
         let text = "[submodule \"a\"]\n path = a\n update = none\n[submodule \"b\"]\n path = b\n";
         let found = modules(text.into(), dir.path(), &path).unwrap();
         let names = found.into_values().map(|module| module.name);

@@ -733,6 +733,58 @@ fn a_submodule_in_a_room_is_a_repository_as_in_a_clone() {
     assert!(!room.path().join("vendor").exists());
 }
 
+#[test]
+fn a_submodule_that_is_to_be_shallow_is_cut_off_as_in_a_clone() {
+    let library = Project::new();
+    for text in ["one\n", "two\n"] {
+        library.write("lib.txt", text);
+        library.commit();
+    }
+    let project = Project::new();
+    let url = |of: &Project| format!("file://{}", of.repo().display());
+    project.git(&["submodule", "--quiet", "add", &url(&library), "lib"]);
+    let shallow = ["submodule.lib.shallow", "true"];
+    project.git(&[&["config", "--file", ".gitmodules"], &shallow[..]].concat());
+    let commit = project.commit();
+    let count = |top: &Path| git(&top.join("lib"), &["rev-list", "--count", "HEAD"]);
+    let clone = [
+        "clone",
+        "-q",
+        "--recurse-submodules",
+        &url(&project),
+        "clone",
+    ];
+    git(project.dir.path(), &clone);
+    assert_eq!(count(&project.dir.path().join("clone")), "1");
+    let room = project.room(Caches::Kept);
+    project.try_fill(&room, &commit).unwrap();
+    assert_eq!(count(room.path()), "1");
+    assert_eq!(count(project.fill_alone(true).unwrap().path()), "1");
+}
+
+#[test]
+fn a_submodule_whose_name_lies_in_another_s_is_lacking() {
+    let library = Project::new();
+    library.write("lib.txt", "one\n");
+    let id = library.commit();
+    let project = Project::new();
+    let url = format!("file://{}", library.repo().display());
+    project.git(&["submodule", "--quiet", "add", "--name", "h", &url, "lib"]);
+    for (key, value) in [("path", "other"), ("url", &url)] {
+        let key = format!("submodule.h/hooks.{key}");
+        project.git(&["config", "--file", ".gitmodules", &key, value]);
+    }
+    fs::create_dir(project.repo().join("other")).unwrap();
+    let entry = format!("160000,{id},other");
+    project.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    let commit = project.commit();
+    let (filled, _) = project.fill(&commit);
+    assert_eq!(filled.lacking.len(), 1, "{:?}", filled.lacking);
+    assert_eq!(filled.lacking[0].path, "other");
+    let why = &filled.lacking[0].why;
+    assert!(why.contains("lie in each other"), "{why}");
+}
+
 /// git keeps those of a linked worktree in a place of its own, and those that somebody cloned by hand where
 /// their files are.
 #[test]
