@@ -117,9 +117,9 @@ fn one_entry_proves_one_slice() {
     job.repo.commit("Work on b", Some("b"));
     job.judge();
     let refused = job.accept(&[entry("b")]).exits(4).says("evidence_changed");
-    // The place is taken: only taking the slice up again is offered.
+    // The place is taken: it is not offered.
     let told = format!("{}{}", refused.out, refused.err);
-    assert!(!told.contains("add to `evidence`"), "{told}");
+    assert!(!told.contains("\"anchor\": \"entry:l.bin\""), "{told}");
     job.accept(&[entry("b"), entry("a")])
         .exits(4)
         .says("evidence_shared");

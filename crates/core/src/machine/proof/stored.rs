@@ -149,7 +149,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                 );
                 lost.owed.push(Owed {
                     finding: Finding::new(Code::EvidenceChanged, what).at(id),
-                    answer: list_ways(work, record, id, Some("PATH:LINE")),
+                    answer: list_ways(work, record, id, "PATH:LINE"),
                 });
             }
             Verdict::Moved => {
@@ -169,13 +169,13 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
             // At the end nothing rests on what cannot be told.
             verdict if verdict == Verdict::Changed || stops(block) => {
                 let near = match (&answer.now, record.basis) {
-                    _ if is_claimed(work, block, id, &answer.target) => None,
-                    (Some(now), _) => Some(now.as_str()),
+                    _ if is_claimed(work, block, id, &answer.target) => "PATH:LINE",
+                    (Some(now), _) => now,
                     // A section that says something else, or another entry, may be anchored as it is.
-                    (None, Basis::Doc) => Some(record.anchor.as_str()),
-                    (None, _) if record.anchor.starts_with("entry:") => Some(&*record.anchor),
-                    (None, Basis::Test) => Some("test:NAME"),
-                    (None, _) => Some("PATH:LINE"),
+                    (None, Basis::Doc) => &record.anchor,
+                    (None, _) if record.anchor.starts_with("entry:") => &record.anchor,
+                    (None, Basis::Test) => "test:NAME",
+                    (None, _) => "PATH:LINE",
                 };
                 lost.owed.push(Owed {
                     finding: Finding::new(Code::EvidenceChanged, describe(&question, answer))
@@ -303,15 +303,12 @@ fn rebind(work: &mut Work, id: &str, head: &str) {
 }
 
 /// What answers for proof that is not where it was.
-fn list_ways(work: &Work, record: &EvidenceRecord, id: &str, near: Option<&str>) -> String {
-    let reopen = reopen_line(work, id);
-    let Some(near) = near else {
-        return format!("add to `reopen` {reopen}");
-    };
+fn list_ways(work: &Work, record: &EvidenceRecord, id: &str, near: &str) -> String {
     format!(
-        "add to `evidence` {{\"slice_id\": \"{id}\", \"criterion\": {}, \"anchor\": \"{near}\", \"basis\": \"{}\"}}, or to `reopen` {reopen}",
+        "add to `evidence` {{\"slice_id\": \"{id}\", \"criterion\": {}, \"anchor\": \"{near}\", \"basis\": \"{}\"}}, or to `reopen` {}",
         serde_json::json!(record.criterion),
         record.basis.id(),
+        reopen_line(work, id),
     )
 }
 
