@@ -230,17 +230,22 @@ impl Sources<'_> {
             let why = "a document outside the repository cannot be read here";
             return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
         };
+        let then = match &question.stamped_at {
+            Some(stamp) => self.repo.resolve(stamp)?,
+            None => None,
+        };
+        let renamed = match (&then, &*self.text(head, place)?) {
+            (Some(then), Text::Gone) => self.find_renamed(then, head, place)?,
+            _ => None,
+        };
+        let here = renamed.as_deref().unwrap_or(place);
         // One section under two spellings is one place.
-        let target = format!("{place}#{}", section.map(slug).unwrap_or_default());
-        let now = self.text(head, place)?;
+        let target = format!("{here}#{}", section.map(slug).unwrap_or_default());
+        let now = self.text(head, here)?;
         let found = match (&*now, section) {
             (Text::Lines(lines), Some(section)) => find_section(lines, section),
             (Text::Lines(lines), None) => Some(0..lines.len()),
             _ => None,
-        };
-        let then = match &question.stamped_at {
-            Some(stamp) => self.repo.resolve(stamp)?,
-            None => None,
         };
         let (verdict, why) = match (&*now, &found) {
             (Text::Gone, _) => (Verdict::Missing, "it is not in HEAD's tree"),
@@ -256,6 +261,9 @@ impl Sources<'_> {
                     _ => true,
                 };
                 match is_same {
+                    true if renamed.is_some() => {
+                        (Verdict::Moved, "it stands in a file of another name")
+                    }
                     true => (Verdict::Verified, "it is in HEAD's tree"),
                     false => (Verdict::Changed, "the section says something else now"),
                 }
@@ -264,14 +272,18 @@ impl Sources<'_> {
         if verdict == Verdict::Changed
             && let Some(found) = &found
             && let Some(work) = &question.work
-            && !self.is_work(work, place, found)?
+            && !self.is_work(work, here, found)?
         {
             return self.answer_emptied(work, place, section.unwrap_or_default());
         }
         let mut answer = answer(verdict, why, &target);
+        answer.now = renamed
+            .as_ref()
+            .zip(section)
+            .map(|(here, section)| format!("doc:{here}#{section}"));
         answer.related = match (&question.work, section, &found) {
-            (None, Some(_), _) => !self.is_generated(place)?,
-            (Some(work), Some(_), Some(found)) => self.is_work(work, place, found)?,
+            (None, Some(_), _) => !self.is_generated(here)?,
+            (Some(work), Some(_), Some(found)) => self.is_work(work, here, found)?,
             _ => false,
         };
         Ok(answer)

@@ -274,7 +274,7 @@ impl Sources<'_> {
         Ok(nothing())
     }
 
-    /// `entry:PATH`: mode and content as the slice left them.
+    /// `entry:PATH`: mode and content as the slice left them, under whatever name the file has now.
     pub(super) fn entry(
         &self,
         question: &AnchorQuestion,
@@ -283,30 +283,41 @@ impl Sources<'_> {
         let Some(head) = &self.head.commit else {
             return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
         };
-        let Some(now) = self.repo.tree_entry(head, path)? else {
+        let stamp = match &question.stamped_at {
+            Some(stamp) => self.repo.resolve(stamp)?,
+            None => None,
+        };
+        let renamed = match (&stamp, self.repo.tree_entry(head, path)?) {
+            (Some(stamp), None) => self.find_renamed(stamp, head, path)?,
+            _ => None,
+        };
+        let place = renamed.as_deref().unwrap_or(path);
+        let Some(now) = self.repo.tree_entry(head, place)? else {
             let why = "nothing stands there at HEAD";
             return Ok(answer(Verdict::Missing, why, &question.anchor));
         };
-        let then = match &question.stamped_at {
-            Some(stamp) => match self.repo.resolve(stamp)? {
-                Some(stamp) => self.repo.tree_entry(&stamp, path)?,
-                None => None,
-            },
+        let then = match &stamp {
+            Some(stamp) => self.repo.tree_entry(stamp, path)?,
             None => None,
         };
         let own = match &question.work {
             Some(work) => self.work(work, path)?,
             None => None,
         };
-        let file = own
-            .as_ref()
-            .and_then(|own| own.files.iter().find(|file| file.path == path));
+        let file = match own.as_deref() {
+            Some(own) => self.find_own_file(own, head, path, place)?,
+            None => None,
+        };
         let was = file.and_then(|file| file.was.clone());
         let wanted = then.or_else(|| match question.stamped_at {
             Some(_) => file.and_then(|file| file.entry.clone()),
             None => None,
         });
         let (verdict, why) = match wanted {
+            Some(then) if then == now && renamed.is_some() => (
+                Verdict::Moved,
+                "it is as it was stamped, under another name",
+            ),
             Some(then) if then == now => (Verdict::Verified, "it is as it was stamped"),
             Some(_) if was.as_ref() == Some(&now) => (Verdict::Missing, "it is as it was before"),
             Some(_) => (Verdict::Changed, "it is not as it was stamped"),
@@ -316,7 +327,8 @@ impl Sources<'_> {
             ),
             None => (Verdict::Verified, "it is in HEAD's tree"),
         };
-        let mut answer = answer(verdict, why, &question.anchor);
+        let mut answer = answer(verdict, why, &format!("entry:{place}"));
+        answer.now = renamed.as_ref().map(|place| format!("entry:{place}"));
         answer.related = match &question.work {
             None => true,
             Some(work) => match (own.as_deref(), file) {
@@ -330,5 +342,27 @@ impl Sources<'_> {
             },
         };
         Ok(answer)
+    }
+
+    /// The file of the work that was called `path`, or is called `place` now.
+    fn find_own_file<'o>(
+        &self,
+        own: &'o Own,
+        head: &str,
+        path: &str,
+        place: &str,
+    ) -> Result<Option<&'o OwnFile>, Failure> {
+        if let Some(file) = own.files.iter().find(|file| file.path == path) {
+            return Ok(Some(file));
+        }
+        let following = Following::new(self.repo, own, head)?;
+        for file in &own.files {
+            if self.repo.tree_entry(head, &file.path)?.is_none()
+                && following.find_renamed(&file.path)?.as_deref() == Some(place)
+            {
+                return Ok(Some(file));
+            }
+        }
+        Ok(None)
     }
 }

@@ -238,3 +238,38 @@ fn equal_lines_that_stood_elsewhere_before_hold_nothing_up() {
     job.git(&["revert", "--no-edit", &own]);
     job.is_reopened();
 }
+
+/// Row 5: what is proved as a whole, or by its heading, follows its file like lines do.
+#[test]
+fn an_entry_and_a_section_follow_their_renamed_file() {
+    let job = Job::begin(&["it looks", "it is told"]);
+    let manual = "# Manual\n\n## Usage\n\nCall it with one argument.\n";
+    job.repo.write("logo.bin", b"\0one");
+    job.repo.write("man.md", manual);
+    job.repo.commit("Work on a", Some("a"));
+    job.judge();
+    job.accept(&[
+        proof("a", "it looks", "entry:logo.bin", "observed"),
+        proof("a", "it is told", "doc:man.md#Usage", "doc"),
+    ])
+    .ok();
+    std::fs::create_dir(job.repo.root.join("docs")).unwrap();
+    job.git(&["mv", "logo.bin", "docs/logo.bin"]);
+    job.git(&["mv", "man.md", "docs/man.md"]);
+    job.repo.commit("Move both", None);
+    job.stands();
+    assert_eq!(job.anchor("a"), "entry:docs/logo.bin");
+    // From there as before: as it was stamped, or changed.
+    job.repo.write("docs/logo.bin", b"\0two");
+    job.repo.commit("Draw it anew", None);
+    job.repo.write_commit_for("b", "b.txt", "b works\n");
+    job.judge();
+    let done = proof("b", "b works", "b.txt:1", "observed");
+    job.accept(std::slice::from_ref(&done))
+        .exits(4)
+        .says("evidence_changed")
+        .says("entry:docs/logo.bin");
+    let again = proof("a", "it looks", "entry:docs/logo.bin", "observed");
+    job.accept(&[done, again]).ok();
+    assert_eq!(job.status("a"), "done");
+}

@@ -76,6 +76,7 @@ const ROWS: [Row; 18] = [
         "rename, move",
         &[
             "a_rename_with_edits_and_a_move_are_followed",
+            "an_entry_and_a_section_follow_their_renamed_file",
             "work_in_a_file_that_was_renamed_on_the_way_is_its_own",
             "the_place_that_is_named_for_text_that_moved_and_was_rewritten_is_taken",
             "own_text_that_was_moved_before_the_slice_was_reported_is_its_own",
