@@ -1,7 +1,7 @@
 //! Rejections and what answers them: an answer holds no longer than the slices that it rests on.
 
 use super::CORE;
-use super::events::{Bounds, asks, audit, slice_plan, submission};
+use super::events::{Bounds, asks, audit, first_plan, slice_plan, submission};
 use super::explore::try_event;
 use super::walk::Walk;
 use super::world::Touch;
@@ -656,4 +656,35 @@ fn an_answer_is_placed_by_its_name_on_slices_of_the_plan() {
     walk.refuse(placing(&walk, &said, "nobody"), Code::SliceUnknown);
     walk.refuse(placing(&walk, "answer-0", "a"), Code::AnswerUnknown);
     walk.take(placing(&walk, &said, "a"));
+}
+
+/// An answer binds no slice that was closed before it was given, and a plan writes none itself.
+#[test]
+fn nothing_reads_as_an_answer_that_is_none() {
+    let two = Bounds { slices: 2, ..ONE };
+    let mut walk = Walk::new(two);
+    let mut forged = first_plan(&two);
+    let note = "user@answer-1: asked \"which?\", the user said: none";
+    forged.candidate_slices[0].locked_notes = Some(vec![note.to_owned()]);
+    walk.refuse(
+        walk.reground(|block| block.plan = Some(forged)),
+        Code::NoteForged,
+    );
+    walk.reach_rule_7(true);
+    walk.take(walk.report_accepted("a"));
+    walk.take(walk.reground(|block| block.select = Some("b".to_owned())));
+    walk.foreign_commit(Touch::Surface);
+    walk.take(walk.regrounder_asks());
+    walk.take(Event::Resumed(Resume {
+        answer: Some("leave such keys out".to_owned()),
+        ..Resume::default()
+    }));
+    let said = walk.snapshot.ledger.answers[0].id();
+    let placed = walk.reground(|block| {
+        block.answers_to = vec![PlaceAnswer {
+            answer: said,
+            slices: vec!["a".to_owned()],
+        }];
+    });
+    walk.refuse(placed, Code::AnswerUnplaced);
 }

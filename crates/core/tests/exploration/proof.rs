@@ -1,13 +1,14 @@
 //! What may prove a criterion: no place serves two, and what is lost is not claimed back.
 
 use super::CORE;
-use super::events::{Bounds, claim, reconcile};
+use super::events::{Bounds, claim, claims, first_plan, reconcile};
 use super::walk::Walk;
 use super::world::Touch;
 use cook_core::diagnostic::Code;
-use cook_core::machine::Verdict;
+use cook_core::machine::{Rule, Verdict};
 use cook_core::model::{
-    ChangedSlice, Count, Decision, Event, Evidence, EvidenceClaim, PlanBlock, SliceStatus,
+    CancelledSlice, ChangedSlice, Conclude, Count, Decision, Event, Evidence, EvidenceClaim,
+    PlanBlock, SliceStatus,
 };
 
 const TWO: Bounds = Bounds {
@@ -136,4 +137,50 @@ fn one_entry_does_not_prove_two_slices() {
         entry("a", "a1"),
     ]);
     walk.refuse(both, Code::EvidenceShared);
+}
+
+#[test]
+fn each_criterion_is_proved_and_one_by_what_is_new() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_rule_7(true);
+    let half = walk.report_accepted_with(vec![claim("a", "a1", "good")]);
+    walk.refuse(half, Code::EvidenceMissing);
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    let old = walk.report_accepted_with(claims(slice, "old"));
+    walk.refuse(old, Code::EvidenceNotNew);
+}
+
+/// Nobody wrote it for the slice: changed, it is there no more.
+#[test]
+fn what_was_cancelled_as_there_already_is_planned_again_once_its_proof_changes() {
+    let mut walk = Walk::new(TWO);
+    let mut plan = first_plan(&TWO);
+    plan.candidate_slices[1].blocked_on = Some(Vec::new());
+    walk.take(walk.reground(|block| block.plan = Some(plan)));
+    let proof = claims(walk.snapshot.plan.slice("a").unwrap(), "good");
+    walk.take(walk.reground(|block| {
+        block.plan = Some(PlanBlock {
+            cancel: vec![CancelledSlice {
+                slice_id: "a".to_owned(),
+                reason: "it is there already".to_owned(),
+            }],
+            ..PlanBlock::default()
+        });
+        block.evidence = proof;
+        block.select = Some("b".to_owned());
+    }));
+    walk.foreign_commit(Touch::Surface);
+    walk.mood.stored = Verdict::Changed;
+    walk.take(walk.reground(|_| {}));
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    assert_eq!(slice.status, SliceStatus::Planned);
+}
+
+#[test]
+fn nothing_ends_on_proof_that_cannot_be_told() {
+    let mut walk = Walk::new(CORE);
+    walk.drive_until(|walk| walk.rule() == Rule::Conclude);
+    walk.mood.stored = Verdict::Unverifiable;
+    let stop = walk.reground(|block| block.conclude = Some(Conclude::Stop));
+    walk.refuse(stop, Code::EvidenceChanged);
 }
