@@ -239,13 +239,16 @@ impl Sources<'_> {
             _ => None,
         };
         let here = renamed.as_deref().unwrap_or(place);
-        // One section under two spellings is one place.
-        let target = format!("{here}#{}", section.map(slug).unwrap_or_default());
         let now = self.text(head, here)?;
         let found = match (&*now, section) {
             (Text::Lines(lines), Some(section)) => find_section(lines, section),
             (Text::Lines(lines), None) => Some(0..lines.len()),
             _ => None,
+        };
+        // A section is its lines, however it is named.
+        let target = match (section, &found) {
+            (Some(_), Some(found)) => format!("{here}#{}-{}", found.start + 1, found.end),
+            _ => format!("{here}#{}", section.map(slug).unwrap_or_default()),
         };
         let (verdict, why) = match (&*now, &found) {
             (Text::Gone, _) => (Verdict::Missing, "it is not in HEAD's tree"),

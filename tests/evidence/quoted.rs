@@ -140,6 +140,31 @@ fn one_section_under_two_spellings_is_one_proof() {
     .says("evidence_shared");
 }
 
+/// What one slice rewrote in it is told to the other, and proves one of them.
+#[test]
+fn one_section_proves_one_slice() {
+    let job = Job::begin(&["it is told"]);
+    let manual = "# M\n\n## Usage\n\nCall it with one argument.\n";
+    let usage = |slice: &str, criterion: &str| proof(slice, criterion, "doc:man.md#Usage", "doc");
+    job.repo.write("man.md", manual);
+    job.repo.commit("Work on a", Some("a"));
+    job.judge();
+    job.accept(&[usage("a", "it is told")]).ok();
+    job.select("b");
+    job.repo.write_commit_for(
+        "b",
+        "man.md",
+        &manual.replace("one argument", "two arguments"),
+    );
+    job.judge();
+    job.accept(&[usage("b", "b works")])
+        .exits(4)
+        .says("evidence_changed");
+    job.accept(&[usage("b", "b works"), usage("a", "it is told")])
+        .exits(4)
+        .says("evidence_shared");
+}
+
 /// A copy of what the test said lies beside the one that runs.
 #[test]
 fn a_test_that_is_gutted_beside_a_copy_is_asked_about() {

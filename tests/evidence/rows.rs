@@ -290,6 +290,7 @@ const BESIDE: [(&str, &[&str]); 6] = [
             "a_proof_does_not_move_onto_that_of_another_slice",
             "one_entry_proves_one_slice",
             "one_section_under_two_spellings_is_one_proof",
+            "one_section_proves_one_slice",
             "a_test_that_is_gutted_beside_a_copy_is_asked_about",
         ],
     ),
