@@ -221,6 +221,7 @@ fn list_touching<'h>(changes: &'h [Hunk], lines: &Range<usize>) -> &'h [Hunk] {
     &rest[..count]
 }
 
+/// A change touches these lines of the old text.
 fn touches(changes: &[Hunk], lines: &Range<usize>) -> bool {
     !list_touching(changes, lines).is_empty()
 }

@@ -94,6 +94,7 @@ impl Following<'_> {
         Ok(parts)
     }
 
+    /// The other file held the lines before they left theirs, on the way since the slice's head.
     fn has_stood_before(&self, path: &str, other: &str, lines: &[&[u8]]) -> Result<bool, Failure> {
         if self.way.get().is_none() {
             let head = self.head.as_deref().unwrap_or(self.at);
