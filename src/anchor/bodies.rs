@@ -1,6 +1,7 @@
 //! Tests by their bodies: that a name is green says little once another test has it.
 
 use super::forms::TestOutcome;
+use super::named::{Bearer, Setting, TestName, keep_likely, list_settings};
 use super::sources::{Sources, Text};
 use super::text::{body, has_word};
 use cook_core::diagnostic::Failure;
@@ -15,50 +16,112 @@ use std::rc::Rc;
 const MAX_SEARCHED: usize = 200;
 
 impl Sources<'_> {
-    /// What became of the test that proves a done slice: the one that was stamped, as far as
-    /// something that changed since names it, or another one of its name.
+    /// What became of the test that proves a done slice: what bore its name when it was stamped, as far
+    /// as something that changed since names it, or another one of its name.
     pub(super) fn same_test(&self, question: &AnchorQuestion, name: &str) -> Result<Same, Failure> {
         let (Some((own, stamp)), Some(head)) = (self.find_stamped(question)?, &self.head.commit)
         else {
             return Ok(Same::Yes);
         };
-        let Some(found) = self.find_stamped_test(&own, &stamp, name)? else {
-            return Ok(Same::Yes);
-        };
-        let name = last_part(name);
-        let place = self.find_in_place(&found, &stamp, head, name)?;
-        for path in self.places(&own, head)? {
-            // A copy of what it said is not what runs, where something stands in its place.
-            if place.as_ref().is_some_and(|place| *place != path) {
-                continue;
-            }
-            let text = self.text(head, &path)?;
-            if let Text::Lines(lines) = &*text
-                && let Some(here) = find_body(lines, name)
-                && Body::of(&lines[here], name) == found.body
-            {
-                return Ok(Same::Yes);
-            }
+        let name = TestName::of(name);
+        let stamped = self.find_stamped_tests(&own, &stamp, &name)?;
+        let places = self.places(&own, head)?;
+        // Nobody can say which of several runs: each must be there.
+        let mut seen = Vec::new();
+        for found in &stamped {
+            seen.push(self.find_again(found, (&stamp, head), &places, &name)?);
         }
-        if self.is_as_before(&own, head, name)? {
-            return Ok(Same::AsBefore);
+        let stands = seen.contains(&Same::Yes);
+        if let Some(same) = seen.into_iter().find(|same| *same != Same::Yes) {
+            if self.is_as_before(&own, head, &name)? {
+                return Ok(Same::AsBefore);
+            }
+            return Ok(if stands { Same::InItsPlace } else { same });
         }
-        Ok(match place.is_some() {
+        let has_another = self.has_another(&stamped, (&stamp, head), &places, &name)?;
+        Ok(match has_another {
             true => Same::InItsPlace,
-            false => Same::No,
+            false => Same::Yes,
         })
     }
 
-    /// A test that the work changed says again what it said at the basis.
-    fn is_as_before(&self, own: &Own, head: &str, name: &str) -> Result<bool, Failure> {
-        let read = |commit: &str, path: &str| -> Result<Option<Body>, Failure> {
-            Ok(match &*self.text(commit, path)? {
-                Text::Lines(lines) => {
-                    find_body(lines, name).map(|found| Body::of(&lines[found], name))
-                }
-                _ => None,
-            })
+    fn find_again(
+        &self,
+        found: &TestThen,
+        (stamp, head): (&str, &str),
+        places: &BTreeSet<String>,
+        name: &TestName,
+    ) -> Result<Same, Failure> {
+        // A copy of what it said is not what runs, where something stands in its place.
+        if let Some((path, there)) = self.find_in_place(found, stamp, head, name)? {
+            let Text::Lines(lines) = &*self.text(head, &path)? else {
+                return Ok(Same::InItsPlace);
+            };
+            let mut bodies = there.into_iter().map(|at| Body::of(&lines[at], name.last));
+            return Ok(match bodies.any(|body| body == found.body) {
+                true => Same::Yes,
+                false => Same::InItsPlace,
+            });
+        }
+        for path in places {
+            if self.list_bodies(head, path, name)?.contains(&found.body) {
+                return Ok(Same::Yes);
+            }
+        }
+        Ok(Same::No)
+    }
+
+    /// Something bears the name in just its way that did not when it was stamped, and says something else:
+    /// the runner may take that one.
+    fn has_another(
+        &self,
+        stamped: &[TestThen],
+        (stamp, head): (&str, &str),
+        places: &BTreeSet<String>,
+        name: &TestName,
+    ) -> Result<bool, Failure> {
+        let settings: Vec<&Setting> = stamped.iter().map(|found| &found.setting).collect();
+        let bears = |commit: &str, path: &str| -> Result<Vec<Body>, Failure> {
+            let Text::Lines(lines) = &*self.text(commit, path)? else {
+                return Ok(Vec::new());
+            };
+            let mut found = name.find_lines(path, lines);
+            found.retain(|found| {
+                let there = list_settings(&lines[found.lines.start], name.last);
+                let is_likely = stamped.iter().all(|then| !found.is_less_than(&then.bearer));
+                is_likely && there.iter().any(|setting| settings.contains(&setting))
+            });
+            let bodies = found.into_iter();
+            Ok(bodies
+                .map(|found| Body::of(&lines[found.lines], name.last))
+                .collect())
         };
+        let mut before = Vec::new();
+        for change in self.changes(stamp, head)?.iter().take(MAX_SEARCHED) {
+            before.extend(bears(stamp, &change.path)?);
+        }
+        for path in places {
+            let now = bears(head, path)?;
+            let is_more = now.len() > bears(stamp, path)?.len();
+            if is_more && now.iter().any(|body| !before.contains(body)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn list_bodies(&self, commit: &str, path: &str, name: &TestName) -> Result<Vec<Body>, Failure> {
+        let Text::Lines(lines) = &*self.text(commit, path)? else {
+            return Ok(Vec::new());
+        };
+        let found = name.find_all(path, lines).into_iter();
+        Ok(found
+            .map(|found| Body::of(&lines[found.lines], name.last))
+            .collect())
+    }
+
+    /// A test that the work changed says again what it said at the basis.
+    fn is_as_before(&self, own: &Own, head: &str, name: &TestName) -> Result<bool, Failure> {
         let (Some(basis), Some(done)) = (
             self.repo.resolve(&own.basis)?,
             self.repo.resolve(&own.head)?,
@@ -66,23 +129,26 @@ impl Sources<'_> {
             return Ok(false);
         };
         for file in &own.files {
-            let was = read(&basis, file.from.as_deref().unwrap_or(&file.path))?;
-            let is_back = was.is_some() && was == read(head, &file.path)?;
-            if is_back && was != read(&done, &file.path)? {
+            let source = file.from.as_deref().unwrap_or(&file.path);
+            let was = self.list_bodies(&basis, source, name)?;
+            let then = self.list_bodies(&done, &file.path, name)?;
+            let now = self.list_bodies(head, &file.path, name)?;
+            let is_back = |body: &Body| now.contains(body) && !then.contains(body);
+            if was.iter().any(is_back) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The file in which a test of this name stands where the stamped one stood.
+    /// The places of this name where the stamped one stood, and their file.
     fn find_in_place(
         &self,
         found: &TestThen,
         stamp: &str,
         head: &str,
-        name: &str,
-    ) -> Result<Option<String>, Failure> {
+        name: &TestName,
+    ) -> Result<Option<(String, Vec<Range<usize>>)>, Failure> {
         let path = match &*self.text(head, &found.path)? {
             Text::Gone => self.find_renamed(stamp, head, &found.path)?,
             _ => Some(found.path.clone()),
@@ -91,20 +157,21 @@ impl Sources<'_> {
             return Ok(None);
         };
         let (then, now) = (self.text(stamp, &found.path)?, self.text(head, &path)?);
-        let (Text::Lines(then), Text::Lines(now)) = (&*then, &*now) else {
-            return Ok(None);
-        };
-        let Some(here) = find_body(now, name) else {
+        let (Text::Lines(then), Text::Lines(lines)) = (&*then, &*now) else {
             return Ok(None);
         };
         let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
-        let (Some(then), Some(now)) = (text(then), text(now)) else {
+        let (Some(then), Some(now)) = (text(then), text(lines)) else {
             return Ok(None);
         };
-        let followed =
-            Comparison::new(&then, &now, &[])?.find_outcome(found.lines.clone(), &(0..0))?;
-        let is_there = followed.now.start < here.end && here.start < followed.now.end;
-        Ok(is_there.then_some(path))
+        let stood = found.bearer.lines.clone();
+        let followed = Comparison::new(&then, &now, &[])?.find_outcome(stood, &(0..0))?;
+        let there = name.find_all(&path, lines).into_iter();
+        let there = there
+            .map(|here| here.lines)
+            .filter(|here| followed.now.start < here.end && here.start < followed.now.end);
+        let there: Vec<Range<usize>> = there.collect();
+        Ok((!there.is_empty()).then_some((path, there)))
     }
 
     /// The name of the one passed test that has the body of the stamped one now.
@@ -118,16 +185,15 @@ impl Sources<'_> {
         else {
             return Ok(None);
         };
-        let Some(TestThen { body: then, .. }) = self.find_stamped_test(&own, &stamp, name)? else {
-            return Ok(None);
-        };
+        let stamped = self.find_stamped_tests(&own, &stamp, &TestName::of(name))?;
         let mut named = BTreeSet::new();
         for path in self.places(&own, head)? {
             let text = self.text(head, &path)?;
             let Text::Lines(lines) = &*text else {
                 continue;
             };
-            let same = (0..lines.len()).filter(|at| then.is_body_at(lines, *at));
+            let same = (0..lines.len())
+                .filter(|at| stamped.iter().any(|then| then.body.is_body_at(lines, *at)));
             for line in same.map(|at| &lines[at]) {
                 for receipt in receipts.iter().filter(|receipt| receipt.has_passed()) {
                     let said = self.read_output(receipt)?;
@@ -135,7 +201,7 @@ impl Sources<'_> {
                         .tests
                         .iter()
                         .filter(|(_, how)| *how == TestOutcome::Passed);
-                    let here = passed.filter(|(name, _)| has_word(line, last_part(name)));
+                    let here = passed.filter(|(name, _)| has_word(line, TestName::of(name).last));
                     named.extend(here.map(|(name, _)| name.clone()));
                 }
             }
@@ -154,12 +220,9 @@ impl Sources<'_> {
         let Some(own) = self.work(work, "")? else {
             return Ok(true);
         };
-        for path in self.places(&own, head)? {
-            let text = self.text(head, &path)?;
-            if let Text::Lines(lines) = &*text
-                && let Some(found) = find_body(lines, last_part(name))
-                && self.is_work(work, &path, &found)?
-            {
+        let name = TestName::of(name);
+        for found in self.find_tests(head, &self.places(&own, head)?, &name)? {
+            if self.is_work(work, &found.path, &found.bearer.lines)? {
                 return Ok(true);
             }
         }
@@ -206,20 +269,20 @@ impl Sources<'_> {
 
     /// The test as it was stamped: in the work's own files, else where its text had gone by then,
     /// else in a file that changed since. Elsewhere it is as it was.
-    fn find_stamped_test(
+    fn find_stamped_tests(
         &self,
         own: &Own,
         stamp: &str,
-        name: &str,
-    ) -> Result<Option<TestThen>, Failure> {
+        name: &TestName,
+    ) -> Result<Vec<TestThen>, Failure> {
         for places in [self.places_then(own), self.places(own, stamp)?] {
-            let found = self.find_test(stamp, &places, name)?;
-            if found.is_some() {
+            let found = self.find_tests(stamp, &places, name)?;
+            if !found.is_empty() {
                 return Ok(found);
             }
         }
         let Some(head) = &self.head.commit else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let changes = self.changes(stamp, head)?;
         let there = changes
@@ -227,38 +290,37 @@ impl Sources<'_> {
             .filter(|change| change.kind != ChangeKind::Added);
         let there = there.take(MAX_SEARCHED).map(|change| change.path.clone());
         // One line that names it may be anybody's.
-        let found = self.find_test(stamp, &there.collect(), name)?;
-        Ok(found.filter(|found| found.lines.len() > 1))
+        let mut found = self.find_tests(stamp, &there.collect(), name)?;
+        found.retain(|found| found.bearer.has_body);
+        Ok(found)
     }
 
-    fn find_test(
+    /// What may be the test in these files.
+    fn find_tests(
         &self,
         commit: &str,
         places: &BTreeSet<String>,
-        name: &str,
-    ) -> Result<Option<TestThen>, Failure> {
-        let name = last_part(name);
-        let mut mention = None;
+        name: &TestName,
+    ) -> Result<Vec<TestThen>, Failure> {
+        let mut all = Vec::new();
         for path in places {
             let text = self.text(commit, path)?;
             let Text::Lines(lines) = &*text else {
                 continue;
             };
-            let Some(found) = find_body(lines, name) else {
-                continue;
-            };
-            let is_test = found.len() > 1;
-            let found = TestThen {
-                path: path.clone(),
-                body: Body::of(&lines[found.clone()], name),
-                lines: found,
-            };
-            if is_test {
-                return Ok(Some(found));
+            for bearer in name.find_all(path, lines) {
+                let line = &lines[bearer.lines.start];
+                let mut settings = list_settings(line, name.last).into_iter();
+                all.push(TestThen {
+                    path: path.clone(),
+                    body: Body::of(&lines[bearer.lines.clone()], name.last),
+                    setting: settings.next().unwrap_or_default(),
+                    bearer,
+                });
             }
-            mention.get_or_insert(found);
         }
-        Ok(mention)
+        keep_likely(&mut all, |found| &found.bearer);
+        Ok(all)
     }
 }
 
@@ -276,7 +338,8 @@ pub(super) enum Same {
 /// A test as it was stamped, and where.
 struct TestThen {
     path: String,
-    lines: Range<usize>,
+    bearer: Bearer,
+    setting: Setting,
     body: Body,
 }
 
@@ -319,63 +382,12 @@ pub(super) fn squeeze(line: &str) -> String {
     line.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// The part of a test's full name that its source says: no module, class or file, no parameters.
-fn last_part(name: &str) -> &str {
-    let name = match name.split_once('[') {
-        Some((name, _)) if !name.is_empty() => name,
-        _ => name,
-    };
-    let marks = ["::", " > ", " \u{203a} ", "#"];
-    let last = marks.iter().fold(name, |name, mark| {
-        name.rsplit_once(mark).map_or(name, |(_, last)| last)
-    });
-    // `TestX/case` is a case of `TestX`; a dot ends a class.
-    let last = last.split_once('/').map_or(last, |(test, _)| test);
-    match last.rsplit_once('.') {
-        Some((_, method)) if !method.is_empty() && !method.contains(' ') => method,
-        _ => last,
-    }
-}
-
-/// The lines of what has this name: the first place where something belongs to it, else the only one.
-fn find_body(lines: &[String], name: &str) -> Option<Range<usize>> {
-    let named = |at: &usize| has_word(&lines[*at], name);
-    let mut all = (0..lines.len()).filter(named).map(|at| body(lines, at));
-    let first = all.next()?;
-    if first.len() > 1 {
-        return Some(first);
-    }
-    let mut rest = all.peekable();
-    match rest.peek() {
-        None => Some(first),
-        Some(_) => rest.find(|found| found.len() > 1),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn split(text: &str) -> Vec<String> {
         text.lines().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn a_test_is_found_by_the_part_of_its_name_that_its_source_says() {
-        for (full, part) in [
-            ("a::tests::adds", "adds"),
-            ("tests/t.py::TestA::test_x[1-2]", "test_x"),
-            ("TestX/a_case", "TestX"),
-            ("m.C::adds", "adds"),
-            ("pkg.mod.Class.test_y", "test_y"),
-            ("sum > adds up", "adds up"),
-            ("it ends. Always.", "it ends. Always."),
-        ] {
-            assert_eq!(last_part(full), part, "{full}");
-        }
-        let code = split("// see adds\nrun(adds);\nfn adds() {\n    x();\n}\n");
-        assert_eq!(find_body(&code, "adds"), Some(2..5));
-        assert_eq!(find_body(&code, "add"), None);
     }
 
     #[test]

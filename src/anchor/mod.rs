@@ -12,6 +12,7 @@ mod gone;
 mod held;
 mod judge;
 mod junit;
+mod named;
 mod output;
 mod place;
 mod receipts;

@@ -45,8 +45,17 @@ pub(super) fn has_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// The lines of what begins here: those that are indented deeper, and the ones that end it.
+/// The lines of what begins here: those that are indented deeper, and the ones that end it; where nothing
+/// is, those up to the bracket that ends it.
 pub(super) fn body(lines: &[String], first: usize) -> Range<usize> {
+    let deeper = indented(lines, first);
+    match deeper.len() {
+        1 => bracketed(lines, first),
+        _ => deeper,
+    }
+}
+
+fn indented(lines: &[String], first: usize) -> Range<usize> {
     let depth = |line: &String| line.len() - line.trim_start().len();
     let Some(own) = lines.get(first).map(depth) else {
         return first..first;
@@ -73,6 +82,20 @@ pub(super) fn body(lines: &[String], first: usize) -> Range<usize> {
         end += 1;
     }
     first..end
+}
+
+/// The lines up to the bracket that closes the one that this line leaves open; the line alone where it
+/// leaves none open, or none closes it.
+fn bracketed(lines: &[String], first: usize) -> Range<usize> {
+    let mut open = 0_i64;
+    for (at, line) in lines.iter().enumerate().skip(first).take(MAX_BODY) {
+        let count = |marks: &[char]| line.matches(marks).count() as i64;
+        open += count(&['{', '(', '[']) - count(&['}', ')', ']']);
+        if open <= 0 {
+            return first..at + 1;
+        }
+    }
+    first..first + 1
 }
 
 /// A program says in its first lines that it made the file.
@@ -113,6 +136,9 @@ mod tests {
         let code =
             lines_of("fn a(\n    x: u8,\n) -> u8\nwhere\n    u8: B,\n{\n    y();\n}\nfn b() {}\n");
         assert_eq!(body(&code, 0), 0..8);
+        let code = lines_of("fn a() {\nx();\n}\nfn b() { y(); }\n");
+        assert_eq!(body(&code, 0), 0..3);
+        assert_eq!(body(&code, 3), 3..4);
         let code = lines_of("int a(\n    int x\n) {\n    y();\n}\nint b;\n");
         assert_eq!(body(&code, 0), 0..5);
     }

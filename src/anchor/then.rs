@@ -6,7 +6,7 @@ use super::text::split;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::short;
 use cook_core::model::{Stamp, Verdict};
-use cook_git::{ChangeKind, Found, find_lines, find_moved};
+use cook_git::{ChangeKind, Found, find_lines, find_moved, may_move};
 
 /// A file as it was when something in it was anchored.
 pub(super) struct Then {
@@ -67,8 +67,8 @@ impl Sources<'_> {
         self.repo.find_renamed(from, to, path)
     }
 
-    /// Where else the block turned up since the stamp. A program that writes a file quotes; and where the
-    /// other file held it before it left this one, nobody can say that it went there.
+    /// Where else the block turned up since the stamp. A program that writes a file quotes, and prose
+    /// quotes code; and where the other file held it before it left this one, nobody can say that it went there.
     pub(super) fn elsewhere(
         &self,
         stamp: &str,
@@ -80,6 +80,7 @@ impl Sources<'_> {
         let others = changes
             .iter()
             .filter(|change| change.kind != ChangeKind::Deleted && change.path != path)
+            .filter(|change| may_move(path, &change.path))
             .map(|change| change.path.as_str());
         let found = find_moved(others, |other, is_now| {
             let text = self.text(if is_now { head } else { stamp }, other)?;

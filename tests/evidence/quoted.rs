@@ -185,3 +185,116 @@ fn a_test_that_is_gutted_beside_a_copy_is_asked_about() {
         job.must_answer("evidence_changed");
     }
 }
+
+/// What bears the name of a test that proves a slice.
+fn prove_by_test(before: &[(&str, &str)], work: &[(&str, &str)]) -> Job {
+    let gate = "sed -n 's/^ *fn \\([a-z_]*\\).*/test \\1 ... ok/p' tests.txt\n";
+    let files: Vec<(&str, &str)> = [&[("check.sh", gate)], before].concat();
+    let job = Job::begin_with(&["a works"], &files);
+    job.plan_anew(GATE);
+    for (path, text) in work {
+        job.repo.write(path, text);
+    }
+    job.repo.commit("Work", Some("a"));
+    job.judge();
+    job.accept(&[proof("a", "a works", "test:adds", "test")])
+        .ok();
+    job
+}
+
+const TEST: &str = "fn adds() {\n    one plus one is two\n}\n";
+const GUTTED: &str = "fn adds() {\n    true\n}\n";
+
+/// The first place that bears the name is none of a test, and stays as it is.
+#[test]
+fn a_test_is_held_wherever_else_its_name_stands() {
+    let source = "fn adds(one, other) {\n    one + other\n}\n";
+    let module = format!("mod adds {{\n    fn helps() {{\n    }}\n}}\n{TEST}");
+    for (work, gutted) in [
+        (
+            vec![("a.c", source), ("tests.txt", TEST)],
+            GUTTED.to_owned(),
+        ),
+        (
+            vec![("a.txt", "- adds\n  two numbers\n"), ("tests.txt", TEST)],
+            GUTTED.to_owned(),
+        ),
+        (
+            vec![("tests.txt", module.as_str())],
+            module.replace("one plus one is two", "true"),
+        ),
+    ] {
+        let job = prove_by_test(&[], &work);
+        job.repo.write("tests.txt", &gutted);
+        job.repo.commit("Gut it", None);
+        job.must_answer("evidence_changed");
+    }
+}
+
+/// What a changelog says of a test in code is not the test.
+#[test]
+fn prose_that_names_a_test_may_change() {
+    let work = [("CHANGES.md", "- adds\n  two numbers\n"), ("t.sh", TEST)];
+    let gate = "sed -n 's/^fn \\([a-z_]*\\).*/test \\1 ... ok/p' t.sh\n";
+    let job = prove_by_test(&[("check.sh", gate)], &work);
+    job.repo.write("CHANGES.md", "- adds\n  many numbers\n");
+    job.repo.commit("Say it better", None);
+    job.stands();
+}
+
+/// The old text is kept where it was, and another one bears the name beside it.
+#[test]
+fn another_one_of_the_name_is_asked_about() {
+    for (path, text) in [
+        ("tests.txt", format!("/* was:\n{TEST}*/\n{GUTTED}")),
+        (
+            "tests.txt",
+            format!("{TEST}mod more {{\n    fn adds() {{ true }}\n}}\n"),
+        ),
+        ("zz.txt", GUTTED.to_owned()),
+    ] {
+        let job = prove_by_test(&[], &[("tests.txt", TEST)]);
+        job.repo.write(path, text);
+        job.repo.commit("Write another", None);
+        job.must_answer("evidence_changed");
+        // Given anew it is known.
+        let again = json!([proof("a", "a works", "test:adds", "test")]);
+        let asks = json!({"to": "await_user_input", "question": "is it the same?"});
+        job.reground(json!({"evidence": again, "policy": asks}))
+            .ok();
+        job.repo.cook(&["answer", "yes", "--as-user"]).ok();
+        job.stands();
+    }
+}
+
+/// A body that is not indented ends where its braces do.
+#[test]
+fn a_test_that_is_not_indented_is_held() {
+    let flat = "fn adds() {\none plus one is two\n}\n";
+    let job = prove_by_test(&[], &[("tests.txt", flat)]);
+    job.repo
+        .write("tests.txt", flat.replace("one plus one is two", "true"));
+    job.repo.commit("Gut it", None);
+    job.must_answer("evidence_changed");
+}
+
+/// What was inserted leaves nothing else in its place: prose that quotes it says where it was.
+#[test]
+fn code_does_not_move_into_prose() {
+    for (path, stands) in [("CHANGES.md", false), ("more.rs", true)] {
+        let job = Job::begin_with(&["a works"], &[("code.rs", "fn first() {}\n")]);
+        let own = "fn the_one_of_slice_a() { adds_two_numbers() }";
+        job.repo
+            .write_commit_for("a", "code.rs", &format!("fn first() {{}}\n{own}\n"));
+        job.judge();
+        job.accept(&[proof("a", "a works", "code.rs:2", "observed")])
+            .ok();
+        job.repo.write("code.rs", "fn first() {}\n");
+        job.repo.write(path, format!("What was:\n\n{own}\n"));
+        job.repo.commit("Take it away", None);
+        match stands {
+            true => drop(job.stands()),
+            false => job.is_reopened(),
+        }
+    }
+}

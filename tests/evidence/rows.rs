@@ -292,6 +292,11 @@ const BESIDE: [(&str, &[&str]); 6] = [
             "one_section_under_two_spellings_is_one_proof",
             "one_section_proves_one_slice",
             "a_test_that_is_gutted_beside_a_copy_is_asked_about",
+            "a_test_is_held_wherever_else_its_name_stands",
+            "prose_that_names_a_test_may_change",
+            "another_one_of_the_name_is_asked_about",
+            "a_test_that_is_not_indented_is_held",
+            "code_does_not_move_into_prose",
         ],
     ),
     (

@@ -51,7 +51,9 @@ pub use lines::{
 };
 pub use merged::{MergedAs, MergedFrom};
 pub use moves::{MAX_MADE, MadeCommit};
-pub use own::{Comparison, Followed, Following, Found, Piece, Text, find_moved};
+pub use own::{
+    Comparison, Followed, Following, Found, Piece, Text, find_moved, is_prose, may_move,
+};
 pub use parked::{PARKED_REFS, Unparked};
 pub use refs::RESCUED_REFS;
 pub use status::Status;

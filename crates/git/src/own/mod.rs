@@ -19,5 +19,5 @@ mod way;
 
 pub use file::Text;
 pub use follow::{Following, Piece};
-pub use moved::{Found, find_moved};
+pub use moved::{Found, find_moved, is_prose, may_move};
 pub use outcome::{Comparison, Followed};

@@ -5,6 +5,7 @@ use cook_core::diagnostic::Failure;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
+use std::path::Path;
 
 /// Changed files that are searched.
 pub(super) const MAX_SEARCHED: usize = 1_000;
@@ -22,6 +23,24 @@ pub enum Found {
     Several,
     /// Nowhere in the files that were searched, and there are more.
     TooMany,
+}
+
+/// Whether text of one file may have gone into the other: prose quotes code.
+pub fn may_move(path: &str, other: &str) -> bool {
+    let extension = Path::new(path).extension();
+    // What has no ending, or this one, may be prose.
+    let is_code = extension.is_some_and(|found| found != "txt") && !is_prose(path);
+    !(is_code && is_prose(other))
+}
+
+/// A file that people read and no program runs.
+pub fn is_prose(path: &str) -> bool {
+    let extension = Path::new(path).extension();
+    extension.is_some_and(|found| {
+        ["md", "markdown", "rst", "adoc"]
+            .iter()
+            .any(|known| found.eq_ignore_ascii_case(known))
+    })
 }
 
 /// The one of the changed files that holds a text now and did not before. `places` says where the

@@ -1,7 +1,7 @@
 //! Where parts of a slice's work stand now that are not where they stood.
 
 use super::follow::Following;
-use super::moved::{Index, MAX_SEARCHED};
+use super::moved::{Index, MAX_SEARCHED, may_move};
 use super::sought::{Part, Sought};
 use crate::Repo;
 use crate::history::ChangeKind;
@@ -76,7 +76,9 @@ impl Following<'_> {
             return Ok(Vec::new());
         };
         let mut parts = Vec::new();
-        for run in index.find_runs(block, |text| paths[text] != path) {
+        for run in index.find_runs(block, |text| {
+            paths[text] != path && may_move(path, &paths[text])
+        }) {
             let other = &paths[run.text];
             // What stood there already did not move there, and what stood there at the basis was put back.
             let mut is_new = true;

@@ -1,0 +1,205 @@
+//! What a test's name says of its place: the last part of it, and what leads there.
+
+use super::text::{body, has_word};
+use cook_git::is_prose;
+use std::ops::Range;
+
+/// The name of a test, in full as its runner says it, by its parts.
+pub(super) struct TestName<'n> {
+    /// What its source says: no module, class or file, no parameters.
+    pub(super) last: &'n str,
+    /// Files, modules and classes that it stands in.
+    within: Vec<&'n str>,
+}
+
+/// A place that bears the name.
+pub(super) struct Bearer {
+    pub(super) lines: Range<usize>,
+    /// Something deeper belongs to it.
+    pub(super) has_body: bool,
+    /// It is code, and so many parts of the name lead here.
+    leads: (bool, usize),
+}
+
+impl Bearer {
+    /// Less of the name leads here than there.
+    pub(super) fn is_less_than(&self, other: &Self) -> bool {
+        self.leads < other.leads
+    }
+}
+
+impl<'n> TestName<'n> {
+    pub(super) fn of(full: &'n str) -> Self {
+        let last = last_part(full);
+        let before = full.find(last).map_or("", |at| &full[..at]);
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        let within = before.split(|c| !is_part(c));
+        Self {
+            last,
+            within: within.filter(|part| !part.is_empty()).collect(),
+        }
+    }
+
+    /// The places of a file that bear the name: those to which something deeper belongs, else lines.
+    pub(super) fn find_all(&self, path: &str, lines: &[String]) -> Vec<Bearer> {
+        let mut all = self.find_lines(path, lines);
+        if all.iter().any(|found| found.has_body) {
+            all.retain(|found| found.has_body);
+        }
+        all
+    }
+
+    /// Every line of a file that bears the name, with what belongs to it.
+    pub(super) fn find_lines(&self, path: &str, lines: &[String]) -> Vec<Bearer> {
+        let named = (0..lines.len()).filter(|at| has_word(&lines[*at], self.last));
+        let all = named.map(|at| {
+            let found = body(lines, at);
+            let has_body = found.len() > 1;
+            Bearer {
+                lines: found,
+                has_body,
+                leads: (!is_prose(path), self.count_parts(path, lines, at)),
+            }
+        });
+        all.collect()
+    }
+
+    /// How many of the parts before the last one lead to this line: by the path, or by the lines that it
+    /// stands under.
+    fn count_parts(&self, path: &str, lines: &[String], at: usize) -> usize {
+        if self.within.is_empty() {
+            return 0;
+        }
+        let depth = |line: &String| line.len() - line.trim_start().len();
+        let mut own = depth(&lines[at]);
+        let mut above: Vec<&str> = Vec::new();
+        for line in lines[..at].iter().rev() {
+            if own == 0 {
+                break;
+            }
+            if !line.trim().is_empty() && depth(line) < own {
+                own = depth(line);
+                above.push(line);
+            }
+        }
+        let leads = |part: &&&str| has_word(path, part) || above.iter().any(|l| has_word(l, part));
+        self.within.iter().filter(leads).count()
+    }
+}
+
+/// Of places that bear a name those that are it: not those that fewer parts of the name lead to, and no
+/// prose beside code.
+pub(super) fn keep_likely<T>(found: &mut Vec<T>, bearer: impl Fn(&T) -> &Bearer) {
+    let rank = |one: &T| {
+        let Bearer {
+            has_body, leads, ..
+        } = bearer(one);
+        (leads.0, *has_body, leads.1)
+    };
+    let best = found.iter().map(rank).max();
+    found.retain(|one| Some(rank(one)) == best);
+}
+
+/// How the name stands in a line: the word right before it, and the sign right after.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Setting {
+    before: String,
+    after: Option<char>,
+}
+
+pub(super) fn list_settings(line: &str, word: &str) -> Vec<Setting> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let all = line.match_indices(word).map(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + word.len()..]);
+        (before, after.chars().next())
+    });
+    all.filter(|(before, after)| !before.ends_with(is_part) && !after.is_some_and(is_part))
+        .map(|(before, after)| Setting {
+            before: before
+                .split_whitespace()
+                .next_back()
+                .unwrap_or_default()
+                .to_owned(),
+            after,
+        })
+        .collect()
+}
+
+fn last_part(name: &str) -> &str {
+    let name = match name.split_once('[') {
+        Some((name, _)) if !name.is_empty() => name,
+        _ => name,
+    };
+    let marks = ["::", " > ", " \u{203a} ", "#"];
+    let last = marks.iter().fold(name, |name, mark| {
+        name.rsplit_once(mark).map_or(name, |(_, last)| last)
+    });
+    // `TestX/case` is a case of `TestX`; a dot ends a class.
+    let last = last.split_once('/').map_or(last, |(test, _)| test);
+    match last.rsplit_once('.') {
+        Some((_, method)) if !method.is_empty() && !method.contains(' ') => method,
+        _ => last,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn find(full: &str, files: &[(&str, &str)]) -> Vec<(String, usize)> {
+        let name = TestName::of(full);
+        let mut all = Vec::new();
+        for (path, text) in files {
+            let found = name.find_all(path, &split(text));
+            all.extend(found.into_iter().map(|found| (*path, found)));
+        }
+        keep_likely(&mut all, |(_, found)| found);
+        let places = all.iter();
+        places
+            .map(|(path, found)| ((*path).to_owned(), found.lines.start + 1))
+            .collect()
+    }
+
+    #[test]
+    fn a_test_is_found_by_the_part_of_its_name_that_its_source_says() {
+        for (full, part) in [
+            ("a::tests::adds", "adds"),
+            ("tests/t.py::TestA::test_x[1-2]", "test_x"),
+            ("TestX/a_case", "TestX"),
+            ("m.C::adds", "adds"),
+            ("pkg.mod.Class.test_y", "test_y"),
+            ("sum > adds up", "adds up"),
+            ("it ends. Always.", "it ends. Always."),
+        ] {
+            assert_eq!(TestName::of(full).last, part, "{full}");
+        }
+        let code = "// see adds\nrun(adds);\nfn adds() {\n    x();\n}\n";
+        assert_eq!(find("adds", &[("t.rs", code)]), [("t.rs".to_owned(), 3)]);
+        assert!(find("add", &[("t.rs", code)]).is_empty());
+    }
+
+    #[test]
+    fn of_several_places_those_are_it_that_the_whole_name_leads_to() {
+        let own =
+            "fn adds() {\n    x();\n}\n\nmod tests {\n    fn adds() {\n        y();\n    }\n}\n";
+        assert_eq!(
+            find("a::tests::adds", &[("src/a.rs", own), ("src/b.rs", own)]),
+            [("src/a.rs".to_owned(), 6)]
+        );
+        assert_eq!(find("adds", &[("src/a.rs", own)]).len(), 2);
+        let list = "- adds\n  two numbers\n";
+        let test = "def adds():\n    x()\n";
+        assert_eq!(
+            find("adds", &[("CHANGES.md", list), ("t.py", test)]),
+            [("t.py".to_owned(), 1)]
+        );
+        assert_eq!(
+            find("adds", &[("CHANGES.md", list), ("t.txt", test)]).len(),
+            2
+        );
+    }
+}
