@@ -3,34 +3,9 @@
 
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::{self, Facts};
-use cook_core::model::{Actor, Event, Policy, Snapshot};
-use cook_store::receipt::is_sealed;
-use cook_store::store::Replayed;
+use cook_core::model::{Policy, Snapshot};
+use cook_store::store::run_again;
 use shell_words::quote;
-
-/// Runs one event again.
-///
-/// # Errors
-/// Why it is not accepted.
-pub fn run_again(
-    before: Option<&Snapshot>,
-    event: &Event,
-    facts: &Facts,
-    actor: Actor,
-) -> Result<Replayed, String> {
-    let mut receipts = facts.receipts().into_iter();
-    if let Some(other) = receipts.find(|receipt| !is_sealed(receipt)) {
-        return Err(format!("the receipt {} was changed", other.id));
-    }
-    let step =
-        machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
-    Ok(Replayed {
-        snapshot: step.snapshot,
-        records: step.records,
-        rule: step.rule.id().to_owned(),
-    })
-}
 
 /// The log's tip goes on from that transition.
 ///

@@ -44,7 +44,7 @@ pub(crate) use carriage::{
     Public, branch, check_secrets, check_unseen, has_remotes, look_into, push_known, remote,
 };
 pub(crate) use continued::{follow_brief, write_brief};
-pub(crate) use derived::{find_made_up, follows, run_again};
+pub(crate) use derived::{find_made_up, follows};
 pub(crate) use dispatch::{
     check_room, dispatch_facts, dispatch_now, dispatch_told, find_head, require_turn,
     run_stop_verifier,

@@ -8,7 +8,7 @@ use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::machine::short;
 use cook_core::model::Snapshot;
-use cook_store::store::Store;
+use cook_store::store::{Store, run_again};
 
 /// Contract, documents, histories, log, plan evidence.
 ///
@@ -84,7 +84,7 @@ pub(super) fn state(workspace: &Workspace) -> Result<Outcome, Failure> {
 
 /// What is verified is a commit: a worktree that differs from it is another thing.
 pub(super) fn worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
-    let status = workspace.repo.status()?.worktree;
+    let status = workspace.repo.read_status_anew()?.worktree;
     if !status.is_clean() {
         outcome.findings.push(Finding::new(
             Code::DirtyWorktree,
@@ -119,7 +119,7 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let mut seq = 0;
     let report = workspace.store()?.replay(|before, event, facts, actor| {
         seq += 1;
-        let produced = service::run_again(before, event, facts, actor)?;
+        let produced = run_again(before, event, facts, actor)?;
         untrue.extend(independence.breach(seq, event).map(|what| {
             Finding::new(Code::JudgeNotIndependent, what).at(format!("transition {seq}"))
         }));

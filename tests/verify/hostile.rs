@@ -6,7 +6,8 @@ use crate::support::store::{Fixture, WAIT};
 use crate::support::workflow::store;
 use crate::support::{Repo, run};
 use cook_core::machine::{self, Facts};
-use cook_core::model::{CitedExchange, Event, Snapshot};
+use cook_core::model::{CitedExchange, Event, ReportRecord, RubricVerdict, Snapshot};
+use cook_core::report::{self, Provenance, Reported};
 use cook_store::store::{Store, Transition};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -139,7 +140,7 @@ pub fn of(file: &str, event: &str, text: &str) -> bool {
 }
 
 /// What is changed, and the code that names it.
-const CHANGES: [(&str, Change, &str); 13] = [
+const CHANGES: [(&str, Change, &str); 16] = [
     (
         "a vote",
         |file, text| {
@@ -229,6 +230,34 @@ const CHANGES: [(&str, Change, &str); 13] = [
         |file, text| {
             of(file, "reviewed", text)
                 .then(|| replace_once(text, "\"report_sha256\": \"", "\"report_sha256\": \"0"))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a count of a verdict",
+        |file, text| {
+            of(file, "reviewed", text)
+                .then(|| replace_once(text, "\"blocker_count\": 0", "\"blocker_count\": 5"))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "what a re-ground says",
+        |file, text| {
+            let word = "\"canonical_re_ground_applied\": \"yes";
+            of(file, "regrounded", text)
+                .then(|| replace_once(text, word, &word.replace("yes", "maybe")))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a commit beside the report",
+        |file, text| {
+            of(file, "implemented", text)
+                .then(|| replace_once(text, "\"commit\": \"", "\"commit\": \"0"))
                 .flatten()
         },
         "log_not_derivable",
@@ -409,21 +438,56 @@ type Forge = fn(&mut Event) -> bool;
 const FORGERIES: [(&str, Forge); 2] = [
     ("a vote", |event| match event {
         Event::Judged { verdicts, .. } if !verdicts.positive => {
-            verdicts.positive = true;
-            verdicts.high_value_gap_count.0 = 0;
-            verdicts.blocker_count.0 = 0;
+            forge_report(event, |report| {
+                let mut set = |key: &str, value: &str| {
+                    report.fields.insert(key.to_owned(), value.to_owned());
+                };
+                set("can_the_project_stop_now", "yes");
+                set("blocker_count", "0");
+                set("high_value_gap_count", "0");
+                set("docs_config_runbooks_match_shipped_behavior", "yes");
+                for entry in report.rubric.iter_mut().flatten() {
+                    entry.1.verdict = RubricVerdict::Pass;
+                }
+            });
             true
         }
         _ => false,
     }),
     ("a review", |event| match event {
         Event::Reviewed { verdicts, .. } if verdicts.positive => {
-            verdicts.findings = vec!["nothing at all".to_owned()];
+            forge_report(event, |report| {
+                let key = "findings".to_owned();
+                report.fields.insert(key, "nothing at all".to_owned());
+            });
             true
         }
         _ => false,
     }),
 ];
+
+/// The event that follows from another report.
+fn forge_report(event: &mut Event, change: impl FnOnce(&mut ReportRecord)) {
+    let submission = event.submission().unwrap().clone();
+    let mut record = submission.report;
+    change(&mut record);
+    let json = serde_json::to_string(&record.fields).unwrap();
+    let mut fields: serde_json::Value = serde_json::from_str(&json).unwrap();
+    fields["rubric"] = serde_json::to_value(&record.rubric).unwrap();
+    let parsed = report::parse(record.role, fields.to_string().as_bytes());
+    let provenance = Provenance {
+        session: submission.session,
+        ticket: submission.ticket,
+        began_at: submission.began_at,
+    };
+    let Some(report) = parsed.report else {
+        panic!("{:?}", parsed.findings);
+    };
+    match report::event(&report, provenance) {
+        Reported::Event(made) => *event = *made,
+        Reported::Nothing => unreachable!("it is an event"),
+    }
+}
 
 type Untruth = fn(&mut Event, &mut Facts) -> bool;
 

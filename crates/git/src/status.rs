@@ -16,6 +16,18 @@ use std::path::PathBuf;
 /// Largest settings file: one that is larger counts as another than the user left.
 const MAX_SETTINGS: u64 = 4 << 20;
 
+/// Settings by which a look at the worktree could be made to see less.
+pub(super) const WATCHFUL: [&str; 8] = [
+    "-c",
+    "core.trustctime=true",
+    "-c",
+    "core.checkStat=default",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+];
+
 /// What `git status` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
@@ -31,7 +43,20 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn status(&self) -> Result<Status, Failure> {
-        let call = Call::new(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"]);
+        self.ask_status(&[])
+    }
+
+    /// The same, whatever the repository's settings let git take for unchanged: it may read every file.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn read_status_anew(&self) -> Result<Status, Failure> {
+        self.ask_status(&WATCHFUL)
+    }
+
+    fn ask_status(&self, settings: &[&str]) -> Result<Status, Failure> {
+        let words = ["status", "--porcelain=v2", "-z", "--untracked-files=normal"];
+        let call = Call::new(&[settings, &words].concat());
         // HEAD as it is written, not as the user has it replaced.
         let call = call.env("GIT_NO_REPLACE_OBJECTS", "1");
         Ok(read(&self.program.answer(call)?))

@@ -5,10 +5,9 @@ use crate::look::{RemoteRef, is_id};
 use crate::remote::{Remote, Side};
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine;
 use cook_os::process::{LENT_VARIABLE, join_lent};
 use cook_store::session::wrong_citation;
-use cook_store::store::{Admitted, Limits, Quarantine, Replayed, Store, StoreError};
+use cook_store::store::{Admitted, Limits, Quarantine, Store, StoreError, run_again};
 use std::time::{Duration, Instant};
 
 /// What is read of a log at most.
@@ -197,13 +196,7 @@ impl Remote<'_> {
                 late = true;
                 return Err("it was not reached in time".to_owned());
             }
-            let step = machine::apply(before, facts, event, actor)
-                .map_err(|refusal| refusal.to_string())?;
-            Ok(Replayed {
-                snapshot: step.snapshot,
-                records: step.records,
-                rule: step.rule.id().to_owned(),
-            })
+            run_again(before, event, facts, actor)
         });
         let report = replayed.map_err(|error| self.refuse(error))?;
         let Some(finding) = report.findings.into_iter().next() else {

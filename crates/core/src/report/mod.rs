@@ -6,6 +6,7 @@
 //! when no rule is broken, and holds no control or direction character. Nothing
 //! here panics, whatever the bytes.
 
+mod again;
 mod asks;
 mod block;
 mod blocks;
@@ -27,6 +28,7 @@ mod table;
 mod text;
 mod value;
 
+pub use again::find_contradiction;
 pub use block::{ACCEPT, DROP, STOP};
 pub use event::{Provenance, Reported, event};
 pub use field::{Field, Kind};

@@ -43,7 +43,7 @@ pub fn parse(role: Role, bytes: &[u8]) -> Parsed {
     judge(role, raw, sha256(bytes))
 }
 
-fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
+pub(super) fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
     let mut findings = std::mem::take(&mut raw.findings);
     if !raw.unreadable {
         // Without its header the anchor is missing too.

@@ -3,6 +3,7 @@
 use super::super::look::{gitlinks, is_unwatched, present};
 use super::super::program::{Call, Program, path_list};
 use super::super::refs::{PIN_REFS, RESCUED_REFS};
+use super::super::status::WATCHFUL;
 use super::super::{Repo, RepoError, path_text};
 use super::pins::pin;
 use super::stand::{Baseline, INDEX, OBJECTS, STAND, STASH_LOG, Stand, WORK_INDEX};
@@ -19,18 +20,6 @@ use std::path::Path;
 const MAX_SUBMODULES: usize = 200;
 /// What lets git look at a file again.
 pub(super) const UNHIDE: [&str; 2] = ["--no-assume-unchanged", "--no-skip-worktree"];
-/// Settings by which a look at the worktree could be made to see less.
-const WATCHFUL: [&str; 8] = [
-    "-c",
-    "core.trustctime=true",
-    "-c",
-    "core.checkStat=default",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.untrackedCache=false",
-];
-
 impl Repo {
     /// Takes the baseline into `dir`, which must not be there yet. Of ignored files only those
     /// are compared that are named.

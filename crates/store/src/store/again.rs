@@ -1,0 +1,34 @@
+//! One event run again, as the log has it.
+
+use super::replay::Replayed;
+use crate::receipt::is_sealed;
+use cook_core::machine::{self, Facts};
+use cook_core::model::{Actor, Event, Snapshot};
+use cook_core::report;
+
+/// Runs an event again: its receipts are as they were made, it says what its report amounts to, and the
+/// machine accepts it.
+///
+/// # Errors
+/// Why it is not accepted.
+pub fn run_again(
+    before: Option<&Snapshot>,
+    event: &Event,
+    facts: &Facts,
+    actor: Actor,
+) -> Result<Replayed, String> {
+    let mut receipts = facts.receipts().into_iter();
+    if let Some(other) = receipts.find(|receipt| !is_sealed(receipt)) {
+        return Err(format!("the receipt {} was changed", other.id));
+    }
+    if let Some(what) = report::find_contradiction(event) {
+        return Err(what);
+    }
+    let step =
+        machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
+    Ok(Replayed {
+        snapshot: step.snapshot,
+        records: step.records,
+        rule: step.rule.id().to_owned(),
+    })
+}
