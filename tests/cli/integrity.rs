@@ -291,6 +291,27 @@ fn strict_fails_on_a_worktree_that_is_not_clean_and_on_no_remark() {
         .never_says("dirty_worktree");
 }
 
+/// An edit of the same length and time, where the settings look at nothing else.
+#[test]
+fn strict_sees_an_edit_that_the_settings_hide() {
+    const HIDE: &str = r#"
+        git config core.trustctime false && git config core.checkStat minimal
+        touch -d 2020-01-02 tracked.txt && git update-index --refresh -q
+        # Times of change are compared by the second.
+        sleep 1.1
+        printf 'two\n' >tracked.txt && touch -d 2020-01-02 tracked.txt
+        test -z "$(git status --porcelain)"
+    "#;
+    let repo = Repo::wave();
+    repo.write("tracked.txt", "one\n");
+    repo.commit("Track it", None);
+    let mut shell = repo.command("sh");
+    crate::support::run_alone(shell.args(["-c", HIDE])).ok();
+    repo.cook(&["verify", "control-plane", "--strict"])
+        .exits(1)
+        .says("tracked.txt");
+}
+
 /// Somebody wrote a transition by hand: its documents say done, and its event brought nothing of that about.
 #[test]
 fn an_end_that_is_made_up_is_no_end() {
