@@ -358,7 +358,7 @@ impl Body {
             .map_or(("", &[][..]), |(head, rest)| (head.as_str(), rest));
         Self {
             head: squeeze(&head.replacen(name, "", 1)),
-            rest: rest.iter().map(|line| squeeze(line)).collect(),
+            rest: squeeze_all(rest),
         }
     }
 
@@ -374,8 +374,18 @@ impl Body {
         }
         let found = body(lines, at);
         let rest = lines.get(at + 1..found.end).unwrap_or_default();
-        rest.iter().map(|line| squeeze(line)).collect::<String>() == self.rest
+        squeeze_all(rest) == self.rest
     }
+}
+
+/// Lines without their white space. What follows a comment in its line would be a part of it, so that
+/// such a line ends where it did.
+fn squeeze_all(lines: &[String]) -> String {
+    let end = |line: &str| match ["//", "#", "--"].iter().any(|mark| line.contains(mark)) {
+        true => "\n",
+        false => "",
+    };
+    lines.iter().map(|line| squeeze(line) + end(line)).collect()
 }
 
 pub(super) fn squeeze(line: &str) -> String {
@@ -396,5 +406,13 @@ mod tests {
         let now = split("fn sums_up() {\n  x( );\n}\nfn other() {\n    y();\n}\n");
         assert!(then.is_body_at(&now, 0));
         assert!(!then.is_body_at(&now, 3));
+        let body = |text: &str| Body::of(&split(text), "adds");
+        let test = body("fn adds() {\n    // sums\n    x();\n    y(1, 2);\n}\n");
+        let formatted = "fn adds() {\n  // sums\n  x(); y(1,\n    2);\n}\n";
+        assert_eq!(test, body(formatted));
+        assert_ne!(
+            test,
+            body("fn adds() {\n    // sums x();\n    y(1, 2);\n}\n")
+        );
     }
 }

@@ -48,14 +48,14 @@ pub(super) fn has_word(line: &str, word: &str) -> bool {
 /// The lines of what begins here: those that are indented deeper, and the ones that end it; where nothing
 /// is, those up to the bracket that ends it.
 pub(super) fn body(lines: &[String], first: usize) -> Range<usize> {
-    let deeper = indented(lines, first);
+    let deeper = find_deeper(lines, first);
     match deeper.len() {
-        1 => bracketed(lines, first),
+        1 => find_bracketed(lines, first),
         _ => deeper,
     }
 }
 
-fn indented(lines: &[String], first: usize) -> Range<usize> {
+fn find_deeper(lines: &[String], first: usize) -> Range<usize> {
     let depth = |line: &String| line.len() - line.trim_start().len();
     let Some(own) = lines.get(first).map(depth) else {
         return first..first;
@@ -86,7 +86,7 @@ fn indented(lines: &[String], first: usize) -> Range<usize> {
 
 /// The lines up to the bracket that closes the one that this line leaves open; the line alone where it
 /// leaves none open, or none closes it.
-fn bracketed(lines: &[String], first: usize) -> Range<usize> {
+fn find_bracketed(lines: &[String], first: usize) -> Range<usize> {
     let mut open = 0_i64;
     for (at, line) in lines.iter().enumerate().skip(first).take(MAX_BODY) {
         let count = |marks: &[char]| line.matches(marks).count() as i64;

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::model::{Count, Role};
 
-    fn audited() -> Event {
+    fn make_audited() -> Event {
         let text = "MISSION ANCHOR: m\nRemaining contract IDs: C-a\nRubric:\n- Contract coverage: pass - read\n- Correctness risk: concern - one\n- Verification evidence: pass - read\n- Docs/state parity: pass - read\nWhy the project is still not done: none\nOpen top-level contract IDs: none\nBlocker count: 0\nHigh-value gap count: 0\nTracked and unignored worktree is clean: yes\nWorktree blockers: none\nNext mandatory slice: none\nStale or conflicting canonical state: no\nPlan truthfully captures remaining slice backlog: yes\n";
         let report = super::super::parse(Role::Auditor, text.as_bytes());
         let report = report.report.expect("it keeps the rules");
@@ -63,10 +63,10 @@ mod tests {
 
     #[test]
     fn an_event_is_what_its_report_amounts_to() {
-        assert_eq!(find_contradiction(&audited()), None);
+        assert_eq!(find_contradiction(&make_audited()), None);
         assert_eq!(find_contradiction(&Event::Paused { why: "x".into() }), None);
         let forge = |change: fn(&mut Event)| {
-            let mut event = audited();
+            let mut event = make_audited();
             change(&mut event);
             find_contradiction(&event)
         };
@@ -77,7 +77,7 @@ mod tests {
             |verdicts| verdicts.concerns.clear(),
         ];
         for change in verdicts {
-            let mut event = audited();
+            let mut event = make_audited();
             if let Event::Audited { verdicts, .. } = &mut event {
                 change(verdicts);
             }

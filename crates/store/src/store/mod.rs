@@ -8,7 +8,6 @@
 //! not hold is overwritten without a kept copy; the user's objects are never written.
 
 mod admit;
-mod again;
 mod aside;
 pub(crate) mod chain;
 mod checkout;
@@ -44,7 +43,6 @@ mod write;
 mod writer;
 
 pub use admit::{Admitted, Limits};
-pub use again::run_again;
 pub use aside::MAX_KEPT;
 pub use cited::Before;
 pub use claim::Unclaimed;

@@ -1,7 +1,7 @@
 //! One event run again, as the log has it.
 
-use super::replay::Replayed;
-use crate::receipt::is_sealed;
+use super::is_sealed;
+use crate::store::Replayed;
 use cook_core::machine::{self, Facts};
 use cook_core::model::{Actor, Event, Snapshot};
 use cook_core::report;
