@@ -20,8 +20,9 @@ if (($# > 0)); then
   SWEEP_KINDS="$(IFS=,; echo "$*")"
   export SWEEP_KINDS
 fi
-# cook looks at every process of the machine: alone it makes the same calls each time.
-alone=(unshare --pid --fork --kill-child --mount-proc)
+# cook looks at every process of the machine: alone it makes the same calls each time. The shell takes in
+# what killed commands leave behind, or every later one would have to look at that too.
+alone=(unshare --pid --fork --kill-child --mount-proc bash -c '"$@"; exit $?' --)
 if ! "${alone[@]}" true 2>/dev/null; then
   alone=()
 fi
