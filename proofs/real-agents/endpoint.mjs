@@ -5,9 +5,9 @@
 //
 // PART (part.sh) says what a role reports and what an implementer runs, in the repository ROOT. What it counted is at
 // GET /counted; POST /control takes {"hang": LINE}: an implementer's session then runs that;
-// {"fail": 529}: every request of a session is answered so; {"reset": true}: it counts anew.
-// PLAY (tools.mjs, stops.mjs) answers in place of that; what it noted is at GET /noted. ENDPOINT_LOG names a file that gets
-// every request.
+// {"fail": 529}: every request of a session is answered so; {"reset": true}: it counts anew; {"tell": TEXT}: a play is told that.
+// PLAY (tools.mjs, stops.mjs, doors.mjs) answers in place of that; what it noted is at GET /noted. ENDPOINT_LOG names a file
+// that gets every request.
 import { execFileSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";
@@ -17,12 +17,13 @@ import { pathToFileURL } from "node:url";
 const [portFile, part, root, playFile] = process.argv.slice(2);
 const play = playFile && (await import(pathToFileURL(playFile)));
 const SHELLS = ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
-/** Tokens of every request, in and out. */
+/** Tokens of every request, in and out, where a play says nothing else. */
 const TAKEN = [120, 15];
 const ROLE = /^# Role: completion-([a-z-]+)/m;
 
 let hang = "";
 let fail = 0;
+let tell = "";
 let counted;
 const sessions = new Map();
 const begun = new Map();
@@ -123,8 +124,8 @@ function answer(turns, tools, digest) {
 const id = (prefix) => prefix + randomUUID().replaceAll("-", "").slice(0, 16);
 
 const SPEAKERS = {
-  chat(model, { text, call }) {
-    const usage = { prompt_tokens: TAKEN[0], completion_tokens: TAKEN[1], total_tokens: TAKEN[0] + TAKEN[1] };
+  chat(model, { text, call, taken }) {
+    const usage = { prompt_tokens: taken[0], completion_tokens: taken[1], total_tokens: taken[0] + taken[1] };
     const calls = call && [{ index: 0, id: call.id, type: "function", function: { name: call.name, arguments: JSON.stringify(call.args) } }];
     const head = { id: id("chatcmpl-"), created: Math.floor(Date.now() / 1000), model };
     const reason = call ? "tool_calls" : "stop";
@@ -135,14 +136,14 @@ const SPEAKERS = {
       stream: [piece(message, null), piece({}, reason, { usage }), [null, "[DONE]"]],
     };
   },
-  responses(model, { text, call }) {
+  responses(model, { text, call, taken }) {
     const head = { id: id("resp_"), object: "response", created_at: Math.floor(Date.now() / 1000), model, status: "in_progress", output: [] };
     const item = call
       ? { type: "function_call", id: id("fc_"), call_id: call.id, name: call.name, namespace: call.namespace, arguments: JSON.stringify(call.args), status: "completed" }
       : { type: "message", id: id("msg_"), role: "assistant", status: "completed", content: [{ type: "output_text", text, annotations: [] }] };
     const usage = {
-      input_tokens: TAKEN[0], input_tokens_details: { cached_tokens: 0 },
-      output_tokens: TAKEN[1], output_tokens_details: { reasoning_tokens: 0 }, total_tokens: TAKEN[0] + TAKEN[1],
+      input_tokens: taken[0], input_tokens_details: { cached_tokens: 0 },
+      output_tokens: taken[1], output_tokens_details: { reasoning_tokens: 0 }, total_tokens: taken[0] + taken[1],
     };
     const whole = { ...head, status: "completed", output: [item], usage };
     const events = [["response.created", { response: head }]];
@@ -151,8 +152,8 @@ const SPEAKERS = {
     events.push(["response.output_item.done", { output_index: 0, item }], ["response.completed", { response: whole }]);
     return { whole, stream: events.map(([type, data], at) => [type, { type, sequence_number: at, ...data }]) };
   },
-  anthropic(model, { text, call }) {
-    const usage = { input_tokens: TAKEN[0], output_tokens: TAKEN[1] };
+  anthropic(model, { text, call, taken }) {
+    const usage = { input_tokens: taken[0], output_tokens: taken[1] };
     const head = { id: id("msg_"), type: "message", role: "assistant", model, stop_sequence: null };
     const block = call ? { type: "tool_use", id: call.id, name: call.name, input: call.args } : { type: "text", text };
     const stop_reason = call ? "tool_use" : "end_turn";
@@ -162,17 +163,17 @@ const SPEAKERS = {
       ["content_block_start", { index: 0, content_block: call ? { ...block, input: {} } : { ...block, text: "" } }],
       ["content_block_delta", { index: 0, delta }],
       ["content_block_stop", { index: 0 }],
-      ["message_delta", { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: TAKEN[1] } }],
+      ["message_delta", { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: taken[1] } }],
       ["message_stop", {}],
     ];
     return { whole: { ...head, content: [block], stop_reason, usage }, stream: events.map(([type, data]) => [type, { type, ...data }]) };
   },
-  gemini(model, { text, call }) {
+  gemini(model, { text, call, taken }) {
     const parts = [call ? { functionCall: { id: call.id, name: call.name, args: call.args } } : { text }];
     const whole = {
       candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }],
       modelVersion: model,
-      usageMetadata: { promptTokenCount: TAKEN[0], candidatesTokenCount: TAKEN[1], totalTokenCount: TAKEN[0] + TAKEN[1] },
+      usageMetadata: { promptTokenCount: taken[0], candidatesTokenCount: taken[1], totalTokenCount: taken[0] + taken[1] },
     };
     return { whole, stream: [[null, whole]] };
   },
@@ -197,6 +198,7 @@ function serve(request, response, raw) {
   if (path === "/control") {
     if ("hang" in body) hang = body.hang;
     if ("fail" in body) fail = body.fail;
+    if ("tell" in body) tell = body.tell;
     if (body.reset) reset();
     return send(response, 200, {});
   }
@@ -207,18 +209,19 @@ function serve(request, response, raw) {
   const turns = turnsOf(api, body);
   if (process.env.ENDPOINT_LOG) appendFileSync(process.env.ENDPOINT_LOG, JSON.stringify({ path, turns, body }) + "\n");
   const said = play
-    ? play.answer({ turns, tools, noted, run, shell: (line) => shell(tools, line) })
+    ? play.answer({ turns, tools, body, noted, tell, run, shell: (line) => shell(tools, line) })
     : answer(turns, tools, createHash("sha256").update(raw).digest("hex"));
   if (fail && !said.beside) {
     counted.failed += 1;
     const words = { 401: "invalid api key", 429: "rate limit reached", 529: "overloaded" }[fail] ?? "no";
     return send(response, fail, { type: "error", error: { type: "error", message: words, code: fail } });
   }
+  said.taken ??= TAKEN;
   if (said.beside) counted.beside += 1;
   else {
     counted.requests += 1;
-    counted.input += TAKEN[0];
-    counted.output += TAKEN[1];
+    counted.input += said.taken[0];
+    counted.output += said.taken[1];
   }
   const model = body.model ?? path.split("/").pop().split(":")[0];
   const { whole, stream } = SPEAKERS[api](model, said);
