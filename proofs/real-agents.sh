@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Real agent programs under `cook run`, each from a fresh home against a scripted model on loopback:
 #   proofs/real-agents.sh [--dir DIR] [AGENT...]
-#   proofs/real-agents.sh [--dir DIR] --mcp|--check [AGENT...]
+#   proofs/real-agents.sh [--dir DIR] --mcp|--check|--doors [AGENT...]
 # AGENT: claude codex copilot gemini opencode pi qwen, all by default. They come from npm, once, into DIR (target/real-agents
 # by default: not below /tmp, which the sandbox hides). For each: a job of two slices to `done` with the user's own git
 # settings, tokens as the endpoint counted them, `cook ask`, and what is left after Ctrl-C, SIGTERM and a killed cook.
 # --mcp: the agent does the job through cook's tools instead (claude codex gemini qwen; real-agents/tools.sh). --check: cook
-# check holds its stops (the same four; real-agents/stops.sh). Both print a yes or NO for each promise.
+# check holds its stops (the same four; real-agents/stops.sh). --doors: what docs/agents.md says that each can do (all seven;
+# real-agents/doors.sh). These print a yes, a `refused CODE` or a NO for each promise.
 # Needs node, npm and curl. COOK_BIN names a cook; else this tree's is built.
 set -uo pipefail
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)"
@@ -16,15 +17,15 @@ mode=--run
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
     --dir) dir="$2" && shift ;;
-    --mcp | --check) mode="$1" ;;
+    --mcp | --check | --doors) mode="$1" ;;
     *) echo "unknown option: $1" >&2; exit 2 ;;
   esac
   shift
 done
 agents=("$@")
 if ((!${#agents[@]})); then
-  agents=(claude codex gemini qwen)
-  [[ "$mode" == --run ]] && agents=(pi claude codex opencode qwen gemini copilot)
+  agents=(pi claude codex opencode qwen gemini copilot)
+  [[ "$mode" == --mcp || "$mode" == --check ]] && agents=(claude codex gemini qwen)
 fi
 for tool in node npm curl; do
   command -v "$tool" >/dev/null || { echo "cannot run: no $tool"; exit 2; }
@@ -93,10 +94,13 @@ base_url = "$url/v1"
 wire_api = "responses"
 env_key = "MOCK_KEY"
 TOML
-  echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' >"$home/.gemini/settings.json"
+  # Two of them would tell their makers how they are used.
+  local quiet='"privacy": {"usageStatisticsEnabled": false}'
+  echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}, '"$quiet"'}' >"$home/.gemini/settings.json"
+  echo '{"security": {"auth": {"selectedType": "openai"}}, '"$quiet"'}' >"$home/.qwen/settings.json"
   cat >"$home/.config/opencode/opencode.json" <<JSON
 {"model": "mock/mock-model", "provider": {"mock": {"npm": "@ai-sdk/openai-compatible", "name": "mock",
- "options": {"baseURL": "$url/v1", "apiKey": "zqzqz"}, "models": {"mock-model": {"name": "mock-model"}}}}}
+ "options": {"baseURL": "$url/v1", "apiKey": "zqzqz"}, "models": {"mock-model": {"name": "mock-model", "limit": {"context": 128000, "output": 8000}}}}}}
 JSON
 }
 
@@ -109,7 +113,7 @@ surround() {
     GEMINI_API_KEY=zqzqz GOOGLE_GEMINI_BASE_URL="$url"
     OPENAI_API_KEY=zqzqz OPENAI_BASE_URL="$url/v1" OPENAI_MODEL=mock-model
     COPILOT_PROVIDER_BASE_URL="$url/v1" COPILOT_PROVIDER_API_KEY=zqzqz COPILOT_PROVIDER_TYPE=openai
-    COPILOT_MODEL=mock-model COPILOT_OFFLINE=true)
+    COPILOT_MODEL=mock-model COPILOT_OFFLINE=true OPENCODE_DISABLE_MODELS_FETCH=1)
 }
 
 clean() { "${around[@]}" "$@"; }
@@ -224,7 +228,9 @@ open_agent() {
   url="http://127.0.0.1:$(<"$dir/port-$agent")"
   settle
   surround
-  version="$(clean cook agents --json | json ".agents.find((row) => row.name === '$agent').version")"
+  # One of them unpacks itself at its first start, for longer than cook waits for an answer.
+  clean "$agent" --version >/dev/null 2>&1
+  version="$(clean cook -C "$root" agents --json | json ".agents.find((row) => row.name === '$agent').version")"
   noted=()
 }
 
@@ -242,6 +248,9 @@ by_hand() {
     codex) set -- "$1" codex exec --skip-git-repo-check --dangerously-bypass-hook-trust -s workspace-write --add-dir .git - ;;
     gemini) set -- "$1" gemini --skip-trust --approval-mode yolo --model "$(model_of gemini)" ;;
     qwen) set -- "$1" qwen --approval-mode yolo ;;
+    copilot) set -- "$1" copilot --allow-all --no-auto-update --no-color ;;
+    opencode) set -- "$1" opencode run ;;
+    pi) set -- "$1" pi --model "$(model_of pi)" -p ;;
     *) echo "$agent is not asked by hand here"; return 1 ;;
   esac
   clean timeout 600 "${@:2}" <<<"$1"
@@ -283,6 +292,7 @@ main() {
     --run) drive_all ;;
     --mcp) source "$here/real-agents/tools.sh" && drive_tools ;;
     --check) source "$here/real-agents/stops.sh" && drive_stops ;;
+    --doors) source "$here/real-agents/doors.sh" && drive_doors ;;
   esac
   exit "$wrong"
 }

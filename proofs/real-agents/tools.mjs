@@ -32,7 +32,7 @@ const roleOf = (text) => (read(text).prompt ?? text).match(ROLE)?.[1];
 const full = (tool) => (tool.namespace ? `${tool.namespace}__${tool.name}` : tool.name);
 
 /** Each call with what came of it, since the user asked. */
-function doneOf(turns) {
+export function doneOf(turns) {
   const done = [];
   for (const [who, text, calls] of turns) {
     if (who === "model") done.push(...calls.map((call) => ({ ...call, said: undefined })));
