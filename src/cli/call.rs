@@ -141,6 +141,15 @@ pub(super) fn one(
     supplier.guard = Some(Box::new(|action| drive::guard(workspace, action)));
     supplier.model.clone_from(&prepared.model);
     supplier.price = price;
+    supplier.bounds.requests = config.requests();
+    // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
+    if action == Action::Act {
+        let identity = workspace.repo.identity()?.unwrap_or_default();
+        let identity = identity.into_iter();
+        supplier.env = identity
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect();
+    }
     let keeping = drive::Keeping::of(workspace)?;
     prepared.findings.extend(keeping.warn_of_open());
     supplier.sandbox = keeping.sandbox(&workspace.repo)?;

@@ -102,6 +102,7 @@ fn ask_all(
             let member = Member {
                 preset,
                 price,
+                requests: config.requests(),
                 sandbox,
             };
             (member, store.clone())
@@ -121,6 +122,7 @@ fn ask_all(
 struct Member<'a> {
     preset: &'a Preset,
     price: Option<Price>,
+    requests: Option<u64>,
     sandbox: Option<&'a Sandbox>,
 }
 
@@ -138,6 +140,7 @@ fn ask_one(
     supplier.repo = Some(&repo);
     supplier.model.clone_from(&prepared.model);
     supplier.price = member.price;
+    supplier.bounds.requests = member.requests;
     supplier.sandbox = member.sandbox.cloned();
     call(store, &supplier, &prepared.call(Action::Ask, at))
         .map_err(|error| to_failure(&without_accusing(error.into(), beside)))

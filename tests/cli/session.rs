@@ -967,6 +967,36 @@ fn an_act_whose_answer_breaks_the_schema_is_mended_by_reading_alone() {
         .says("again.txt");
 }
 
+/// An agent whose own git knows nobody makes commits in the user's name.
+#[test]
+fn an_act_commits_in_the_users_name() {
+    let desk = desk(&[("one", "codex", "")]);
+    let settings = desk.repo.beside("gitconfig");
+    std::fs::write(
+        &settings,
+        "[user]\nname = Ada Example\nemail = ada@example.org\n",
+    )
+    .unwrap();
+    let commit = ["git", "commit", "-q", "--allow-empty", "-m", "made"];
+    let without = ["env", "GIT_CONFIG_GLOBAL=/dev/null"];
+    let run = [&without[..], &commit].concat();
+    desk.plays("one", json!([{"run": run}, {"reply": "did it"}]));
+    let mut act = desk
+        .repo
+        .cook_command(&["act", "make it", "--agent", "one"]);
+    for name in ["GIT_AUTHOR", "GIT_COMMITTER"] {
+        act.env_remove(format!("{name}_NAME"));
+        act.env_remove(format!("{name}_EMAIL"));
+    }
+    act.env("GIT_CONFIG_GLOBAL", &settings);
+    crate::support::run(act, b"").exits(0);
+    let who = ["log", "-1", "--format=%s by %an <%ae>, %cn <%ce>"];
+    assert_eq!(
+        desk.repo.git(&who),
+        "made by Ada Example <ada@example.org>, Ada Example <ada@example.org>"
+    );
+}
+
 #[test]
 fn an_act_records_what_it_did_and_is_never_made_again() {
     let desk = desk(&[("one", "codex", "")]);
