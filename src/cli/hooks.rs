@@ -163,6 +163,9 @@ fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
         return answer(PromptAnswer(render_changes(&changes)));
     }
     write(args, &changes)?;
+    if !args.shared {
+        install::show_in_status(workspace, &changes)?;
+    }
     let mut lines = describe_changes(&changes, "taken out", "nothing of cook's in it");
     lines.extend(find_others(workspace, args).map(|(path, flags)| {
         format!(

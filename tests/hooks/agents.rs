@@ -752,6 +752,25 @@ fn the_personal_file_stays_out_of_the_tree() {
         .says("last called");
 }
 
+/// What hid the settings from `git status` goes with them, and a line of the user's own stays.
+#[test]
+fn the_list_of_ignored_files_is_given_back() {
+    let repo = Repo::set_up();
+    let exclude = ".git/info/exclude";
+    repo.write(exclude, "/mine\n");
+    let status = || repo.git(&["status", "--porcelain"]);
+    repo.cook(&["hooks", "install", "claude"]).exits(0);
+    assert_eq!(status(), "");
+    assert_ne!(repo.read(exclude), "/mine\n");
+    repo.cook(&["hooks", "remove", "claude"]).exits(0);
+    assert_eq!(repo.read(exclude), "/mine\n");
+    let own = "/.claude/settings.local.json\n";
+    repo.write(exclude, own);
+    repo.cook(&["hooks", "install", "claude"]).exits(0);
+    repo.cook(&["hooks", "remove", "claude"]).exits(0);
+    assert_eq!(repo.read(exclude), own);
+}
+
 #[test]
 fn a_hook_of_theirs_in_a_group_of_cooks_stays() {
     let repo = Repo::set_up();

@@ -121,12 +121,45 @@ fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
         .write(text.as_bytes())
 }
 
+/// What stands before a line of cook's in the list of files that git ignores here.
+const HIDDEN: &str = "# cook: hooks of one's own, until `cook hooks remove`";
+
 /// Keeps a personal file inside the worktree out of `git status`, so that it never
 /// makes the tree dirty.
 ///
 /// # Errors
 /// When the list cannot be written.
 pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(), Failure> {
+    edit_exclude(workspace, changes, |held, line| {
+        if held.lines().any(|known| known == line) {
+            return None;
+        }
+        let gap = if held.is_empty() || held.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        Some(format!("{held}{gap}{HIDDEN}\n{line}\n"))
+    })
+}
+
+/// Shows such files again, where it was cook that hid them.
+///
+/// # Errors
+/// When the list cannot be written.
+pub fn show_in_status(workspace: &Workspace, changes: &[Change]) -> Result<(), Failure> {
+    edit_exclude(workspace, changes, |held, line| {
+        let own = format!("{HIDDEN}\n{line}\n");
+        held.contains(&own).then(|| held.replacen(&own, "", 1))
+    })
+}
+
+/// Gives the list of files that git ignores here another text, for each file of the worktree.
+fn edit_exclude(
+    workspace: &Workspace,
+    changes: &[Change],
+    edit: impl Fn(&str, &str) -> Option<String>,
+) -> Result<(), Failure> {
     let root = workspace.repo.root();
     let info = workspace.repo.common_dir().join("info");
     if info.exists() && !disk::is_directory(&info) {
@@ -138,17 +171,10 @@ pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(
         let Ok(relative) = change.path.strip_prefix(root) else {
             continue;
         };
-        let line = format!("/{}", relative.display());
         let held = read(&exclude)?.unwrap_or_default();
-        if held.lines().any(|known| known == line) {
+        let Some(text) = edit(&held, &format!("/{}", relative.display())) else {
             continue;
-        }
-        let gap = if held.is_empty() || held.ends_with('\n') {
-            ""
-        } else {
-            "\n"
         };
-        let text = format!("{held}{gap}{line}\n");
         put(&exclude, Some(&text), Mode::Kept(0o644)).map_err(|error| {
             Failure::state(Code::NotWritable, "`info/exclude` cannot be written").with_cause(&error)
         })?;

@@ -10,7 +10,7 @@ pub mod pre_push;
 mod trial;
 
 pub use change::{Change, Standing};
-pub use files::{keep_out_of_status, write, write_program};
+pub use files::{keep_out_of_status, show_in_status, write, write_program};
 pub use trial::{last_called, try_command, try_program, unseen};
 
 use crate::service::Workspace;
