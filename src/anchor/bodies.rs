@@ -148,7 +148,7 @@ impl Sources<'_> {
         stamp: &str,
         head: &str,
         name: &TestName,
-    ) -> Result<Option<(String, Vec<Range<usize>>)>, Failure> {
+    ) -> Result<Option<InPlace>, Failure> {
         let path = match &*self.text(head, &found.path)? {
             Text::Gone => self.find_renamed(stamp, head, &found.path)?,
             _ => Some(found.path.clone()),
@@ -334,6 +334,9 @@ pub(super) enum Same {
     InItsPlace,
     No,
 }
+
+/// A file, and the places in it.
+type InPlace = (String, Vec<Range<usize>>);
 
 /// A test as it was stamped, and where.
 struct TestThen {
