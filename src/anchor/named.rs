@@ -198,7 +198,7 @@ mod tests {
             [("t.py".to_owned(), 1)]
         );
         assert_eq!(
-            find("adds", &[("CHANGES.md", list), ("t.txt", test)]).len(),
+            find("adds", &[("CHANGES.md", list), ("t.rst", test)]).len(),
             2
         );
     }
