@@ -3,7 +3,7 @@
 use super::Key;
 use cook_core::diagnostic::{Code, Failure};
 use cook_git::Repo;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 /// A key for cook alone; SSH whatever git signs with.
 const OWN: &str = "cook.signingkey";
@@ -58,7 +58,8 @@ fn of_setting(repo: &Repo, dir: &Path, setting: &str, named: &str) -> Result<Key
 /// The first of the places that holds a file.
 fn find_key<const N: usize>(places: [PathBuf; N], shown: &str) -> Result<Key, Failure> {
     match places.iter().find(|path| path.is_file()) {
-        Some(path) => Ok(Key::File(path.clone())),
+        // `ssh-keygen` works elsewhere.
+        Some(path) => Ok(Key::File(absolute(path).unwrap_or_else(|_| path.clone()))),
         None => {
             let what = format!("{shown} is no file: `{}`", places[0].display());
             Err(Failure::state(Code::SigningKeyMissing, what))

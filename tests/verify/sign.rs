@@ -173,6 +173,9 @@ fn the_key_is_found_where_it_is_named() {
         assert_eq!(signing.number(), before + 1, "{more:?}");
     };
     signs(&["--key=~/one"]);
+    // As whoever types it sees it: `ssh-keygen` works elsewhere.
+    signing.note("a relative path");
+    signs(&["--key=.git/one"]);
     for named in ["~/one", ".git/one"] {
         signing.note(named);
         repo.git(&["config", "cook.signingkey", named]);
