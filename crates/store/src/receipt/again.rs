@@ -4,7 +4,7 @@ use super::is_sealed;
 use crate::store::Replayed;
 use cook_core::machine::{self, Facts};
 use cook_core::model::{Actor, Event, Snapshot};
-use cook_core::report;
+use cook_core::{prompt, report};
 
 /// Runs an event again: its receipts are as they were made, it says what its report amounts to, and the
 /// machine accepts it.
@@ -21,7 +21,11 @@ pub fn run_again(
     if let Some(other) = receipts.find(|receipt| !is_sealed(receipt)) {
         return Err(format!("the receipt {} was changed", other.id));
     }
-    if let Some(what) = report::find_contradiction(event) {
+    let own_words = |made: &Event| match before {
+        Some(before) => prompt::in_own_words(made, before),
+        None => made.clone(),
+    };
+    if let Some(what) = report::find_contradiction(event, own_words) {
         return Err(what);
     }
     let step =
