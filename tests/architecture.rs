@@ -82,7 +82,7 @@ const ORDERS: [Order; 5] = [
     },
     Order {
         sources: "crates/store/src",
-        modules: &["store", "receipt", "session"],
+        modules: &["store", "receipt", "session", "again"],
     },
     Order {
         sources: "src",

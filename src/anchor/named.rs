@@ -1,6 +1,6 @@
 //! What a test's name says of its place: the last part of it, and what leads there.
 
-use super::text::{body, has_word};
+use super::text::{body, find_word, has_word};
 use cook_git::is_prose;
 use std::ops::Range;
 
@@ -108,21 +108,15 @@ pub(super) struct Setting {
 }
 
 pub(super) fn list_settings(line: &str, word: &str) -> Vec<Setting> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let all = line.match_indices(word).map(|(at, _)| {
-        let (before, after) = (&line[..at], &line[at + word.len()..]);
-        (before, after.chars().next())
+    let all = find_word(line, word).map(|(before, after)| Setting {
+        before: before
+            .split_whitespace()
+            .next_back()
+            .unwrap_or_default()
+            .to_owned(),
+        after: after.chars().next(),
     });
-    all.filter(|(before, after)| !before.ends_with(is_part) && !after.is_some_and(is_part))
-        .map(|(before, after)| Setting {
-            before: before
-                .split_whitespace()
-                .next_back()
-                .unwrap_or_default()
-                .to_owned(),
-            after,
-        })
-        .collect()
+    all.collect()
 }
 
 fn last_part(name: &str) -> &str {

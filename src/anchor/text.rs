@@ -37,12 +37,15 @@ pub(super) fn find_name<'s>(lines: &[String], symbol: &'s str) -> Option<&'s str
 
 /// The line holds this as a whole word.
 pub(super) fn has_word(line: &str, word: &str) -> bool {
+    find_word(line, word).next().is_some()
+}
+
+/// Where the line holds this as a whole word: what comes before it and what after.
+pub(super) fn find_word<'l>(line: &'l str, word: &str) -> impl Iterator<Item = (&'l str, &'l str)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(word).any(|(at, _)| {
-        let before = line[..at].chars().next_back();
-        let after = line[at + word.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
+    let all = line.match_indices(word);
+    let around = all.map(move |(at, found)| (&line[..at], &line[at + found.len()..]));
+    around.filter(move |(before, after)| !before.ends_with(is_part) && !after.starts_with(is_part))
 }
 
 /// The lines of what begins here: those that are indented deeper, and the ones that end it; where nothing

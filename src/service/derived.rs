@@ -4,7 +4,7 @@
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::{Policy, Snapshot};
-use cook_store::receipt::run_again;
+use cook_store::run_again;
 use shell_words::quote;
 
 /// The log's tip goes on from that transition.

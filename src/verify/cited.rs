@@ -54,14 +54,7 @@ fn differs(
     };
     let parsed = report::parse(role, last.output.as_bytes());
     let made = match parsed.report.filter(|_| parsed.findings.is_empty()) {
-        Some(report) => report::event(
-            &report,
-            Provenance {
-                session: submission.session.clone(),
-                ticket: submission.ticket.clone(),
-                began_at: submission.began_at.clone(),
-            },
-        ),
+        Some(report) => report::event(&report, Provenance::of(submission)),
         None => Reported::Nothing,
     };
     let same = match made {

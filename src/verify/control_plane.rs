@@ -8,7 +8,7 @@ use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::machine::short;
 use cook_core::model::Snapshot;
-use cook_store::receipt::run_again;
+use cook_store::run_again;
 use cook_store::store::Store;
 
 /// Contract, documents, histories, log, plan evidence.

@@ -469,21 +469,16 @@ const FORGERIES: [(&str, Forge); 2] = [
 /// The event that follows from another report.
 fn forge_report(event: &mut Event, change: impl FnOnce(&mut ReportRecord)) {
     let submission = event.submission().unwrap().clone();
-    let mut record = submission.report;
+    let mut record = submission.report.clone();
     change(&mut record);
     let json = serde_json::to_string(&record.fields).unwrap();
     let mut fields: serde_json::Value = serde_json::from_str(&json).unwrap();
     fields["rubric"] = serde_json::to_value(&record.rubric).unwrap();
     let parsed = report::parse(record.role, fields.to_string().as_bytes());
-    let provenance = Provenance {
-        session: submission.session,
-        ticket: submission.ticket,
-        began_at: submission.began_at,
-    };
     let Some(report) = parsed.report else {
         panic!("{:?}", parsed.findings);
     };
-    match report::event(&report, provenance) {
+    match report::event(&report, Provenance::of(&submission)) {
         Reported::Event(made) => *event = *made,
         Reported::Nothing => unreachable!("it is an event"),
     }

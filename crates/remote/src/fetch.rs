@@ -6,7 +6,7 @@ use crate::remote::{Remote, Side};
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure};
 use cook_os::process::{LENT_VARIABLE, join_lent};
-use cook_store::receipt::run_again;
+use cook_store::run_again;
 use cook_store::session::wrong_citation;
 use cook_store::store::{Admitted, Limits, Quarantine, Store, StoreError};
 use std::time::{Duration, Instant};

@@ -39,12 +39,7 @@ pub fn find_contradiction(
         let why = why.map_or_else(String::new, |finding| finding.message);
         return Some(format!("its report breaks a rule: {why}"));
     };
-    let provenance = Provenance {
-        session: submission.session.clone(),
-        ticket: submission.ticket.clone(),
-        began_at: submission.began_at.clone(),
-    };
-    match event(&report, provenance) {
+    match event(&report, Provenance::of(submission)) {
         Reported::Event(again) if *again == *found || own_words(&again) == *found => None,
         _ => Some("it says something else than the report beside it".to_owned()),
     }

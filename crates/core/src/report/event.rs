@@ -17,6 +17,17 @@ pub struct Provenance {
     pub began_at: Option<String>,
 }
 
+impl Provenance {
+    /// That of a report which is on record.
+    pub fn of(submission: &Submission) -> Self {
+        Self {
+            session: submission.session.clone(),
+            ticket: submission.ticket.clone(),
+            began_at: submission.began_at.clone(),
+        }
+    }
+}
+
 /// What a report leads to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reported {

@@ -633,18 +633,23 @@ fn make_said(text: &str) -> Event {
     }
 }
 
-/// Where an answer binds is said of an answer and of slices that there are.
-#[test]
-fn an_answer_is_placed_by_its_name_on_slices_of_the_plan() {
-    let mut walk = Walk::new(ONE);
-    walk.plan_and_select();
+/// A regrounder asks and the user answers; the name of that answer.
+fn ask_and_answer(walk: &mut Walk) -> String {
     walk.foreign_commit(Touch::Surface);
     walk.take(walk.regrounder_asks());
     walk.take(Event::Resumed(Resume {
         answer: Some("leave such keys out".to_owned()),
         ..Resume::default()
     }));
-    let said = walk.snapshot.ledger.answers[0].id();
+    walk.snapshot.ledger.answers[0].id()
+}
+
+/// Where an answer binds is said of an answer and of slices that there are.
+#[test]
+fn an_answer_is_placed_by_its_name_on_slices_of_the_plan() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    let said = ask_and_answer(&mut walk);
     let placing = |walk: &Walk, answer: &str, id: &str| {
         walk.reground(|block| {
             block.answers_to = vec![PlaceAnswer {
@@ -673,13 +678,7 @@ fn nothing_reads_as_an_answer_that_is_none() {
     walk.reach_rule_7(true);
     walk.take(walk.report_accepted("a"));
     walk.take(walk.reground(|block| block.select = Some("b".to_owned())));
-    walk.foreign_commit(Touch::Surface);
-    walk.take(walk.regrounder_asks());
-    walk.take(Event::Resumed(Resume {
-        answer: Some("leave such keys out".to_owned()),
-        ..Resume::default()
-    }));
-    let said = walk.snapshot.ledger.answers[0].id();
+    let said = ask_and_answer(&mut walk);
     let placed = walk.reground(|block| {
         block.answers_to = vec![PlaceAnswer {
             answer: said,

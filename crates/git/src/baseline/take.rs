@@ -20,6 +20,7 @@ use std::path::Path;
 const MAX_SUBMODULES: usize = 200;
 /// What lets git look at a file again.
 pub(super) const UNHIDE: [&str; 2] = ["--no-assume-unchanged", "--no-skip-worktree"];
+
 impl Repo {
     /// Takes the baseline into `dir`, which must not be there yet. Of ignored files only those
     /// are compared that are named.

@@ -4,7 +4,6 @@
 //! whoever asks [`Trust`] first; a receipt's id is the digest of everything else
 //! in it, so a changed one is recognised; files appear whole or not at all.
 
-mod again;
 mod error;
 mod files;
 mod flaky;
@@ -19,7 +18,6 @@ mod trust;
 mod user;
 mod words;
 
-pub use again::run_again;
 pub use error::ReceiptError;
 pub use gate::{Gates, merge_gates, plan_gate};
 pub use kept::{Output, Receipts, is_sealed, seal};

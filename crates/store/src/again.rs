@@ -1,6 +1,6 @@
 //! One event run again, as the log has it.
 
-use super::is_sealed;
+use crate::receipt::is_sealed;
 use crate::store::Replayed;
 use cook_core::machine::{self, Facts};
 use cook_core::model::{Actor, Event, Snapshot};
