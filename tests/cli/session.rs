@@ -967,6 +967,34 @@ fn an_act_whose_answer_breaks_the_schema_is_mended_by_reading_alone() {
         .says("again.txt");
 }
 
+/// A model that goes on for ever is ended, whoever asked it.
+#[test]
+fn a_call_by_hand_is_under_the_limit_of_requests() {
+    let desk = desk(&[("one", "qwen", "")]);
+    settle(&desk.repo, &desk.agents, "[limits]\nrequests = 2\n");
+    let request = |number: u8| {
+        let message = json!({"id": format!("m{number}"), "content": []});
+        json!({"print": json!({"type": "assistant", "message": message}).to_string()})
+    };
+    let steps = |count: u8| {
+        let mut steps: Vec<Value> = (1..=count).map(request).collect();
+        steps.push(json!({"reply": "done"}));
+        json!(steps)
+    };
+    for words in [
+        &["ask", "x", "--agent", "one"][..],
+        &["act", "x", "--agent", "one"],
+        &["fanout", "x", "--agents", "one"],
+    ] {
+        desk.plays("one", steps(2));
+        desk.repo.cook(words).exits(0);
+        desk.plays("one", steps(3));
+        let run = desk.repo.cook(words).exits(5);
+        let told = format!("{}{}", run.out, run.err);
+        assert!(told.contains("`[limits] requests`"), "{words:?}: {told}");
+    }
+}
+
 /// An agent whose own git knows nobody makes commits in the user's name.
 #[test]
 fn an_act_commits_in_the_users_name() {
