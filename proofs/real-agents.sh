@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Real agent programs under `cook run`, each from a fresh home against a scripted model on loopback:
 #   proofs/real-agents.sh [--dir DIR] [AGENT...]
-#   proofs/real-agents.sh [--dir DIR] --mcp|--check|--doors [AGENT...]
+#   proofs/real-agents.sh [--dir DIR] --mcp|--check|--abilities [AGENT...]
 # AGENT: claude codex copilot gemini opencode pi qwen, all by default. They come from npm, once, into DIR (target/real-agents
 # by default: not below /tmp, which the sandbox hides). For each: a job of two slices to `done` with the user's own git
 # settings, tokens as the endpoint counted them, `cook ask`, and what is left after Ctrl-C, SIGTERM and a killed cook.
 # --mcp: the agent does the job through cook's tools instead (claude codex gemini qwen; real-agents/tools.sh). --check: cook
-# check holds its stops (the same four; real-agents/stops.sh). --doors: what docs/agents.md says that each can do (all seven;
-# real-agents/doors.sh). These print a yes, a `refused CODE` or a NO for each promise.
+# check holds its stops (the same four; real-agents/stops.sh). --abilities: what docs/agents.md says that each can do (all seven;
+# real-agents/abilities.sh). These print a yes, a `refused CODE` or a NO for each promise.
 # Needs node, npm and curl. COOK_BIN names a cook; else this tree's is built.
 set -uo pipefail
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)"
@@ -17,7 +17,7 @@ mode=--run
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
     --dir) dir="$2" && shift ;;
-    --mcp | --check | --doors) mode="$1" ;;
+    --mcp | --check | --abilities) mode="$1" ;;
     *) echo "unknown option: $1" >&2; exit 2 ;;
   esac
   shift
@@ -292,7 +292,7 @@ main() {
     --run) drive_all ;;
     --mcp) source "$here/real-agents/tools.sh" && drive_tools ;;
     --check) source "$here/real-agents/stops.sh" && drive_stops ;;
-    --doors) source "$here/real-agents/doors.sh" && drive_doors ;;
+    --abilities) source "$here/real-agents/abilities.sh" && drive_abilities ;;
   esac
   exit "$wrong"
 }

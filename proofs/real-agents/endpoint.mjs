@@ -6,7 +6,7 @@
 // PART (part.sh) says what a role reports and what an implementer runs, in the repository ROOT. What it counted is at
 // GET /counted; POST /control takes {"hang": LINE}: an implementer's session then runs that;
 // {"fail": 529}: every request of a session is answered so; {"reset": true}: it counts anew; {"tell": TEXT}: a play is told that.
-// PLAY (tools.mjs, stops.mjs, doors.mjs) answers in place of that; what it noted is at GET /noted. ENDPOINT_LOG names a file
+// PLAY (tools.mjs, stops.mjs, abilities.mjs) answers in place of that; what it noted is at GET /noted. ENDPOINT_LOG names a file
 // that gets every request.
 import { execFileSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";

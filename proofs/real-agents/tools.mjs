@@ -2,10 +2,10 @@
 // but what it reports and runs (part.sh). Which of three things it does stands in the user's words:
 //   (story: one)     the role that is due, then it stops
 //   (story: all)     role after role, until nobody is due
-//   (story: doors)   it tries what only a person may do, by tools, by arguments and by its shell
+//   (story: user_only)   it tries what only a person may do, by tools, by arguments and by its shell
 import { randomUUID } from "node:crypto";
 
-const STORY = /\(story: (one|all|doors)\)/;
+const STORY = /\(story: (one|all|user_only)\)/;
 const TOOLS = ["brief", "check", "gate", "next", "prompt", "record", "status"];
 const ROLE = /^# Role: completion-([a-z-]+)/m;
 /** Of the user alone. */
@@ -67,7 +67,7 @@ export function answer({ turns, tools, noted, run, shell }) {
   if (listed.length === 0 && all.length === 0 && tools.some(({ name }) => name === "tool_search")) {
     return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: "tool_search", args: { query: `select:${TOOLS.map((name) => `mcp__cook__${name}`)}`, max_results: 20 } } };
   }
-  if (story === "doors") return doors(done, tools, noted, shell);
+  if (story === "user_only") return tryUserOnly(done, tools, noted, shell);
 
   const last = done.at(-1);
   if (!last) return call(tools, "next", {});
@@ -102,7 +102,7 @@ export function answer({ turns, tools, noted, run, shell }) {
 }
 
 /** Each thing that it tries, in order; what came of it is noted. */
-function doors(done, tools, noted, shell) {
+function tryUserOnly(done, tools, noted, shell) {
   const record = { role: "regrounder", report: "x" };
   const tries = [
     ["a tool undo", () => call(tools, "undo", {})],
@@ -114,6 +114,6 @@ function doors(done, tools, noted, shell) {
     ["an untrusted command", () => call(tools, "gate", { slice: "words", clean: true })],
     ...DOORS.map((line) => [`cook ${line}`, () => ({ call: shell(`.work/cook ${line} --as-user </dev/null 2>&1`) })]),
   ];
-  noted.doors = tries.map(([what], number) => [what, done[number]?.said]);
+  noted.user_only = tries.map(([what], number) => [what, done[number]?.said]);
   return done.length < tries.length ? tries[done.length][1]() : { text: "None of it opens" };
 }

@@ -30,17 +30,17 @@ one_role_each() {
     ((sessions <= 16)) || { echo "no end after 16 sessions"; return 1; }
     by_hand "Do with cook's tools what is due. (story: one)" >>"$dir/$agent.out" 2>>"$dir/$agent.err" || { tail -n 3 "$dir/$agent.err"; return 1; }
     if ((sessions == 1)); then
-      try_doors
+      try_user_only
       trust_gate || return 1
     fi
   done
   is_done && [[ "$sessions" == 13 ]] || { echo "$sessions sessions, $(policy)"; return 1; }
 }
 
-try_doors() {
+try_user_only() {
   before="$(tip)"
-  by_hand "Try what is mine alone. (story: doors)" >>"$dir/$agent.out" 2>>"$dir/$agent.err"
-  doors="$(noted_by_model .doors)"
+  by_hand "Try what is mine alone. (story: user_only)" >>"$dir/$agent.out" 2>>"$dir/$agent.err"
+  user_only="$(noted_by_model .user_only)"
   after="$(tip)"
 }
 
@@ -48,16 +48,16 @@ try_doors() {
 is_refused() {
   [[ -n "$before" && "$before" == "$after" ]] || { echo "something was written"; return 1; }
   node -e '
-    const doors = JSON.parse(process.argv[1]);
+    const user_only = JSON.parse(process.argv[1]);
     const fits = (what, said) =>
       what.startsWith("cook ") ? /\[user_only\]/.test(said) && !/\[usage\]/.test(said)
       : what.startsWith("a tool") ? /unknown|unsupported|no such tool|not found|not available/i.test(said)
       : what === "an untrusted command" ? /trust_missing/.test(said)
       : /-32602|unknown argument|additional propert|unknown role|usage|must be|invalid|not allowed|unknown gate|gate_unknown/i.test(said);
-    const open = doors.filter(([what, said]) => !said || !fits(what, said));
+    const open = user_only.filter(([what, said]) => !said || !fits(what, said));
     open.forEach(([what, said]) => console.log(`${what}: ${said}`));
-    process.exit(doors.length === 18 && open.length === 0 ? 0 : 1);
-  ' "$doors"
+    process.exit(user_only.length === 18 && open.length === 0 ? 0 : 1);
+  ' "$user_only"
 }
 
 lists_seven() {

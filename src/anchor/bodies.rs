@@ -1,9 +1,10 @@
 //! Tests by their bodies: that a name is green says little once another test has it.
 
+use super::body::Body;
 use super::forms::TestOutcome;
-use super::named::{Bearer, Setting, TestName, keep_likely, list_settings};
+use super::named::{NameContext, NamedPlace, TestName, keep_likely, list_contexts};
 use super::sources::{Sources, Text};
-use super::text::{body, has_word};
+use super::text::has_word;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorQuestion, WorkOf};
 use cook_core::model::{Own, Receipt};
@@ -80,16 +81,16 @@ impl Sources<'_> {
         places: &BTreeSet<String>,
         name: &TestName,
     ) -> Result<bool, Failure> {
-        let settings: Vec<&Setting> = stamped.iter().map(|found| &found.setting).collect();
+        let contexts: Vec<&NameContext> = stamped.iter().map(|found| &found.context).collect();
         let bears = |commit: &str, path: &str| -> Result<Vec<Body>, Failure> {
             let Text::Lines(lines) = &*self.text(commit, path)? else {
                 return Ok(Vec::new());
             };
             let mut found = name.find_lines(path, lines);
             found.retain(|found| {
-                let there = list_settings(&lines[found.lines.start], name.last);
-                let is_likely = stamped.iter().all(|then| !found.is_less_than(&then.bearer));
-                is_likely && there.iter().any(|setting| settings.contains(&setting))
+                let there = list_contexts(&lines[found.lines.start], name.last);
+                let is_likely = stamped.iter().all(|then| !found.is_less_than(&then.place));
+                is_likely && there.iter().any(|context| contexts.contains(&context))
             });
             let bodies = found.into_iter();
             Ok(bodies
@@ -164,7 +165,7 @@ impl Sources<'_> {
         let (Some(then), Some(now)) = (text(then), text(lines)) else {
             return Ok(None);
         };
-        let stood = found.bearer.lines.clone();
+        let stood = found.place.lines.clone();
         let followed = Comparison::new(&then, &now, &[])?.find_outcome(stood, &(0..0))?;
         let there = name.find_all(&path, lines).into_iter();
         let there = there
@@ -222,7 +223,7 @@ impl Sources<'_> {
         };
         let name = TestName::of(name);
         for found in self.find_tests(head, &self.places(&own, head)?, &name)? {
-            if self.is_work(work, &found.path, &found.bearer.lines)? {
+            if self.is_work(work, &found.path, &found.place.lines)? {
                 return Ok(true);
             }
         }
@@ -291,7 +292,7 @@ impl Sources<'_> {
         let there = there.take(MAX_SEARCHED).map(|change| change.path.clone());
         // One line that names it may be anybody's.
         let mut found = self.find_tests(stamp, &there.collect(), name)?;
-        found.retain(|found| found.bearer.has_body);
+        found.retain(|found| found.place.has_body);
         Ok(found)
     }
 
@@ -308,18 +309,18 @@ impl Sources<'_> {
             let Text::Lines(lines) = &*text else {
                 continue;
             };
-            for bearer in name.find_all(path, lines) {
-                let line = &lines[bearer.lines.start];
-                let mut settings = list_settings(line, name.last).into_iter();
+            for place in name.find_all(path, lines) {
+                let line = &lines[place.lines.start];
+                let mut contexts = list_contexts(line, name.last).into_iter();
                 all.push(TestThen {
                     path: path.clone(),
-                    body: Body::of(&lines[bearer.lines.clone()], name.last),
-                    setting: settings.next().unwrap_or_default(),
-                    bearer,
+                    body: Body::of(&lines[place.lines.clone()], name.last),
+                    context: contexts.next().unwrap_or_default(),
+                    place,
                 });
             }
         }
-        keep_likely(&mut all, |found| &found.bearer);
+        keep_likely(&mut all, |found| &found.place);
         Ok(all)
     }
 }
@@ -341,81 +342,7 @@ type InPlace = (String, Vec<Range<usize>>);
 /// A test as it was stamped, and where.
 struct TestThen {
     path: String,
-    bearer: Bearer,
-    setting: Setting,
+    place: NamedPlace,
+    context: NameContext,
     body: Body,
-}
-
-/// A test without its name and without white space.
-#[derive(Debug, PartialEq, Eq)]
-struct Body {
-    /// The line that names it.
-    head: String,
-    rest: String,
-}
-
-impl Body {
-    fn of(lines: &[String], name: &str) -> Self {
-        let (head, rest) = lines
-            .split_first()
-            .map_or(("", &[][..]), |(head, rest)| (head.as_str(), rest));
-        Self {
-            head: squeeze(&head.replacen(name, "", 1)),
-            rest: squeeze_all(rest),
-        }
-    }
-
-    /// The same stands behind the line, whatever the line says. What stands in one line is not told
-    /// from others without its name.
-    fn is_body_at(&self, lines: &[String], at: usize) -> bool {
-        if self.rest.is_empty()
-            || lines
-                .get(at + 1)
-                .is_none_or(|next| !self.rest.starts_with(&squeeze(next)))
-        {
-            return false;
-        }
-        let found = body(lines, at);
-        let rest = lines.get(at + 1..found.end).unwrap_or_default();
-        squeeze_all(rest) == self.rest
-    }
-}
-
-/// Lines without their white space. What follows a comment in its line would be a part of it, so that
-/// such a line ends where it did.
-fn squeeze_all(lines: &[String]) -> String {
-    let end = |line: &str| match ["//", "#", "--"].iter().any(|mark| line.contains(mark)) {
-        true => "\n",
-        false => "",
-    };
-    lines.iter().map(|line| squeeze(line) + end(line)).collect()
-}
-
-pub(super) fn squeeze(line: &str) -> String {
-    line.chars().filter(|c| !c.is_whitespace()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn split(text: &str) -> Vec<String> {
-        text.lines().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn a_body_is_the_same_under_another_name() {
-        let then = Body::of(&split("fn adds() {\n    x();\n}\n"), "adds");
-        let now = split("fn sums_up() {\n  x( );\n}\nfn other() {\n    y();\n}\n");
-        assert!(then.is_body_at(&now, 0));
-        assert!(!then.is_body_at(&now, 3));
-        let body = |text: &str| Body::of(&split(text), "adds");
-        let test = body("fn adds() {\n    // sums\n    x();\n    y(1, 2);\n}\n");
-        let formatted = "fn adds() {\n  // sums\n  x(); y(1,\n    2);\n}\n";
-        assert_eq!(test, body(formatted));
-        assert_ne!(
-            test,
-            body("fn adds() {\n    // sums x();\n    y(1, 2);\n}\n")
-        );
-    }
 }

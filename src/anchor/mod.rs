@@ -7,6 +7,7 @@
 
 mod answer;
 mod bodies;
+mod body;
 mod forms;
 mod gone;
 mod held;

@@ -13,7 +13,7 @@ pub(super) struct TestName<'n> {
 }
 
 /// A place that bears the name.
-pub(super) struct Bearer {
+pub(super) struct NamedPlace {
     pub(super) lines: Range<usize>,
     /// Something deeper belongs to it.
     pub(super) has_body: bool,
@@ -21,7 +21,7 @@ pub(super) struct Bearer {
     leads: (bool, usize),
 }
 
-impl Bearer {
+impl NamedPlace {
     /// Less of the name leads here than there.
     pub(super) fn is_less_than(&self, other: &Self) -> bool {
         self.leads < other.leads
@@ -30,8 +30,7 @@ impl Bearer {
 
 impl<'n> TestName<'n> {
     pub(super) fn of(full: &'n str) -> Self {
-        let last = last_part(full);
-        let before = full.find(last).map_or("", |at| &full[..at]);
+        let (before, last) = split_last(full);
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         let within = before.split(|c| !is_part(c));
         Self {
@@ -41,7 +40,7 @@ impl<'n> TestName<'n> {
     }
 
     /// The places of a file that bear the name: those to which something deeper belongs, else lines.
-    pub(super) fn find_all(&self, path: &str, lines: &[String]) -> Vec<Bearer> {
+    pub(super) fn find_all(&self, path: &str, lines: &[String]) -> Vec<NamedPlace> {
         let mut all = self.find_lines(path, lines);
         if all.iter().any(|found| found.has_body) {
             all.retain(|found| found.has_body);
@@ -50,12 +49,12 @@ impl<'n> TestName<'n> {
     }
 
     /// Every line of a file that bears the name, with what belongs to it.
-    pub(super) fn find_lines(&self, path: &str, lines: &[String]) -> Vec<Bearer> {
+    pub(super) fn find_lines(&self, path: &str, lines: &[String]) -> Vec<NamedPlace> {
         let named = (0..lines.len()).filter(|at| has_word(&lines[*at], self.last));
         let all = named.map(|at| {
             let found = body(lines, at);
             let has_body = found.len() > 1;
-            Bearer {
+            NamedPlace {
                 lines: found,
                 has_body,
                 leads: (!is_prose(path), self.count_parts(path, lines, at)),
@@ -89,11 +88,11 @@ impl<'n> TestName<'n> {
 
 /// Of places that bear a name those that are it: not those that fewer parts of the name lead to, and no
 /// prose beside code.
-pub(super) fn keep_likely<T>(found: &mut Vec<T>, bearer: impl Fn(&T) -> &Bearer) {
+pub(super) fn keep_likely<T>(found: &mut Vec<T>, place: impl Fn(&T) -> &NamedPlace) {
     let rank = |one: &T| {
-        let Bearer {
+        let NamedPlace {
             has_body, leads, ..
-        } = bearer(one);
+        } = place(one);
         (leads.0, *has_body, leads.1)
     };
     let best = found.iter().map(rank).max();
@@ -102,13 +101,13 @@ pub(super) fn keep_likely<T>(found: &mut Vec<T>, bearer: impl Fn(&T) -> &Bearer)
 
 /// How the name stands in a line: the word right before it, and the sign right after.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Setting {
+pub(super) struct NameContext {
     before: String,
     after: Option<char>,
 }
 
-pub(super) fn list_settings(line: &str, word: &str) -> Vec<Setting> {
-    let all = find_word(line, word).map(|(before, after)| Setting {
+pub(super) fn list_contexts(line: &str, word: &str) -> Vec<NameContext> {
+    let all = find_word(line, word).map(|(before, after)| NameContext {
         before: before
             .split_whitespace()
             .next_back()
@@ -119,20 +118,22 @@ pub(super) fn list_settings(line: &str, word: &str) -> Vec<Setting> {
     all.collect()
 }
 
-fn last_part(name: &str) -> &str {
-    let name = match name.split_once('[') {
+/// The name without parameters: what leads to its last part, and that part.
+fn split_last(full: &str) -> (&str, &str) {
+    let name = match full.split_once('[') {
         Some((name, _)) if !name.is_empty() => name,
-        _ => name,
+        _ => full,
     };
     let marks = ["::", " > ", " \u{203a} ", "#"];
-    let last = marks.iter().fold(name, |name, mark| {
-        name.rsplit_once(mark).map_or(name, |(_, last)| last)
-    });
+    let ends = marks.map(|mark| name.rfind(mark).map_or(0, |at| at + mark.len()));
+    let (before, last) = name.split_at(ends.into_iter().max().unwrap_or_default());
     // `TestX/case` is a case of `TestX`; a dot ends a class.
     let last = last.split_once('/').map_or(last, |(test, _)| test);
     match last.rsplit_once('.') {
-        Some((_, method)) if !method.is_empty() && !method.contains(' ') => method,
-        _ => last,
+        Some((class, method)) if !method.is_empty() && !method.contains(' ') => {
+            (&name[..before.len() + class.len()], method)
+        }
+        _ => (before, last),
     }
 }
 
@@ -185,6 +186,11 @@ mod tests {
             [("src/a.rs".to_owned(), 6)]
         );
         assert_eq!(find("adds", &[("src/a.rs", own)]).len(), 2);
+        let module = "mod adds {\n    fn adds() {\n        y();\n    }\n}\n";
+        assert_eq!(
+            find("adds::adds", &[("src/a.rs", module)]),
+            [("src/a.rs".to_owned(), 2)]
+        );
         let list = "- adds\n  two numbers\n";
         let test = "def adds():\n    x()\n";
         assert_eq!(

@@ -1,5 +1,5 @@
 # The hooks of `cook hooks install AGENT` in sessions that the user started: what is said at a start and after a compaction,
-# the guard, stops, and what is left when they go. Sourced by doors.sh.
+# the guard, stops, and what is left when they go. Sourced by abilities.sh.
 
 # Files that installing may write, each with its bytes; what the agent itself writes there is settled before.
 list_settings() {

@@ -1,9 +1,9 @@
-# `proofs/real-agents.sh --doors`: what docs/agents.md and the pages on sessions, runs and hooks promise of each agent beside a
+# `proofs/real-agents.sh --abilities`: what docs/agents.md and the pages on sessions, runs and hooks promise of each agent beside a
 # job: orders, conversations, schemas, reading, limits, hooks. A line for each promise: yes, `refused CODE` where the table
 # says that the agent cannot and cook says so, or NO. An agent that tells no tokens is held to none. Sourced.
 
 # shellcheck source=/dev/null
-source "$here/real-agents/doors-hooks.sh"
+source "$here/real-agents/abilities-hooks.sh"
 
 # told COLUMN: what the tables of docs/agents.md say of this agent.
 told() {
@@ -219,11 +219,11 @@ is_ended_by_tokens() {
 
 # ---- all of it ---------------------------------------------------------------------------------
 
-drive_doors() {
+drive_abilities() {
   local format='| %-8s | %-9s | %-42s | %-34s | %6s |\n' first kept acted answer status
   write_row_heads
   for agent in "${agents[@]}"; do
-    open_agent "$here/real-agents/doors.mjs" || continue
+    open_agent "$here/real-agents/abilities.mjs" || continue
     : >"$dir/$agent.no" && : >"$dir/$agent.ask" && : >"$dir/$agent.out" && : >"$dir/$agent.err"
     model=()
     [[ -n "$(model_of "$agent")" ]] && model=(--model "$(model_of "$agent")")
