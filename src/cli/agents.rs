@@ -15,8 +15,10 @@ pub(super) fn agents(context: &Context) -> Answer {
         .filter_map(|preset| preset.as_ref().ok())
         .collect();
     let found = find_here(&workspace, &sound)?;
-    for (preset, found) in sound.iter().zip(found) {
-        rows.push(row(preset, found));
+    for (preset, found) in sound.into_iter().zip(found) {
+        let mut preset = preset.clone();
+        found.limit(&mut preset);
+        rows.push(row(&preset, found));
     }
     for (name, wrong) in &all {
         if let Err(error) = wrong {

@@ -103,10 +103,7 @@ pub(super) fn choose(
     on: Option<On>,
 ) -> Result<Preset, Failure> {
     let known = drive::choose(workspace, agent);
-    let preset = known.and_then(|preset| {
-        drive::is_that_one(workspace, &preset)?;
-        Ok(preset)
-    });
+    let preset = known.and_then(|preset| drive::fit_to_program(workspace, preset));
     preset.map_err(|mut failure| {
         if let (None, Some(on)) = (&failure.prior, on) {
             failure.prior = prior(store, on).ok().map(|(prior, _)| prior.into());

@@ -364,7 +364,7 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
         _ => store.get(&entry.hash).map(drop)?,
     }
     let preset = drive::choose(workspace, Some(&entry.supplier))?;
-    drive::is_that_one(workspace, &preset)?;
+    let preset = drive::fit_to_program(workspace, preset)?;
     let root = workspace.repo.root();
     let argv = entry
         .native

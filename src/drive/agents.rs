@@ -31,10 +31,8 @@ pub fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found
 
 fn absent(why: &str) -> Found {
     Found {
-        path: None,
-        is_it: false,
-        version: None,
         problem: Some(why.to_owned()),
+        ..Found::default()
     }
 }
 
@@ -69,11 +67,12 @@ pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failu
     Ok(preset)
 }
 
-/// Refuses a program that has the name of an agent's and says that it is another.
-pub fn is_that_one(workspace: &Workspace, preset: &Preset) -> Result<(), Failure> {
-    for found in find_here(workspace, &[preset])? {
+/// The agent as its program here can do. A program that has the name of an agent's and says
+/// that it is another is refused.
+pub fn fit_to_program(workspace: &Workspace, mut preset: Preset) -> Result<Preset, Failure> {
+    for found in find_here(workspace, &[&preset])? {
         if found.path.is_some() && found.problem.is_none() && !found.is_it {
-            let why = lacks(preset, &found).unwrap_or_default();
+            let why = lacks(&preset, &found).unwrap_or_default();
             return Err(
                 Failure::new(FailureKind::Supplier, Code::SupplierFailed, why).hint(format!(
                     "put the agent before it on PATH, or name its program: `[agents.{}] bin` in `.agent/cook.toml`",
@@ -81,8 +80,9 @@ pub fn is_that_one(workspace: &Workspace, preset: &Preset) -> Result<(), Failure
                 )),
             );
         }
+        found.limit(&mut preset);
     }
-    Ok(())
+    Ok(preset)
 }
 
 /// Why an agent cannot work here.

@@ -54,6 +54,8 @@ pub(super) struct Tally {
     /// Nobody could play the last time, and what keeps one from it ends by itself; after how
     /// long, where that was said.
     pub(super) passing: Option<Option<Duration>>,
+    /// An agent answered in this run: a network that is away by now was there.
+    pub(super) has_heard: bool,
     /// Waits in a row for that.
     pub(super) waits: u32,
     /// Whose session was ended because somebody asked for it.

@@ -73,7 +73,7 @@ fn find_done(order: &Order) -> Result<Option<Held>, Failure> {
 pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
     let workspace = order.opening.open(order.dir)?;
     let config = workspace.config()?;
-    let cast = cast(&workspace, config, order.agent)?;
+    let mut cast = cast(&workspace, config, order.agent)?;
     let limits = Limits {
         steps: order.steps.unwrap_or(u64::MAX),
         wall: config.wall(),
@@ -84,7 +84,7 @@ pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Hel
     let keeping = Keeping::of(&workspace)?;
     let mut observer = operator.observer();
     // Comes before the driver: until a session may begin a signal ends cook, also at a question.
-    let parks = before(operator, &workspace, &cast, &limits, &keeping, order)?;
+    let parks = before(operator, &workspace, &mut cast, &limits, &keeping, order)?;
     let root = workspace.repo.root();
     let driver = Driver::new(root, cast, limits, keeping, &mut *observer)?.opening(order.opening);
     if parks {

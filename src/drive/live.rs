@@ -214,7 +214,7 @@ impl Board {
         }
     }
 
-    /// The end of a limit is waited for.
+    /// The end of a limit, or the network, is waited for.
     pub fn waits(&mut self, until: &str) {
         self.live.waits_until = Some(until.to_owned());
         self.write();

@@ -28,7 +28,7 @@ mod wait;
 mod weigh;
 mod worker;
 
-pub(crate) use agents::{choose, find_here, is_that_one, unfit};
+pub(crate) use agents::{choose, find_here, fit_to_program, unfit};
 pub(crate) use assignment::{Limits, RoleAgent, RoleAssignment};
 pub(crate) use authority::Violation;
 pub(crate) use driver::Driver;

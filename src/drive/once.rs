@@ -38,12 +38,10 @@ pub fn first_agent(
 ) -> Result<RoleAgent, Failure> {
     let all = cast(workspace, workspace.config()?, only)?;
     let first = all.get(&role).and_then(|agents| agents.first()).cloned();
-    let Some(agent) = first else {
-        return Err(Failure::usage(format!("no agent is named for the {role}")));
-    };
-    let one = RoleAssignment::from([(role, vec![agent.clone()])]);
-    require_agents(workspace, &one)?;
-    Ok(agent)
+    let mut one: RoleAssignment = first.map(|agent| (role, vec![agent])).into_iter().collect();
+    require_agents(workspace, &mut one)?;
+    let agent = one.into_values().flatten().next();
+    agent.ok_or_else(|| Failure::usage(format!("no agent is named for the {role}")))
 }
 
 /// Holds one session of the role that is due in `dir`.

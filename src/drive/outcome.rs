@@ -54,7 +54,7 @@ impl Outcome {
 /// What a step came to.
 pub(super) enum Step {
     Moved,
-    /// The end of a limit was waited for.
+    /// The end of a limit, or the network, was waited for.
     Waited,
     /// Nothing was recorded, and another attempt may help.
     Nothing(String),

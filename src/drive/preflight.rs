@@ -97,7 +97,7 @@ fn clocks(config: &Config, own: &RoleConfig, default: &RoleConfig) -> Clocks {
 pub(super) fn before(
     operator: &dyn Operator,
     workspace: &Workspace,
-    cast: &RoleAssignment,
+    cast: &mut RoleAssignment,
     limits: &Limits,
     keeping: &Keeping,
     order: &Order,
@@ -155,17 +155,20 @@ fn show_cast(operator: &dyn Operator, cast: &RoleAssignment) {
     }
 }
 
-/// Each role has an agent that is installed.
-pub(super) fn require_agents(workspace: &Workspace, cast: &RoleAssignment) -> Result<(), Failure> {
+/// Each role has an agent that is installed, and counts on nothing that its program cannot do.
+pub(super) fn require_agents(
+    workspace: &Workspace,
+    cast: &mut RoleAssignment,
+) -> Result<(), Failure> {
     let all: Vec<&Preset> = cast.values().flatten().map(|agent| &agent.preset).collect();
     let found = find_here(workspace, &all)?;
     let mut found = found.iter();
     for (role, agents) in cast {
-        let lacking: Vec<Option<String>> = agents
-            .iter()
-            .zip(found.by_ref())
-            .map(|(agent, found)| lacks(&agent.preset, found))
-            .collect();
+        let mut lacking = Vec::new();
+        for (agent, found) in agents.iter_mut().zip(found.by_ref()) {
+            lacking.push(lacks(&agent.preset, found));
+            found.limit(&mut agent.preset);
+        }
         if lacking.iter().all(Option::is_some) {
             let why: Vec<String> = lacking.into_iter().flatten().collect();
             let what = format!("no agent can play the {role}: {}", why.join("; "));

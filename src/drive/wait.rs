@@ -1,4 +1,4 @@
-//! Waits for what ends by itself: a supplier's limit, an agent that cannot be had now.
+//! Waits for what ends by itself: a supplier's limit, an overload, a network that is away.
 
 use super::assignment::RoleAgent;
 use super::driver::Driver;

@@ -76,6 +76,10 @@ impl Driver<'_> {
         answer: SessionAnswer,
         began: &SessionStart,
     ) -> Result<RoleOutcome, Failure> {
+        self.tally.has_heard |= matches!(
+            answer,
+            SessionAnswer::Taken(_) | SessionAnswer::Malformed(_)
+        );
         match answer {
             SessionAnswer::Taken(report) => self.take(workspace, role, &report, began),
             SessionAnswer::Malformed(findings) => {
@@ -201,7 +205,8 @@ impl Driver<'_> {
                         self.limited.insert(name, until.clone());
                         return Ok(RoleOutcome::Step(self.wait(workspace, until, why)?));
                     }
-                    if failed.passes() {
+                    // One that never was there may be a wrong address, which no wait mends.
+                    if failed.passes() || failed.is_offline() && self.tally.has_heard {
                         self.tally.passing = Some(failed.read_retry_after());
                     }
                 }

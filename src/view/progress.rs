@@ -104,7 +104,7 @@ impl LiveLine {
     /// The line; none when nothing is under way.
     pub fn text(&self, now: Duration) -> Option<String> {
         let what = match (&self.waits_until, self.at_work().count()) {
-            (Some(until), _) => format!("waiting until {until} for the end of a limit"),
+            (Some(until), _) => format!("waiting until {until} to try again"),
             (None, 0) => {
                 let held = self.held.first()?;
                 format!("what the {} reports is checked", held.role)
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(line.text(at(21)).as_deref(), Some(checked));
         let until = "2026-01-02T04:04:05Z";
         line.learn(&RunEvent::Waits { until }, at(22));
-        let waits = format!("waiting until {until} for the end of a limit, cost unknown");
+        let waits = format!("waiting until {until} to try again, cost unknown");
         assert_eq!(line.text(at(23)), Some(waits));
         begins(&mut line, Role::Implementer, "claude", 30);
         let text = line.text(at(30)).unwrap_or_default();

@@ -292,10 +292,9 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             ),
         )),
         RunEvent::ModelAsked(why) => plain(format!("a model re-grounds: {}", one_line(why))),
-        RunEvent::Waits { until } => Some((
-            Tone::Warn,
-            format!("  waiting until {until} for the end of a limit"),
-        )),
+        RunEvent::Waits { until } => {
+            Some((Tone::Warn, format!("  waiting until {until} to try again")))
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use serde::{Serialize, Serializer};
 pub struct RunView {
     /// The driver's process.
     pub pid: u32,
-    /// Until when the end of a limit is waited for, RFC 3339.
+    /// Until when the end of a limit, or the network, is waited for, RFC 3339.
     pub waits_until: Option<String>,
     /// The sessions that are held now.
     pub sessions: Vec<SessionView>,
@@ -59,7 +59,7 @@ pub struct SessionView {
 impl RunView {
     fn lines(&self, page: &mut Page) {
         if let Some(until) = &self.waits_until {
-            page.row("waits", &format!("until {until} for the end of a limit"));
+            page.row("waits", &format!("until {until} to try again"));
         }
         if self.sessions.is_empty() && self.waits_until.is_none() {
             page.row(

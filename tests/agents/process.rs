@@ -413,6 +413,20 @@ fn secrets_are_not_kept() {
 }
 
 #[test]
+fn a_refused_option_is_told_before_the_usage_that_follows_it() {
+    let bench = Bench::of("qwen");
+    let usage = "  --auth-type  Authentication type: an API key\n".repeat(20);
+    let said = format!("\nUnknown arguments: fork-session\nUsage: qwen [options]\n{usage}");
+    let report = bench.plays(json!([{"print_error": said}, {"exit": 1}]));
+    let class = expect_failure(&report, "failed: Unknown arguments: fork-session");
+    assert_eq!(class, FailureClass::Config);
+    // What comes last tells more of a run that had begun.
+    let report = bench.plays(json!([{"print_error": "starting\nno API key"}, {"exit": 1}]));
+    let class = expect_failure(&report, "no API key");
+    assert_eq!(class, FailureClass::Environment);
+}
+
+#[test]
 fn what_is_not_there_is_the_environments_fault() {
     let bench = Bench::with("pi", "");
     let config = Config::parse("[agents.b]\nbin = \"no-such-program-here\"\nstart = []\n").unwrap();

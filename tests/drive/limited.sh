@@ -1,7 +1,28 @@
 #!/usr/bin/env bash
 # The same agent behind a supplier's limit, which ends at the moment that $STATE/limit names
-# (seconds since 1970); it speaks in events. The limit is met once.
+# (seconds since 1970); it speaks in events. The limit is met once. $STATE/night lists what befalls
+# its next sessions, a word a line; those that came are noted in $STATE/befell.
 set -uo pipefail
+here="$(dirname -- "$(readlink -f -- "$0")")"
+fail() {
+  printf '{"type":"limit","message":"%s"}\n' "$1"
+  exit 1
+}
+if [[ -s "$STATE/night" ]]; then
+  read -r word <"$STATE/night"
+  sed -i 1d "$STATE/night"
+  printf '%s\n' "$word" >>"$STATE/befell"
+  case "$word" in
+    login) fail "Not logged in. Please run /login" ;;
+    model) fail "unknown model: gpt-0" ;;
+    until) fail "usage limit reached|$(($(date +%s) + 1))" ;;
+    overload) fail "529 overloaded, try again in 1s" ;;
+    network) fail "connect ECONNRESET 127.0.0.1:1; try again in 1s" ;;
+    offline) fail "connect ECONNREFUSED 127.0.0.1:1" ;;
+    crash) kill -9 $$ ;;
+    vanish) rm -- "$0" ;;
+  esac
+fi
 if [[ -f "$STATE/limit" ]]; then
   until="$(cat "$STATE/limit")"
   rm "$STATE/limit"
@@ -16,7 +37,7 @@ if [[ -f "$STATE/login" ]]; then
   printf '{"type":"limit","message":"not logged in"}\n'
   exit 1
 fi
-text="$("$(dirname -- "$0")/agent.sh")"
+text="$("$here/agent.sh")"
 text=${text//\\/\\\\}
 text=${text//\"/\\\"}
 text=${text//$'\n'/\\n}

@@ -5,6 +5,7 @@
 
 mod assurance;
 mod demo;
+mod night;
 mod sandbox;
 #[path = "../support/mod.rs"]
 mod support;
@@ -1045,7 +1046,7 @@ fn a_limit_without_an_end_is_waited_out() {
     let said = String::from_utf8(run.stderr).unwrap();
     assert_eq!(run.status.code(), Some(13), "{said}");
     assert!(job.state.join("met").exists());
-    assert!(said.contains("for the end of a limit"), "{said}");
+    assert!(said.contains("to try again"), "{said}");
     assert_eq!(
         job.calls(),
         ["regrounder", "implementer", "reviewer", "auditor"],

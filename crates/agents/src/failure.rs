@@ -65,6 +65,12 @@ impl AgentFailure {
         self.class == FailureClass::Environment && is_passing(self.why())
     }
 
+    /// The network, or the supplier's end of it, is away.
+    pub fn is_offline(&self) -> bool {
+        let lower = self.why().to_lowercase();
+        self.class == FailureClass::Environment && is_offline(&lower) && !is_lasting(&lower)
+    }
+
     /// After how long the program said one may try again.
     pub fn read_retry_after(&self) -> Option<Duration> {
         read_retry_after(self.why())
@@ -92,7 +98,7 @@ impl AgentFailure {
 }
 
 /// Words of errors that are not the agent's own and do not end by themselves, in lower case.
-const LASTING: [&str; 27] = [
+const LASTING: [&str; 16] = [
     "insufficient credit",
     "credit balance",
     "billing",
@@ -108,6 +114,11 @@ const LASTING: [&str; 27] = [
     "api key",
     "api_key",
     "forbidden",
+    "no space left",
+];
+
+/// Those of a network that is away, for a while or for good.
+const OFFLINE: [&str; 12] = [
     "econnrefused",
     "econnreset",
     "enotfound",
@@ -119,7 +130,7 @@ const LASTING: [&str; 27] = [
     "could not resolve",
     "network",
     "fetch failed",
-    "no space left",
+    "no route to host",
 ];
 
 /// Those of a limit or an overload, which ends by itself, soon or late.
@@ -168,9 +179,7 @@ pub(super) fn classify(text: &str) -> FailureClass {
     if CONFIG.iter().any(|words| lower.contains(words)) {
         return FailureClass::Config;
     }
-    let lasts =
-        has_word(&lower, &LASTING_CODES) || LASTING.iter().any(|words| lower.contains(words));
-    if lasts || is_passing(text) {
+    if is_lasting(&lower) || is_offline(&lower) || is_passing(text) {
         FailureClass::Environment
     } else {
         FailureClass::Agent
@@ -181,6 +190,14 @@ fn has_word(lower: &str, words: &[&str]) -> bool {
     lower
         .split(|c: char| !c.is_ascii_alphanumeric())
         .any(|word| words.contains(&word))
+}
+
+fn is_lasting(lower: &str) -> bool {
+    has_word(lower, &LASTING_CODES) || LASTING.iter().any(|words| lower.contains(words))
+}
+
+fn is_offline(lower: &str) -> bool {
+    OFFLINE.iter().any(|words| lower.contains(words))
 }
 
 fn is_passing(text: &str) -> bool {
@@ -259,6 +276,22 @@ mod tests {
                 after.map(Duration::from_secs),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_network_that_is_away_is_told_from_a_missing_login() {
+        for (text, is_away) in [
+            ("connect ECONNREFUSED 127.0.0.1:1", true),
+            ("TypeError: fetch failed", true),
+            ("network error: 401 unauthorized", false),
+            ("Not logged in. Please run /login", false),
+            ("the network of tests is green", true),
+            ("it took longer than it may in all", false),
+        ] {
+            let failure = SupplierErrorKind::Failed(text.to_owned());
+            let failed = AgentFailure::new(classify(text), failure);
+            assert_eq!(failed.is_offline(), is_away, "{text}");
         }
     }
 

@@ -8,7 +8,7 @@ use cook_os::process::{Short, capture};
 use cook_os::process::{is_program, on_path};
 use cook_os::thread;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -31,10 +31,21 @@ pub struct Found {
     pub path: Option<PathBuf>,
     /// The program is the one that the preset means, as far as it says.
     pub is_it: bool,
+    /// Its help leaves out an option of a fork: this version of it knows none.
+    pub lacks_fork: bool,
     /// What it says its version is.
     pub version: Option<String>,
     /// What went wrong with asking.
     pub problem: Option<String>,
+}
+
+impl Found {
+    /// Holds an agent to what this program of it can do.
+    pub fn limit(&self, preset: &mut Preset) {
+        if self.lacks_fork {
+            preset.remove_fork();
+        }
+    }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -127,7 +138,9 @@ fn place(preset: &Preset, dir: &Path) -> (Option<PathBuf>, String) {
             changed.as_nanos()
         ))
     });
-    let table = format!("{:?} {:?}", preset.table().identify, preset.table().version);
+    let table = preset.table();
+    let options: Vec<&str> = preset.fork_options().collect();
+    let table = format!("{:?} {:?} {options:?}", table.identify, table.version);
     let key = format!("{} {} {table}", preset.name(), stamp.unwrap_or_default());
     (path, key)
 }
@@ -146,8 +159,7 @@ fn ask(preset: &Preset, path: &Path, dir: &Path) -> Found {
     let mut found = Found {
         path: Some(path.to_owned()),
         is_it: table.identify.is_none(),
-        version: None,
-        problem: None,
+        ..Found::default()
     };
     if let Some(identify) = &table.identify {
         let is_it = |said: &Said| {
@@ -155,7 +167,11 @@ fn ask(preset: &Preset, path: &Path, dir: &Path) -> Found {
             text.contains(&identify.text.to_lowercase())
         };
         match ask_twice(path, &identify.args, dir, is_it) {
-            Ok(said) => found.is_it = is_it(&said),
+            Ok(said) => {
+                found.is_it = is_it(&said);
+                let is_help = identify.args.iter().any(|arg| arg == "--help");
+                found.lacks_fork = is_help && !names_all(&said.text, preset.fork_options());
+            }
             Err(why) => found.problem = Some(why),
         }
     }
@@ -169,6 +185,14 @@ fn ask(preset: &Preset, path: &Path, dir: &Path) -> Found {
         }
     }
     found
+}
+
+/// Whether a help text has each of the options as a word.
+fn names_all<'a>(help: &str, mut options: impl Iterator<Item = &'a str>) -> bool {
+    let words: BTreeSet<&str> = help
+        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
+        .collect();
+    options.all(|option| words.contains(option))
 }
 
 /// A program that fails says nothing about who it is: it is asked once more, and then its words
@@ -270,6 +294,7 @@ fn find_version(text: &str) -> Option<String> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use cook_core::model::Continuation;
 
     /// A program that notes each question, and fails so many times before it answers.
     #[cfg(unix)]
@@ -310,6 +335,33 @@ mod tests {
             let asked = std::fs::read_to_string(dir.path().join("asked")).unwrap();
             let again = asked.lines().count() - questions;
             assert_eq!(again, if is_it { 0 } else { 2 });
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_whose_help_names_no_fork_is_not_asked_for_one() {
+        use std::os::unix::fs::PermissionsExt;
+        for (identify, help, forks) in [
+            ("--help", "--resume ID, --branch, -o FORMAT", true),
+            ("--help", "--resume ID, --branches, -o FORMAT", false),
+            // It says who it is and no more.
+            ("--version", "", true),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("agent");
+            std::fs::write(&path, format!("#!/bin/sh\necho 'the agent {help}'\n")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            let table = format!(
+                "[agents.one]\nbin = {path:?}\nstart = []\nevents = \"text\"\nfork = [\"-o\", \"json\", \"--branch\", \"{{session}}\", \"-\"]\ntranscript = {{ variable = \"X\", home = \"x\", under = \"x\" }}\nidentify = {{ args = [{identify:?}], match = \"The agent\" }}\n"
+            );
+            let config = cook_core::model::Config::parse(&table).unwrap();
+            let mut preset = Preset::of("one", &config).unwrap();
+            let found = find(&[&preset], dir.path(), &dir.path().join("cache")).unwrap();
+            assert!(found[0].is_it);
+            found[0].limit(&mut preset);
+            let goes_on = preset.continuation();
+            assert_eq!(goes_on == Continuation::Native, forks, "{identify} {help}");
         }
     }
 

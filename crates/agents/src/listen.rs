@@ -367,8 +367,14 @@ pub(super) fn line(text: &str) -> String {
     clean(text, Lines::Fold).chars().take(500).collect()
 }
 
-/// The last of what it said on stderr, else how it ended.
+/// Why it ended, in its words on stderr, else how it ended. Its first line where that refuses how
+/// it was started, because the usage text may follow; else its last lines.
 pub(super) fn last_words(outcome: &Outcome) -> String {
+    let head = String::from_utf8_lossy(&outcome.stderr.head);
+    let first = head.lines().map(str::trim).find(|line| !line.is_empty());
+    if let Some(refusal) = first.filter(|line| classify(line) == FailureClass::Config) {
+        return refusal.to_owned();
+    }
     let stderr = outcome.stderr.last_lines(600);
     match (stderr.trim(), outcome.code) {
         ("", Some(code)) => format!("it ended with exit code {code}"),

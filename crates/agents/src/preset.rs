@@ -119,6 +119,19 @@ impl Preset {
         &self.start
     }
 
+    /// Takes away what an older program does not know.
+    pub(super) fn remove_fork(&mut self) {
+        self.table.fork = None;
+        self.table.open = None;
+    }
+
+    /// The options of a fork, in a run and in the program's own interface.
+    pub(super) fn fork_options(&self) -> impl Iterator<Item = &str> {
+        let items = self.table.fork.iter().chain(&self.table.open).flatten();
+        let items = items.map(String::as_str);
+        items.filter(|item| item.starts_with('-') && item.len() > 1)
+    }
+
     /// Whether `cook.toml` has a say in it.
     pub fn is_users(&self) -> bool {
         self.is_users

@@ -136,7 +136,7 @@ fn describe_driver(live: &Live) -> Run {
     let pid = live.pid;
     Run::Driven(match &live.waits_until {
         Some(until) => show_words(&format!(
-            "driven by pid {pid}, which waits until {until} for the end of a limit"
+            "driven by pid {pid}, which waits until {until} to try again"
         )),
         None if live.sessions.is_empty() => format!("driven by pid {pid}, between two sessions"),
         None => format!("driven by pid {pid}"),

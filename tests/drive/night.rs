@@ -1,0 +1,147 @@
+//! A job of many hours, made short. What befalls its sessions is mostly not the agent's doing: the run
+//! waits, or ends with what happened and the way on.
+
+use crate::base::Job;
+use crate::support::{Run, run_alone, with_default_signals};
+use crate::{AGENTS, PATIENCE};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What befalls the sessions, one after another; `-` = nothing. Those after the last go well.
+const NIGHT: &str = "offline - until - login - - overload - crash - - vanish network - model - - \
+    crash crash - until - login login - overload overload - network - vanish until - -";
+
+/// What a user reads of each, and whether the run ends with it.
+const TOLD: [(&str, &str, bool); 8] = [
+    ("offline", "connect ECONNREFUSED 127.0.0.1:1", true),
+    ("until", "usage limit reached", false),
+    ("login", "Not logged in. Please run /login", true),
+    ("overload", "529 overloaded, try again in 1s", false),
+    ("network", "connect ECONNRESET 127.0.0.1:1", false),
+    ("model", "unknown model: gpt-0", true),
+    ("crash", "it was ended by signal 9", false),
+    ("vanish", "`night-agent` was not found", true),
+];
+
+/// A job whose agent is on PATH alone, and the place there.
+fn prepare(night: &str) -> (Job, PathBuf) {
+    let tables = AGENTS.replace("LIMITED", "night-agent");
+    let job = Job::with(&format!(
+        "{tables}\n[roles.default]\nagent = \"limited\"\ntimeout = \"60s\"\n"
+    ));
+    let bin = job.state.join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let cook = Path::new(env!("CARGO_BIN_EXE_cook")).parent().unwrap();
+    let path = format!("{}:{}:/usr/bin:/bin", bin.display(), cook.display());
+    job.repo.extra.borrow_mut().push(("PATH".to_owned(), path));
+    let words: Vec<&str> = night.split_whitespace().collect();
+    std::fs::write(job.state.join("night"), words.join("\n") + "\n").unwrap();
+    let agent = bin.join("night-agent");
+    install(&agent);
+    (job, agent)
+}
+
+fn install(agent: &Path) {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/limited.sh");
+    std::os::unix::fs::symlink(program, agent).unwrap();
+}
+
+fn befell(job: &Job) -> Vec<String> {
+    let text = std::fs::read_to_string(job.state.join("befell")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// As a user runs it, with a clock that goes on.
+fn run(job: &Job) -> Run {
+    run_alone(job.repo.cook_command(&["run"]).env_remove("COOK_NOW"))
+}
+
+#[test]
+fn a_night_of_what_befalls_agents_ends_done_and_each_end_says_why_and_how_to_go_on() {
+    let (job, agent) = prepare(NIGHT);
+    let mut said = String::new();
+    let mut ends = Vec::new();
+    loop {
+        let run = run(&job);
+        let text = format!("{}{}", run.out, run.err);
+        said.push_str(&text);
+        match run.code {
+            0 => break,
+            5 => {
+                let last = befell(&job).pop().unwrap();
+                let (name, words, _) = TOLD.iter().find(|(name, ..)| *name == last).unwrap();
+                assert!(text.contains(words), "{name}: {text}");
+                assert!(text.contains("`cook agents`"), "{name}: {text}");
+                ends.push(last);
+                if !agent.exists() {
+                    install(&agent);
+                }
+            }
+            code => panic!("{code}: {text}"),
+        }
+    }
+    let befell = befell(&job);
+    assert_eq!(
+        befell.join(" "),
+        NIGHT.split_whitespace().collect::<Vec<_>>().join(" ")
+    );
+    let is_end = |word: &&String| TOLD.iter().any(|(name, _, ends)| name == word && *ends);
+    let expected: Vec<&String> = befell.iter().filter(is_end).collect();
+    assert_eq!(ends.iter().collect::<Vec<_>>(), expected, "{said}");
+    for (name, words, _) in TOLD {
+        let times = befell.iter().filter(|word| *word == name).count();
+        assert!(said.matches(words).count() >= times, "{name}: {said}");
+    }
+    // Each is one call with its class, and whose fault it was is told.
+    let calls = job
+        .repo
+        .cook(&["session", "log", "-n", "200", "--json"])
+        .exits(0)
+        .json();
+    let calls = calls["calls"].as_array().unwrap();
+    let failed = |class: &str| {
+        let of_class = calls.iter().filter(|call| call["call"]["class"] == class);
+        of_class.count()
+    };
+    let count = |name: &str| befell.iter().filter(|word| *word == name).count();
+    let all: usize = TOLD.iter().map(|(name, ..)| count(name)).sum();
+    assert_eq!(failed("config"), count("model"), "{calls:?}");
+    assert_eq!(failed("agent"), count("crash"), "{calls:?}");
+    let outside = all - count("model") - count("crash");
+    assert_eq!(failed("environment"), outside, "{calls:?}");
+    job.is_done();
+}
+
+#[test]
+fn a_network_that_was_there_is_waited_for() {
+    let (job, _) = prepare("- offline");
+    let mut command = job.repo.cook_command(&["run"]);
+    let errors = std::fs::File::create(job.state.join("err")).unwrap();
+    command.stderr(errors).stdout(std::process::Stdio::null());
+    let mut child = with_default_signals(&mut command).spawn().unwrap();
+    let started = Instant::now();
+    let until = loop {
+        let status = job.repo.cook(&["status", "--json"]).exits(0).json();
+        if let Some(until) = status["run"]["waits_until"].as_str() {
+            break until.to_owned();
+        }
+        assert!(started.elapsed() < PATIENCE, "it waits");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let pid = child.id().to_string();
+    let ended = std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status();
+    assert!(ended.unwrap().success());
+    child.wait().unwrap();
+    let said = std::fs::read_to_string(job.state.join("err")).unwrap();
+    assert!(said.contains("connect ECONNREFUSED 127.0.0.1:1"), "{said}");
+    assert!(
+        said.contains(&format!("waiting until {until} to try again")),
+        "{said}"
+    );
+    // Half a minute, and a second for the fraction.
+    assert_eq!(until, "2026-01-02T03:04:36Z");
+    job.repo.cook(&["run", "--steps", "1"]).exits(13);
+    assert_eq!(job.calls(), ["regrounder", "implementer"]);
+}
