@@ -597,6 +597,15 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
         &[("setup.py", ""), ("tests/test_a.py", "")],
         &["test: python3 -m unittest discover -v -s tests"],
     ),
+    (
+        &[("setup.py", ""), ("test/test_a.py", "")],
+        &["test: python3 -m unittest discover -v -s test"],
+    ),
+    (
+        &[("setup.py", ""), ("tests.py", "import unittest\n")],
+        &["test: python3 -m unittest discover -v"],
+    ),
+    (&[("setup.py", ""), ("test.py", "print(1)\n")], &[]),
     (&[("setup.py", "")], &[]),
     (&[("go.mod", "module x\n")], &["test: go test -v ./..."]),
     (&[("pom.xml", "")], &["test: mvn -B verify"]),

@@ -76,13 +76,14 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
             ".venv/bin/python -m pytest -v"
         };
         found.add(Proposal::new("python", "test", source, run));
-    } else if let Some(source) = unittest(files) {
-        let run = if project.requirements.is_empty() && !project.needs_packages {
-            "python3 -m unittest discover -v -s tests"
+    } else if let Some((source, place)) = unittest(files) {
+        let python = if project.requirements.is_empty() && !project.needs_packages {
+            "python3"
         } else {
             project.add_environment(found, None);
-            ".venv/bin/python -m unittest discover -v -s tests"
+            ".venv/bin/python"
         };
+        let run = format!("{python} -m unittest discover -v{place}");
         found.add(Proposal::new("python", "test", source, run));
     }
     Ok(())
@@ -197,9 +198,24 @@ fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>, Erro
     Ok(None)
 }
 
-/// The file that shows a Python project, when it has tests that need no pytest.
-fn unittest(files: &Files<'_>) -> Option<&'static str> {
+/// The file that shows a Python project, when it has tests that need no pytest, and the option that
+/// says where they are.
+fn unittest(files: &Files<'_>) -> Option<(&'static str, &'static str)> {
     let source = files.first(&[PROJECT, "setup.py", "setup.cfg", "requirements.txt"])?;
     let is_test = |name: &str| name.starts_with("test") && name.ends_with(".py");
-    (files.has_directory("tests") && files.any_name("tests", is_test)).then_some(source)
+    // Beside the sources a name alone proves nothing.
+    let is_root_test = |name: &str| {
+        let text = is_test(name).then(|| files.text(name).ok().flatten());
+        text.flatten().is_some_and(|text| text.contains("unittest"))
+    };
+    let place = if files.any_name("tests", is_test) {
+        " -s tests"
+    } else if files.any_name("test", is_test) {
+        " -s test"
+    } else if files.any_name("", is_root_test) {
+        ""
+    } else {
+        return None;
+    };
+    Some((source, place))
 }
