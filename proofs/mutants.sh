@@ -117,7 +117,7 @@ reports=$(program reports)
 export exploration reports copy root short
 unset COOK_UPDATE COOK_EXPLORE RUST_BACKTRACE
 
-meet_scenarios() { asked "$exploration" liveness:: imports:: answered:: offered:: on_record:: by_cook:: proof::; }
+meet_scenarios() { asked "$exploration" liveness:: imports:: answered:: offered:: on_record:: by_cook:: proof:: refused::; }
 # Ends with 0 when no test notices mutant $1 of the place $2. What finds most is asked first. Only what
 # `cargo test` runs is asked: a guard that far states alone miss needs a scenario. The random walks are
 # left out: whoever is killed is killed every time.

@@ -10,7 +10,7 @@ use super::work::Work;
 use super::{reground, slices, wave};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile, Reground, SliceStatus,
+    AuditNote, ByCook, Conclude, Decision, EvidenceClaim, Reconcile, Reground, SliceStatus,
     Snapshot,
 };
 
@@ -172,9 +172,11 @@ fn require_agreement(snapshot: &Snapshot, head: &Head) -> Result<(), String> {
     }
 }
 
-/// What must be measured beside what its block wants.
+/// What must be measured beside what its block wants: whatever is not committed is a finding of the
+/// dispatch, and that asks for a model.
 pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     reground::needs(snapshot, block, set);
+    set.worktree = true;
     set.contract_committed = true;
 }
 
@@ -184,17 +186,6 @@ pub(super) fn apply(work: &mut Work, kind: ByCook, block: &Reground) -> Result<(
     let derived = derive(work.before, &work.due, &head).map_err(refuse_by_cook)?;
     if derived != (kind, block.clone()) {
         return Err(refuse_by_cook("cook derives another block".to_owned()));
-    }
-    let worktree = work.facts.worktree()?;
-    if !worktree.is_clean() {
-        let dirty = worktree.first_dirty();
-        return Err(refuse_by_cook(format!(
-            "the worktree is not clean: {dirty}"
-        )));
-    }
-    if !work.facts.contract_uncommitted()?.is_empty() || work.facts.stop_verifier_stale {
-        let what = "the contract is not committed, or its stop verifier is out of date";
-        return Err(refuse_by_cook(what.to_owned()));
     }
     let commands = list_named_commands(work.before, block);
     if let Some(command) = work.facts.list_untrusted(&commands)?.first() {
@@ -206,33 +197,16 @@ pub(super) fn apply(work: &mut Work, kind: ByCook, block: &Reground) -> Result<(
     Ok(())
 }
 
-/// What came up on the way is for a model to weigh.
+/// What came up on the way is for a model to weigh: a remark, proof that is lost, a worktree that is not
+/// clean.
 fn require_nothing_new(work: &Work) -> Result<(), Refusal> {
-    if let Some(remark) = work
-        .next
-        .ledger
-        .remarks
-        .get(work.before.ledger.remarks.len())
-    {
+    let known = work.before.ledger.remarks.len();
+    if let Some(remark) = work.next.ledger.remarks.get(known) {
         return Err(refuse_by_cook(remark.what.clone()));
     }
-    if let Some(finding) = work.findings.iter().find(|finding| weighs(finding.code)) {
-        return Err(refuse_by_cook(finding.message.clone()));
-    }
-    let was_done = |id: &str| {
-        let before = work.before.plan.slice(id);
-        before.is_some_and(|slice| slice.status == SliceStatus::Done)
-    };
-    let mut slices = work.next.plan.candidate_slices.iter();
-    match slices.find(|slice| was_done(&slice.slice_id) && slice.status != SliceStatus::Done) {
-        Some(slice) => Err(refuse_by_cook(format!(
-            "what proves slice `{}` does not stand",
-            slice.slice_id
-        ))),
-        None => match work.next.state.continuation_policy {
-            Policy::Continue | Policy::Done => Ok(()),
-            _ => Err(refuse_by_cook("the user would be asked".to_owned())),
-        },
+    match work.findings.iter().find(|finding| weighs(finding.code)) {
+        Some(finding) => Err(refuse_by_cook(finding.message.clone())),
+        None => Ok(()),
     }
 }
 

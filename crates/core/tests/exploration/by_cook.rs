@@ -3,16 +3,18 @@
 
 use super::CORE;
 use super::events::{Bounds, Offer, claims, submission, verdicts};
-use super::explore::{due, first};
+use super::explore::{due, first, try_event};
 use super::imports::make_brought_plan;
 use super::invariants::{Check, Seen, require};
 use super::walk::Walk;
 use super::world::{Budget, Dirt, Mood, World};
-use cook_core::diagnostic::Code;
-use cook_core::machine::{AUDIT_EVERY, Dispatch, MOST_BY_COOK, Rule, derive, ready};
+use cook_core::diagnostic::{Code, Finding};
+use cook_core::machine::{
+    AUDIT_EVERY, Dispatch, Facts, Head, MOST_BY_COOK, Rule, apply, derive, ready,
+};
 use cook_core::model::{
-    self, Actor, Assurance, ByCook, Conclude, Count, Decision, Event, Import, Policy, Profile,
-    Reground, Role, SliceStatus, Snapshot, TaskSource,
+    self, Actor, Assurance, AuditNote, Blocker, ByCook, Conclude, Count, Decision, Event, Import,
+    Policy, Profile, Reground, Role, SliceStatus, Snapshot, TaskSource, Verdict,
 };
 
 const LITE: Bounds = Bounds {
@@ -119,7 +121,23 @@ pub fn check_admitted(seen: &Seen, kind: ByCook, block: &Reground) -> Check {
         .contract_uncommitted
         .as_ref()
         .is_some_and(Vec::is_empty);
-    require(is_clean && is_committed, || told("on dirt"))?;
+    require(
+        is_clean && is_committed && !facts.stop_verifier_stale,
+        || told("on dirt"),
+    )?;
+    let is_done = |snapshot: &Snapshot, id: &str| {
+        let slice = snapshot.plan.slice(id);
+        slice.is_some_and(|slice| slice.status == SliceStatus::Done)
+    };
+    let slices = before.plan.candidate_slices.iter();
+    let mut done = slices.filter(|slice| is_done(before, &slice.slice_id));
+    require(done.all(|slice| is_done(after, &slice.slice_id)), || {
+        told("and opens a slice")
+    })?;
+    let policy = after.state.continuation_policy;
+    require(matches!(policy, Policy::Continue | Policy::Done), || {
+        told("and asks the user")
+    })?;
     let untrusted = facts
         .untrusted
         .as_ref()
@@ -438,6 +456,199 @@ fn what_somebody_must_weigh_is_not_cooks() {
         });
         assert!(walk.by_cook().is_err());
     }
+}
+
+/// Cook derives here what it re-grounds; after each change it asks for a model, and says why.
+#[track_caller]
+fn derives_unless(walk: &Walk, changes: &[(Change, &str)]) {
+    let branch = walk.snapshot.ledger.branch.as_deref();
+    let (due, head) = (walk.due(), walk.world.head(&walk.mood, branch));
+    derive(&walk.snapshot, &due, &head).unwrap();
+    for (change, words) in changes {
+        let (mut snapshot, mut due, mut head) = (walk.snapshot.clone(), due.clone(), head.clone());
+        change((&mut snapshot, &mut due, &mut head));
+        let why = derive(&snapshot, &due, &head).unwrap_err();
+        assert!(why.contains(words), "{words}: {why}");
+    }
+}
+
+type Change = fn((&mut Snapshot, &mut Dispatch, &mut Head));
+
+fn open_audit() -> Option<AuditNote> {
+    Some(AuditNote {
+        commit: String::new(),
+        criteria_sha256: String::new(),
+        findings: vec!["C-a: no test".to_owned()],
+        concerns: Vec::new(),
+        next_slice: None,
+        rejects: true,
+        report_sha256: String::new(),
+        seq: Count(1),
+    })
+}
+
+#[test]
+fn each_thing_to_weigh_is_said() {
+    let mut walk = Walk::new(LITE);
+    walk.plan_and_select();
+    walk.reach_review();
+    let waits: &[(Change, &str)] = &[
+        (
+            |(snapshot, ..)| snapshot.profile.assurance = Assurance::Strict,
+            "the profile in force is `strict`",
+        ),
+        (
+            |(_, due, _)| due.findings.push(Finding::new(Code::Rebound, "look here")),
+            "look here",
+        ),
+        (
+            |(snapshot, ..)| snapshot.ledger.returned = Some("too large".to_owned()),
+            "a rejection or a returned slice waits",
+        ),
+        (
+            |(snapshot, ..)| {
+                let what = vec!["it is slow".to_owned()];
+                let id = "no-1".to_owned();
+                snapshot.ledger.unanswered.push(Blocker { id, what });
+            },
+            "a rejection or a returned slice waits",
+        ),
+        (
+            |(snapshot, ..)| snapshot.ledger.answered = Some("yes".to_owned()),
+            "what the user said",
+        ),
+        (
+            |(snapshot, ..)| snapshot.ledger.stopped_for = Some("a question".to_owned()),
+            "what the user said",
+        ),
+        (|(.., head)| head.commit = None, "HEAD has moved"),
+        (
+            |(.., head)| head.commit = Some("f".repeat(40)),
+            "HEAD has moved",
+        ),
+    ];
+    derives_unless(&walk, waits);
+    derives_unless(
+        &walk,
+        &[
+            (
+                |(snapshot, ..)| {
+                    let slice = snapshot.ledger.slices.get_mut("a").unwrap();
+                    slice.remarked = Some("C-b: open".to_owned());
+                },
+                "names something that is open",
+            ),
+            (
+                |(snapshot, ..)| {
+                    let slice = snapshot.ledger.slices.get_mut("a").unwrap();
+                    slice.earlier_audit = open_audit();
+                },
+                "names something that is open",
+            ),
+        ],
+    );
+    walk.take_by_cook(ByCook::Accept);
+    derives_unless(&walk, waits);
+    derives_unless(
+        &walk,
+        &[(
+            |(snapshot, ..)| {
+                let slices = &mut snapshot.plan.candidate_slices;
+                slices[0].status = SliceStatus::Cancelled;
+                slices[1].blocked_on = vec!["a".to_owned()];
+            },
+            "waits for one that is not done",
+        )],
+    );
+    walk.take_by_cook(ByCook::Select);
+    walk.reach_review();
+    derives_unless(
+        &walk,
+        &[(
+            |(snapshot, ..)| snapshot.ledger.open_audit = open_audit(),
+            "what the last audit leaves open",
+        )],
+    );
+    walk.take_by_cook(ByCook::Accept);
+    let mut vote = verdicts(true);
+    vote.concerns = vec!["risk (concern): slow".to_owned()];
+    assert_eq!(walk.rule(), Rule::Judge);
+    walk.take(Event::Judged {
+        verdicts: vote,
+        submission: submission(&walk.snapshot, Role::StopJudge),
+    });
+    assert_eq!(walk.rule(), Rule::Conclude);
+    let why = walk.by_cook().unwrap_err();
+    assert!(why.contains("not every judge said yes"), "{why}");
+}
+
+/// What cook derives here is taken, but not where the repository is found changed like that.
+#[track_caller]
+fn is_not_taken_where(walk: &Walk, change: impl Fn(&mut Facts), words: &str) {
+    let (kind, block) = walk.by_cook().unwrap();
+    let event = Event::RegroundedByCook { kind, block };
+    let Walk {
+        snapshot,
+        world,
+        mood,
+        budget,
+        ..
+    } = walk;
+    let (_, mut facts, result) = try_event(snapshot, world, mood, budget, &event, Actor::Cook);
+    result.unwrap();
+    change(&mut facts);
+    let refusal = apply(Some(snapshot), &facts, &event, Actor::Cook).unwrap_err();
+    assert_eq!(refusal.code, Code::NotByCook, "{}", refusal.message);
+    assert!(refusal.message.contains(words), "{}", refusal.message);
+}
+
+#[test]
+fn what_the_repository_says_keeps_cook_from_it() {
+    let mut walk = Walk::new(Bounds {
+        commands: true,
+        ..LITE
+    });
+    walk.plan_and_select();
+    walk.reach_review();
+    is_not_taken_where(
+        &walk,
+        |facts| facts.untrusted = Some(["check b".to_owned()].into()),
+        "`check b` is not trusted",
+    );
+    is_not_taken_where(
+        &walk,
+        |facts| facts.contract_uncommitted = Some(vec!["x".to_owned()]),
+        "no slice can be selected before the user commits these",
+    );
+    is_not_taken_where(
+        &walk,
+        |facts| facts.stop_verifier_stale = true,
+        "the stop verifier was generated from other gates",
+    );
+    is_not_taken_where(
+        &walk,
+        |facts| facts.anchors.values_mut().next().unwrap().is_new = false,
+        "a1",
+    );
+    walk.take_by_cook(ByCook::Accept);
+    is_not_taken_where(
+        &walk,
+        |facts| facts.worktree.as_mut().unwrap().dirty.push("x".to_owned()),
+        "the worktree is not clean: x",
+    );
+    walk.take_by_cook(ByCook::Select);
+    walk.reach_review();
+    is_not_taken_where(
+        &walk,
+        |facts| {
+            for (key, answer) in &mut facts.anchors {
+                if key.contains("good:a:") {
+                    answer.verdict = Verdict::Missing;
+                }
+            }
+        },
+        "a1",
+    );
 }
 
 #[test]

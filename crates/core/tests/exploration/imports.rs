@@ -1,10 +1,15 @@
 //! State of older layouts, much of it contradictory, as `cook init` may find it.
 
+use super::CORE;
+use super::events::{claims, plan_of};
 use super::explore::{due, first};
+use super::walk::Walk;
 use super::world::{Budget, Mood, World, id};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Rule, contradictions};
-use cook_core::model::{ActiveSlice, Assurance, Import, Plan, Policy, SliceRecord, Trail};
+use cook_core::model::{
+    ActiveSlice, Assurance, Import, Plan, Policy, SliceRecord, SliceStatus, Trail,
+};
 use serde_json::{Value, json};
 
 fn slice(name: &str, status: &str, criteria: &[&str]) -> Value {
@@ -242,4 +247,28 @@ fn what_contradicts_itself_is_named() {
             assert!(codes.contains(&code), "{name}: {codes:?}");
         }
     }
+}
+
+/// The file that calls a task done is no proof that it is.
+#[test]
+fn a_brought_slice_is_not_shown_to_be_there_by_its_plan() {
+    let world = World::of_length(1);
+    let mut walk = Walk::new(CORE);
+    walk.snapshot = first(&world, 1, Assurance::Strict, Some(make_brought_plan()));
+    let cancel = |walk: &Walk, anchor: &str| {
+        walk.reground(|block| {
+            let mut plan = plan_of(&walk.snapshot);
+            plan.candidate_slices[0].status = Some(SliceStatus::Cancelled);
+            plan.candidate_slices[0].reason = Some("it is there".to_owned());
+            block.plan = Some(plan);
+            block.evidence = claims(walk.snapshot.plan.slice("a").unwrap(), "good");
+            if !anchor.is_empty() {
+                block.evidence[0].anchor = anchor.to_owned();
+            }
+        })
+    };
+    let by_the_plan = cancel(&walk, "prd.json:3");
+    walk.refuse(by_the_plan, Code::EvidenceUnrelated);
+    let by_work = cancel(&walk, "");
+    walk.take(by_work);
 }

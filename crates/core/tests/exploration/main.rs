@@ -20,6 +20,7 @@ mod offered;
 mod on_record;
 mod prompts;
 mod proof;
+mod refused;
 mod replay;
 mod standing;
 mod walk;

@@ -2,14 +2,14 @@
 //! what the user says is weighed by a model.
 
 use super::CORE;
-use super::events::{Bounds, audit, submission};
+use super::events::{Bounds, audit, plan_of, submission};
 use super::invariants::{Check, Seen, require};
 use super::walk::Walk;
 use cook_core::diagnostic::Code;
 use cook_core::machine::Rule;
 use cook_core::model::{
-    AnswerTo, Assurance, AuditNote, Event, Limits, PlanBlock, Reground, Resume, ReviewNote, Role,
-    Snapshot,
+    AnswerTo, Assurance, AuditNote, Event, Limits, PlanBlock, PlannedSlice, Reground, Resume,
+    ReviewNote, Role, Snapshot,
 };
 use std::collections::BTreeSet;
 
@@ -297,4 +297,29 @@ fn a_review_stays_without_its_slice() {
     assert!(walk.is_owed(&id));
     walk.drive();
     assert!(walk.find_answer(&id).is_some());
+}
+
+#[test]
+fn what_a_done_slice_was_for_stays() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_rule_7(true);
+    walk.take(walk.report_accepted("a"));
+    let changes: [fn(&mut PlannedSlice); 2] = [
+        |planned| planned.goal = "something easier".to_owned(),
+        |planned| planned.acceptance_criteria[0] = "something easier".to_owned(),
+    ];
+    for change in changes {
+        let mut plan = plan_of(&walk.snapshot);
+        change(&mut plan.candidate_slices[0]);
+        let changed = walk.reground(|block| {
+            block.plan = Some(plan);
+            block.select = Some("b".to_owned());
+        });
+        walk.refuse(changed, Code::GoalChanged);
+    }
+    let plan = plan_of(&walk.snapshot);
+    walk.take(walk.reground(|block| {
+        block.plan = Some(plan);
+        block.select = Some("b".to_owned());
+    }));
 }
