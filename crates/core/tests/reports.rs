@@ -1011,10 +1011,17 @@ fn a_regrounder_s_block_and_fields_agree() {
         &draft.clone().set("Reconciliation decision", "reopened"),
         Code::BlockContradictsField,
     );
-    expect_refused(
-        &draft.set("Reconciled slice ID", "s-2"),
-        Code::BlockContradictsField,
-    );
+    for (label, value) in [
+        ("Reconciled slice ID", "s-2"),
+        ("Reopened slices", "s-1"),
+        ("Current selected slice", "s-3"),
+        ("Canonical re-ground applied", "no"),
+    ] {
+        expect_refused(
+            &draft.clone().set(label, value),
+            Code::BlockContradictsField,
+        );
+    }
 }
 
 #[test]

@@ -200,10 +200,6 @@ pub(super) fn apply(work: &mut Work, kind: ByCook, block: &Reground) -> Result<(
 /// What came up on the way is for a model to weigh: a remark, proof that is lost, a worktree that is not
 /// clean.
 fn require_nothing_new(work: &Work) -> Result<(), Refusal> {
-    let known = work.before.ledger.remarks.len();
-    if let Some(remark) = work.next.ledger.remarks.get(known) {
-        return Err(refuse_by_cook(remark.what.clone()));
-    }
     match work.findings.iter().find(|finding| weighs(finding.code)) {
         Some(finding) => Err(refuse_by_cook(finding.message.clone())),
         None => Ok(()),

@@ -2,12 +2,13 @@
 //! refused, by which code, and what is taken there.
 
 use super::CORE;
-use super::events::{Bounds, claims, reconcile, submission};
+use super::events::{Bounds, audit, claims, reconcile, submission};
+use super::explore::try_event;
 use super::walk::Walk;
 use super::world::{Touch, id};
 use cook_core::diagnostic::Code;
-use cook_core::machine::{Rule, claims as list_claims};
-use cook_core::model::{Decision, Event, Reground, Resume, Role};
+use cook_core::machine::{Rule, apply, claims as list_claims, find_audit_to_answer};
+use cook_core::model::{Actor, Conclude, Decision, Event, Reground, Resume, Role};
 use serde_json::{Value, json};
 
 const TWO: Bounds = Bounds {
@@ -70,6 +71,16 @@ fn accept_with(walk: &Walk, more: Value) -> Event {
     event
 }
 
+/// Why a report is refused, in words.
+#[track_caller]
+fn refuse_saying(walk: &Walk, report: &Event, code: Code, words: &str) {
+    let (world, mood, budget) = (&walk.world, &walk.mood, &walk.budget);
+    let (.., tried) = try_event(&walk.snapshot, world, mood, budget, report, Actor::Role);
+    let refusal = tried.unwrap_err();
+    assert_eq!(refusal.code, code, "{}", refusal.message);
+    assert!(refusal.message.contains(words), "{}", refusal.message);
+}
+
 fn slice(name: &str) -> Value {
     json!({"slice_id": name, "goal": "more", "acceptance_criteria": ["c1"],
         "contract_ids": ["C-c"], "priority": 1, "why_now": ""})
@@ -83,7 +94,6 @@ fn a_plan_says_what_changes_once_and_of_slices_that_are_there() {
             json!({"candidate_slices": [slice("c")], "add": [slice("d")]}),
             Code::PlanTwice,
         ),
-        (json!({"add": [slice("b")]}), Code::SliceDuplicated),
         (
             json!({"change": [{"slice_id": "b", "drop_criteria": [3]}]}),
             Code::CriteriaWeakened,
@@ -99,6 +109,13 @@ fn a_plan_says_what_changes_once_and_of_slices_that_are_there() {
         let report = block(&walk, json!({"plan": plan, "select": "b"}));
         walk.clone().refuse(report, code);
     }
+    let again = block(&walk, json!({"plan": {"add": [slice("b")]}, "select": "b"}));
+    refuse_saying(
+        &walk,
+        &again,
+        Code::SliceDuplicated,
+        "`b` is in the plan already",
+    );
     let plan = json!({"add": [slice("c")], "order": ["c", "b"]});
     let report = block(&walk, json!({"plan": plan, "select": "c"}));
     walk.clone().take(report);
@@ -108,8 +125,9 @@ fn a_plan_says_what_changes_once_and_of_slices_that_are_there() {
 fn a_list_names_a_thing_once() {
     let walk = reach_selection();
     let again = json!({"slice_id": "a", "why": "it is slow"});
+    let twice = block(&walk, json!({"reopen": [again, again]}));
+    refuse_saying(&walk, &twice, Code::NamedTwice, "stands twice in reopen");
     for more in [
-        json!({"reopen": [again, again]}),
         json!({"select": "b", "answers_to": [
             {"answer": "answer-1", "slices": ["b"]}, {"answer": "answer-1", "slices": ["b"]}]}),
         json!({"select": "b", "answers_to": [{"answer": "answer-1", "slices": ["b", "b"]}]}),
@@ -172,12 +190,38 @@ fn the_end_is_not_reached_with_something_missing() {
     walk.clone().refuse(bare, Code::ConcludeMissing);
 }
 
+/// The no of a committed slice's audit is answered where the slice is accepted or reopened.
 #[test]
-fn an_answer_names_a_no_that_is_there() {
-    let walk = reach_selection();
-    let answers = json!([{"no": "audit-99", "reason": "it is not so"}]);
-    let report = block(&walk, json!({"select": "b", "answers": answers}));
-    walk.clone().refuse(report, Code::AnswerUnknown);
+fn an_audit_is_answered_where_its_slice_is_reconciled() {
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.report_implemented());
+    walk.take(walk.report_reviewed(true));
+    walk.take(Event::Audited {
+        verdicts: audit(false),
+        submission: submission(&walk.snapshot, Role::Auditor),
+    });
+    assert_eq!(walk.rule(), Rule::Reconcile);
+    let no = find_audit_to_answer(&walk.snapshot).unwrap().id;
+    let answers = json!([{"no": no, "reason": "it is not so"}]);
+    let policy = json!({"to": "await_user_input", "question": "which one?"});
+    let asks = block(&walk, json!({"policy": policy, "answers": answers}));
+    walk.clone().refuse(asks, Code::AnswerUnknown);
+    walk.take(accept_with(&walk, json!({"answers": answers})));
+}
+
+#[test]
+fn nothing_is_done_while_git_looks_away() {
+    let walk = reach_conclusion();
+    let stop = walk.reground(|block| block.conclude = Some(Conclude::Stop));
+    let (world, mood, budget) = (&walk.world, &walk.mood, &walk.budget);
+    let (_, mut facts, tried) = try_event(&walk.snapshot, world, mood, budget, &stop, Actor::Role);
+    tried.unwrap();
+    let worktree = facts.worktree.as_mut().unwrap();
+    worktree.unwatched.push("src/a".to_owned());
+    let refusal = apply(Some(&walk.snapshot), &facts, &stop, Actor::Role).unwrap_err();
+    assert_eq!(refusal.code, Code::StopDirty, "{}", refusal.message);
 }
 
 #[test]
@@ -192,7 +236,10 @@ fn work_is_stopped_for_a_reason_and_a_question_is_asked_once() {
         answer: Some("the first".to_owned()),
         ..Resume::default()
     });
-    walk.clone().refuse(said, Code::DoesNotApply);
+    walk.clone().refuse(said.clone(), Code::DoesNotApply);
+    let (world, mood, budget) = (&walk.world, &walk.mood, &walk.budget);
+    let (.., tried) = try_event(&walk.snapshot, world, mood, budget, &said, Actor::User);
+    assert!(tried.unwrap_err().message.contains("nobody asked"));
     for role in [Role::Regrounder, Role::Implementer] {
         let ask = |walk: &Walk| Event::Asked {
             role,
