@@ -5,7 +5,7 @@ use super::CORE;
 use super::events::{Bounds, audit, claims, first_plan, reconcile, submission};
 use super::explore::try_event;
 use super::walk::Walk;
-use super::world::{Dirt, Touch, id};
+use super::world::{Dirt, Gates, Touch, id};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
     FactSet, Facts, Rule, apply, claims as list_claims, dispatch_needs, find_audit_to_answer,
@@ -391,6 +391,11 @@ fn a_commit_that_left_head_is_taken_away_before_another_is_reported() {
     set.head = true;
     let shown = find_slice(&walk.snapshot, &facts(&walk, &set), &walk.due()).unwrap();
     assert_eq!(shown.active.status, ActiveStatus::InProgress);
+    let mut red = walk.clone();
+    red.mood.gates = Gates::Red;
+    red.take(red.report_implemented());
+    assert_ne!(red.snapshot.active.status, ActiveStatus::Committed);
+    assert!(red.snapshot.ledger.slices["a"].head.is_none());
     walk.take(walk.report_implemented());
     let ledger = &walk.snapshot.ledger.slices["a"];
     assert!(ledger.review.is_none());
