@@ -4,7 +4,6 @@ use super::body::Body;
 use super::forms::TestOutcome;
 use super::named::{NameContext, NamedPlace, TestName, keep_likely, list_contexts};
 use super::sources::{Sources, Text};
-use super::text::has_word;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorQuestion, WorkOf};
 use cook_core::model::{Own, Receipt};
@@ -24,6 +23,9 @@ impl Sources<'_> {
         else {
             return Ok(Same::Yes);
         };
+        if stamp == *head {
+            return Ok(Same::Yes);
+        }
         let name = TestName::of(name);
         let stamped = self.find_stamped_tests(&own, &stamp, &name)?;
         let places = self.places(&own, head)?;
@@ -175,13 +177,18 @@ impl Sources<'_> {
         Ok((!there.is_empty()).then_some((path, there)))
     }
 
-    /// The name of the one passed test that has the body of the stamped one now.
+    /// The name of the one passed test that has the body of the stamped one now: all of its name leads
+    /// to where that body stands. One of that last part alone may stand anywhere.
     pub(super) fn find_renamed_test(
         &self,
         question: &AnchorQuestion,
         name: &str,
         receipts: &[Receipt],
     ) -> Result<Option<String>, Failure> {
+        // Whoever claims a test names it as it is.
+        if matches!(question.work, Some(WorkOf::Claimed(_))) {
+            return Ok(None);
+        }
         let (Some((own, stamp)), Some(head)) = (self.find_stamped(question)?, &self.head.commit)
         else {
             return Ok(None);
@@ -195,14 +202,15 @@ impl Sources<'_> {
             };
             let same = (0..lines.len())
                 .filter(|at| stamped.iter().any(|then| then.body.is_body_at(lines, *at)));
-            for line in same.map(|at| &lines[at]) {
+            for at in same {
                 for receipt in receipts.iter().filter(|receipt| receipt.has_passed()) {
                     let said = self.read_output(receipt)?;
                     let passed = said
                         .tests
                         .iter()
                         .filter(|(_, how)| *how == TestOutcome::Passed);
-                    let here = passed.filter(|(name, _)| has_word(line, TestName::of(name).last));
+                    let here =
+                        passed.filter(|(name, _)| TestName::of(name).leads_to(&path, lines, at));
                     named.extend(here.map(|(name, _)| name.clone()));
                 }
             }
@@ -230,20 +238,37 @@ impl Sources<'_> {
         Ok(false)
     }
 
-    /// The work of a done slice, and the commit that its stored proof was stamped at.
+    /// Whose work it is, and the commit since which its proof must say the same: of a done slice where
+    /// it was stamped, of one that is to be accepted the commit that was reviewed. What a slice found
+    /// there is nobody's work, and its proof is held as well.
     fn find_stamped(
         &self,
         question: &AnchorQuestion,
     ) -> Result<Option<(Rc<Own>, String)>, Failure> {
-        let (Some(work @ WorkOf::Accepted(_)), Some(stamp)) =
-            (&question.work, &question.stamped_at)
-        else {
+        let own = match &question.work {
+            Some(work) => self.work(work, "")?,
+            None => Some(Rc::default()),
+        };
+        let stamp = match (&question.work, &own) {
+            (Some(WorkOf::Claimed(_)), Some(own)) => Some(own.head.clone()),
+            _ => question.stamped_at.clone(),
+        };
+        let (Some(own), Some(stamp)) = (own, stamp) else {
             return Ok(None);
         };
-        let (Some(own), Some(stamp)) = (self.work(work, "")?, self.repo.resolve(stamp)?) else {
+        let Some(stamp) = self.repo.resolve(&stamp)? else {
             return Ok(None);
         };
-        Ok(Some((own, stamp)))
+        if question.work.is_some() {
+            return Ok(Some((own, stamp)));
+        }
+        let (basis, head) = (stamp.clone(), stamp.clone());
+        let nothing = Own {
+            basis,
+            head,
+            ..Own::default()
+        };
+        Ok(Some((Rc::new(nothing), stamp)))
     }
 
     fn places_then(&self, own: &Own) -> BTreeSet<String> {

@@ -194,6 +194,14 @@ impl Sources<'_> {
             None => !self.is_generated(&path)?,
             Some(work) => self.is_work(work, &path, &(first - 1..last))?,
         };
+        let holds = matches!(answer.verdict, Verdict::Verified | Verdict::Moved);
+        if let Some(work @ WorkOf::Claimed(_)) = question.work.as_ref().filter(|_| holds)
+            && !self.was_reviewed(work, &path, first - 1..last)?
+        {
+            answer.verdict = Verdict::Changed;
+            "it says something else than at the commit that was reviewed; reopened, it is reviewed again"
+                .clone_into(&mut answer.why);
+        }
         Ok(answer)
     }
 

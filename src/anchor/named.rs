@@ -63,6 +63,11 @@ impl<'n> TestName<'n> {
         all.collect()
     }
 
+    /// Whether every part of the name leads to this line.
+    pub(super) fn leads_to(&self, path: &str, lines: &[String], at: usize) -> bool {
+        has_word(&lines[at], self.last) && self.count_parts(path, lines, at) == self.within.len()
+    }
+
     /// How many of the parts before the last one lead to this line: by the path, or by the lines that it
     /// stands under.
     fn count_parts(&self, path: &str, lines: &[String], at: usize) -> usize {

@@ -101,28 +101,34 @@ impl Sources<'_> {
         self.look_behind(question, name, answer)
     }
 
-    /// Of a done slice the test must be the one that proved it, or be given anew as the work's own.
+    /// The test must be the one that proved it, or be given anew as the work's own; of a slice that is
+    /// to be accepted, the one that was reviewed.
     fn look_behind(
         &self,
         question: &AnchorQuestion,
         name: &str,
         mut answer: AnchorAnswer,
     ) -> Result<AnchorAnswer, Failure> {
-        let Some(work @ WorkOf::Accepted(_)) = &question.work else {
-            return Ok(answer);
-        };
-        if question.stamped_at.is_none() {
+        if let (Some(work @ WorkOf::Accepted(_)), None) = (&question.work, &question.stamped_at) {
             answer.related = self.is_own_test(work, name)?;
             return Ok(answer);
         }
         let same = self.same_test(question, name)?;
+        let work = question.work.as_ref();
         if same == Same::AsBefore {
             answer.verdict = Verdict::Missing;
             "the test says again what it said before the work".clone_into(&mut answer.why);
-        } else if same != Same::Yes {
+        } else if same == Same::Yes {
+            return Ok(answer);
+        } else if matches!(work, Some(WorkOf::Claimed(_))) {
+            answer.verdict = Verdict::Changed;
+            "the test says something else than at the commit that was reviewed; reopened, it is reviewed again"
+                .clone_into(&mut answer.why);
+        } else {
             answer.verdict = Verdict::Changed;
             "the test says something else now".clone_into(&mut answer.why);
-            let is_named = same == Same::InItsPlace || self.is_own_test(work, name)?;
+            let is_own = work.map_or(Ok(false), |work| self.is_own_test(work, name))?;
+            let is_named = same == Same::InItsPlace || is_own;
             answer.now = is_named.then(|| question.anchor.clone());
         }
         Ok(answer)

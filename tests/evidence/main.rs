@@ -18,6 +18,7 @@ mod odd;
 mod quoted;
 mod random;
 mod rebound;
+mod reviewed;
 mod rows;
 mod runs;
 mod shown;

@@ -98,11 +98,14 @@ const ROWS: [Row; 18] = [
         6,
         "rewritten lines",
         &[
+            "a_test_that_stands_as_it_was_reviewed_is_accepted_beside_what_others_write",
             "rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened",
             "a_line_beside_a_rewritten_one_proves_what_it_is",
             "lines_beside_one_that_is_deleted_are_its_own_and_stand",
         ],
         &[
+            "a_test_that_is_gutted_after_its_review_is_not_accepted",
+            "lines_that_others_rewrote_after_the_review_are_not_accepted",
             "rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened",
             "a_text_is_not_replaced_by_a_run",
             "a_proof_that_another_criterion_has_is_not_given_again_by_a_longer_range",
@@ -222,6 +225,7 @@ const ROWS: [Row; 18] = [
         "a test that is gone or renamed",
         &["a_test_under_another_name_is_known_by_its_body"],
         &[
+            "a_test_that_no_gate_runs_any_more_is_not_another_one_of_its_name",
             "a_test_that_says_something_else_is_answered",
             "a_test_that_is_gone_reopens_its_slice_whatever_else_is_green",
             "a_test_that_the_slice_did_not_write_is_held_to_its_body_too",
@@ -247,6 +251,7 @@ const ROWS: [Row; 18] = [
             "what_is_cancelled_as_there_already_is_shown_by_another_text_in_one_report",
         ],
         &[
+            "a_test_that_shows_what_is_there_already_is_held_as_well",
             "what_is_cancelled_as_there_already_is_held_to_its_proof_to_the_end",
             "a_criterion_is_dropped_with_a_text_or_a_receipt_at_head",
             "what_is_committed_keeps_its_criteria",
@@ -357,7 +362,7 @@ const BESIDE: [(&str, &[&str]); 6] = [
     ),
 ];
 
-const SOURCES: [&str; 17] = [
+const SOURCES: [&str; 18] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
     include_str!("bodies.rs"),
@@ -371,6 +376,7 @@ const SOURCES: [&str; 17] = [
     include_str!("odd.rs"),
     include_str!("quoted.rs"),
     include_str!("rebound.rs"),
+    include_str!("reviewed.rs"),
     include_str!("runs.rs"),
     include_str!("shown.rs"),
     include_str!("states.rs"),
