@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// Files that changed since the work that a test is looked for in.
-const MAX_SEARCHED: usize = 200;
+const MAX_SEARCHED: usize = 2_000;
 
 impl Sources<'_> {
     /// What became of the test that proves a done slice: what bore its name when it was stamped, as far
@@ -60,7 +60,7 @@ impl Sources<'_> {
             let Text::Lines(lines) = &*self.text(head, &path)? else {
                 return Ok(Same::InItsPlace);
             };
-            let mut bodies = there.into_iter().map(|at| Body::of(&lines[at], name.last));
+            let mut bodies = there.into_iter().map(|at| Body::of(lines, at, name.last));
             return Ok(match bodies.any(|body| body == found.body) {
                 true => Same::Yes,
                 false => Same::InItsPlace,
@@ -96,7 +96,7 @@ impl Sources<'_> {
             });
             let bodies = found.into_iter();
             Ok(bodies
-                .map(|found| Body::of(&lines[found.lines], name.last))
+                .map(|found| Body::of(lines, found.lines, name.last))
                 .collect())
         };
         let mut before = Vec::new();
@@ -119,7 +119,7 @@ impl Sources<'_> {
         };
         let found = name.find_all(path, lines).into_iter();
         Ok(found
-            .map(|found| Body::of(&lines[found.lines], name.last))
+            .map(|found| Body::of(lines, found.lines, name.last))
             .collect())
     }
 
@@ -339,7 +339,7 @@ impl Sources<'_> {
                 let mut contexts = list_contexts(line, name.last).into_iter();
                 all.push(TestThen {
                     path: path.clone(),
-                    body: Body::of(&lines[place.lines.clone()], name.last),
+                    body: Body::of(lines, place.lines.clone(), name.last),
                     context: contexts.next().unwrap_or_default(),
                     place,
                 });

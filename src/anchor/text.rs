@@ -68,16 +68,25 @@ fn find_deeper(lines: &[String], first: usize) -> Range<usize> {
         let line = lines.get(at).filter(|line| depth(line) == own);
         line.is_some_and(|line| matches!(line.trim(), "{" | "where"))
     };
+    let mut literal = Literal::default();
+    literal.read(&lines[first]);
+    let mut open = count_open(&lines[first]);
     let mut end = first + 1;
     while let Some(line) = lines.get(end).filter(|_| end - first < MAX_BODY) {
-        let is_blank = line.trim().is_empty();
+        // The lines of a literal, and of a preprocessor, begin where they like.
+        let is_within = literal.is_open() || is_preprocessed(line);
+        literal.read(line);
+        if !is_within {
+            open += count_open(line);
+        }
+        let is_blank = is_within || line.trim().is_empty();
         if !is_blank && depth(line) <= own && !begins(end) {
             let closes = line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end";
             if !closes || depth(line) < own {
                 return first..end;
             }
-            // `) -> u8 {` ends the parameters alone.
-            let opens = line.trim_end().ends_with(['{', '(', '[', ':']);
+            // `) -> u8 {` ends the parameters alone, and `)` what stands within.
+            let opens = line.trim_end().ends_with(['{', '(', '[', ':']) || open > 0;
             if !opens && !begins(end + 1) {
                 return first..end + 1;
             }
@@ -87,18 +96,71 @@ fn find_deeper(lines: &[String], first: usize) -> Range<usize> {
     first..end
 }
 
+/// Text over several lines that a program quotes.
+#[derive(Default)]
+struct Literal {
+    /// What ends it.
+    end: Option<String>,
+}
+
+impl Literal {
+    fn is_open(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// `"""`, `'''`, and a shell's here-document.
+    fn read(&mut self, line: &str) {
+        match &self.end {
+            Some(end) if end.len() == 3 && line.matches(end.as_str()).count() % 2 == 1 => {
+                self.end = None;
+            }
+            Some(end) if line.trim() == end => self.end = None,
+            Some(_) => {}
+            None => {
+                let quotes = ["\"\"\"", "'''"].into_iter();
+                let mut open = quotes.filter(|mark| line.matches(mark).count() % 2 == 1);
+                let quoted = open.next().map(str::to_owned);
+                self.end = quoted.or_else(|| find_here_document(line));
+            }
+        }
+    }
+}
+
+/// The word that ends the here-document which this line begins.
+fn find_here_document(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("<<")?;
+    let rest = rest.trim_start_matches(['-', '~']);
+    let rest = rest.strip_prefix(['\'', '"']).unwrap_or(rest);
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let word = &rest[..end.unwrap_or(rest.len())];
+    // `1 << n` is a number.
+    let is_word = word.len() >= 2 && word.starts_with(|c: char| c.is_ascii_uppercase());
+    is_word.then(|| word.to_owned())
+}
+
+/// `#if`, `#else`, `#endif` of C stand at the margin.
+fn is_preprocessed(line: &str) -> bool {
+    let marks = ["#if", "#el", "#endif"];
+    marks.iter().any(|mark| line.starts_with(mark))
+}
+
 /// The lines up to the bracket that closes the one that this line leaves open; the line alone where it
 /// leaves none open, or none closes it.
 fn find_bracketed(lines: &[String], first: usize) -> Range<usize> {
     let mut open = 0_i64;
     for (at, line) in lines.iter().enumerate().skip(first).take(MAX_BODY) {
-        let count = |marks: &[char]| line.matches(marks).count() as i64;
-        open += count(&['{', '(', '[']) - count(&['}', ')', ']']);
+        open += count_open(line);
         if open <= 0 {
             return first..at + 1;
         }
     }
     first..first + 1
+}
+
+/// How many brackets the line leaves open; less than none where it closes others.
+pub(super) fn count_open(line: &str) -> i64 {
+    let count = |marks: &[char]| line.matches(marks).count() as i64;
+    count(&['{', '(', '[']) - count(&['}', ')', ']'])
 }
 
 /// A program says in its first lines that it made the file.
@@ -144,6 +206,22 @@ mod tests {
         assert_eq!(body(&code, 3), 3..4);
         let code = lines_of("int a(\n    int x\n) {\n    y();\n}\nint b;\n");
         assert_eq!(body(&code, 0), 0..5);
+    }
+
+    #[test]
+    fn a_body_goes_on_behind_what_begins_at_the_margin() {
+        for code in [
+            "def a():\n    x = \"\"\"\nmargin\n\"\"\"\n    y()\n\ndef b():\n    z()\n",
+            "a() {\n    x=$(cat <<'TXT'\nmargin\nTXT\n)\n    y\n}\nb() {\n    z\n}\n",
+            "void a() {\n    x();\n#ifdef B\n    y();\n#endif\n    y();\n}\nint b;\n",
+        ] {
+            let lines = lines_of(code);
+            let found = &lines[body(&lines, 0)];
+            assert!(found.iter().any(|line| line.contains('y')), "{code}");
+            assert!(!found.iter().any(|line| line.contains('b')), "{code}");
+        }
+        let shifts = lines_of("def a():\n    x << N\nN\n    y()\n");
+        assert_eq!(body(&shifts, 0), 0..2);
     }
 
     #[test]
