@@ -3,11 +3,12 @@
 use super::body::Body;
 use super::forms::TestOutcome;
 use super::named::{NameContext, NamedPlace, TestName, keep_likely, list_contexts};
+use super::place::follow_lines;
 use super::sources::{Sources, Text};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorQuestion, WorkOf};
 use cook_core::model::{Own, Receipt};
-use cook_git::{ChangeKind, Comparison, Following, Text as Lines};
+use cook_git::{ChangeKind, Following};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
@@ -163,12 +164,10 @@ impl Sources<'_> {
         let (Text::Lines(then), Text::Lines(lines)) = (&*then, &*now) else {
             return Ok(None);
         };
-        let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
-        let (Some(then), Some(now)) = (text(then), text(lines)) else {
+        let stood = found.place.lines.clone();
+        let Some(followed) = follow_lines(then, lines, stood, (&[], 0..0))? else {
             return Ok(None);
         };
-        let stood = found.place.lines.clone();
-        let followed = Comparison::new(&then, &now, &[])?.find_outcome(stood, &(0..0))?;
         let there = name.find_all(&path, lines).into_iter();
         let there = there
             .map(|here| here.lines)
@@ -245,30 +244,28 @@ impl Sources<'_> {
         &self,
         question: &AnchorQuestion,
     ) -> Result<Option<(Rc<Own>, String)>, Failure> {
-        let own = match &question.work {
-            Some(work) => self.work(work, "")?,
-            None => Some(Rc::default()),
+        let stamp = |at: Option<&String>| match at {
+            Some(at) => self.repo.resolve(at),
+            None => Ok(None),
         };
-        let stamp = match (&question.work, &own) {
-            (Some(WorkOf::Claimed(_)), Some(own)) => Some(own.head.clone()),
-            _ => question.stamped_at.clone(),
+        let Some(work) = &question.work else {
+            return Ok(stamp(question.stamped_at.as_ref())?.map(|stamp| {
+                let nothing = Own {
+                    basis: stamp.clone(),
+                    head: stamp.clone(),
+                    ..Own::default()
+                };
+                (Rc::new(nothing), stamp)
+            }));
         };
-        let (Some(own), Some(stamp)) = (own, stamp) else {
+        let Some(own) = self.work(work, "")? else {
             return Ok(None);
         };
-        let Some(stamp) = self.repo.resolve(&stamp)? else {
-            return Ok(None);
+        let stamp = match work {
+            WorkOf::Claimed(_) => stamp(Some(&own.head))?,
+            WorkOf::Accepted(_) => stamp(question.stamped_at.as_ref())?,
         };
-        if question.work.is_some() {
-            return Ok(Some((own, stamp)));
-        }
-        let (basis, head) = (stamp.clone(), stamp.clone());
-        let nothing = Own {
-            basis,
-            head,
-            ..Own::default()
-        };
-        Ok(Some((Rc::new(nothing), stamp)))
+        Ok(stamp.map(|stamp| (own, stamp)))
     }
 
     fn places_then(&self, own: &Own) -> BTreeSet<String> {

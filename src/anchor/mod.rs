@@ -17,6 +17,7 @@ mod named;
 mod output;
 mod place;
 mod receipts;
+mod reviewed;
 mod section;
 mod sources;
 mod stamp;

@@ -6,7 +6,7 @@
 
 use super::answer::Placed;
 use super::sources::{Sources, Text};
-use super::text::{context, split};
+use super::text::{context, join, split};
 use super::then::{Then, report_moved};
 use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::model::{Count, Stamp, TextOutcome, Verdict};
@@ -150,7 +150,10 @@ impl Sources<'_> {
             return Ok(Placed::at(Verdict::Verified, why, path, first, block));
         }
         let is_replaced = !was.is_empty();
-        let there = follow_lines(then, now, (first, last), (before, was))?;
+        let there = match now {
+            Some(now) => follow_lines(&then.lines, now, first - 1..last, (before, was))?,
+            None => None,
+        };
         let (outcome, range) = match there {
             Some(followed) => (followed.outcome, followed.now),
             None => (TextOutcome::Gone, 0..0),
@@ -213,19 +216,18 @@ impl Sources<'_> {
     }
 }
 
-/// What became of the lines in their own file; none where the file is gone.
-fn follow_lines(
-    then: &Then,
-    now: Option<&Vec<String>>,
-    (first, last): (usize, usize),
+/// What became of these lines (from 0) of a text in another; none where they cannot be compared.
+pub(super) fn follow_lines(
+    then: &[String],
+    now: &[String],
+    lines: Range<usize>,
     (before, was): (&[Lines], Range<usize>),
 ) -> Result<Option<Followed>, Failure> {
-    let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
-    let (Some(then), Some(now)) = (text(&then.lines), now.and_then(|now| text(now))) else {
+    let (Some(then), Some(now)) = (join(then), join(now)) else {
         return Ok(None);
     };
     let compared = Comparison::new(&then, &now, before)?;
-    Ok(Some(compared.find_outcome(first - 1..last, &was)?))
+    Ok(Some(compared.find_outcome(lines, &was)?))
 }
 
 /// The place is gone whatever was searched; where its text is now may be unknown, and is said so.

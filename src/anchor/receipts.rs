@@ -113,24 +113,26 @@ impl Sources<'_> {
             answer.related = self.is_own_test(work, name)?;
             return Ok(answer);
         }
-        let same = self.same_test(question, name)?;
         let work = question.work.as_ref();
-        if same == Same::AsBefore {
-            answer.verdict = Verdict::Missing;
-            "the test says again what it said before the work".clone_into(&mut answer.why);
-        } else if same == Same::Yes {
-            return Ok(answer);
-        } else if matches!(work, Some(WorkOf::Claimed(_))) {
-            answer.verdict = Verdict::Changed;
-            "the test says something else than at the commit that was reviewed; reopened, it is reviewed again"
-                .clone_into(&mut answer.why);
-        } else {
-            answer.verdict = Verdict::Changed;
-            "the test says something else now".clone_into(&mut answer.why);
-            let is_own = work.map_or(Ok(false), |work| self.is_own_test(work, name))?;
-            let is_named = same == Same::InItsPlace || is_own;
-            answer.now = is_named.then(|| question.anchor.clone());
-        }
+        let (verdict, why) = match self.same_test(question, name)? {
+            Same::Yes => return Ok(answer),
+            Same::AsBefore => (
+                Verdict::Missing,
+                "the test says again what it said before the work",
+            ),
+            _ if matches!(work, Some(WorkOf::Claimed(_))) => (
+                Verdict::Changed,
+                "the test says something else than at the commit that was reviewed; reopened, it is reviewed again",
+            ),
+            same => {
+                let is_own = work.map_or(Ok(false), |work| self.is_own_test(work, name))?;
+                let is_named = same == Same::InItsPlace || is_own;
+                answer.now = is_named.then(|| question.anchor.clone());
+                (Verdict::Changed, "the test says something else now")
+            }
+        };
+        answer.verdict = verdict;
+        why.clone_into(&mut answer.why);
         Ok(answer)
     }
 

@@ -3,7 +3,7 @@
 use super::answer::Placed;
 use super::place::{report_gone, unreadable};
 use super::sources::{Sources, Text};
-use super::text::{body, find_name, has_word};
+use super::text::{body, find_name, has_word, join};
 use super::then::Then;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::AnchorQuestion;
@@ -82,8 +82,7 @@ impl Sources<'_> {
         let Text::Lines(now) = &*now else {
             return Ok(None);
         };
-        let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
-        let (Some(old), Some(new)) = (text(&then.lines), text(now)) else {
+        let (Some(old), Some(new)) = (join(&then.lines), join(now)) else {
             return Ok(None);
         };
         let compared = Comparison::new(&old, &new, before)?;

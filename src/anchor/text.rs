@@ -1,5 +1,6 @@
 //! Lines of a file, words in them, and what belongs to a line.
 
+use cook_git::Text as Lines;
 use std::ops::Range;
 
 /// Lines in which a file says that a program made it.
@@ -12,6 +13,11 @@ pub(super) fn split(bytes: &[u8]) -> Vec<String> {
         .lines()
         .map(str::to_owned)
         .collect()
+}
+
+/// The lines as a text that can be compared; none where they cannot.
+pub(super) fn join(lines: &[String]) -> Option<Lines> {
+    Lines::of(lines.join("\n").into_bytes())
 }
 
 /// The lines with one before and one after, where there are any.

@@ -5,7 +5,7 @@ use super::sources::{Sources, Text, recall};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
 use cook_core::model::{Anchor, Own, OwnFile, OwnHunk, TextOutcome, Verdict};
-use cook_git::{Comparison, Following, Piece, Text as Lines, is_telling};
+use cook_git::{Following, Piece, Text as Lines, is_telling};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
@@ -98,49 +98,6 @@ impl Sources<'_> {
         let same = question.stamped_at.as_deref() == Some(own.head.as_str());
         let was = replaced.filter(|_| same).map_or(0..0, OwnHunk::was);
         Ok((before, was))
-    }
-
-    /// Whether these lines of HEAD's tree (from 0) stood in this file at the head of the slice that is to be
-    /// accepted: what others wrote there since nobody reviewed.
-    pub(super) fn was_reviewed(
-        &self,
-        work: &WorkOf,
-        path: &str,
-        lines: Range<usize>,
-    ) -> Result<bool, Failure> {
-        let (Some(own), Some(head)) = (self.work(work, path)?, &self.head.commit) else {
-            return Ok(true);
-        };
-        if own.head == *head {
-            return Ok(true);
-        }
-        let mut before = path.to_owned();
-        if matches!(&*self.text(&own.head, path)?, Text::Gone) {
-            let mut files = own.files.iter().map(|file| &file.path);
-            let renamed = files.find_map(|file| {
-                let now = self.repo.find_renamed(&own.head, head, file).transpose()?;
-                match now {
-                    Ok(now) if now == path => Some(Ok(file.clone())),
-                    Ok(_) => None,
-                    Err(error) => Some(Err(error)),
-                }
-            });
-            match renamed.transpose()? {
-                Some(file) => before = file,
-                // Text that moved into a file of its own; whose it is says `is_work`.
-                None => return Ok(true),
-            }
-        }
-        let (then, now) = (self.text(&own.head, &before)?, self.text(head, path)?);
-        let (Text::Lines(then), Text::Lines(now)) = (&*then, &*now) else {
-            return Ok(false);
-        };
-        let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
-        let (Some(then), Some(now)) = (text(then), text(now)) else {
-            return Ok(false);
-        };
-        let back = Comparison::new(&now, &then, &[])?.find_outcome(lines, &(0..0))?;
-        Ok(back.outcome.survives())
     }
 
     /// Whether these lines of HEAD's tree (from 0) are the slice's own; of a slice that is done,

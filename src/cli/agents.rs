@@ -17,7 +17,7 @@ pub(super) fn agents(context: &Context) -> Answer {
     let found = find_here(&workspace, &sound)?;
     for (preset, found) in sound.into_iter().zip(found) {
         let mut preset = preset.clone();
-        found.limit(&mut preset);
+        found.restrict(&mut preset);
         rows.push(row(&preset, found));
     }
     for (name, wrong) in &all {

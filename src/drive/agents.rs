@@ -80,7 +80,7 @@ pub fn fit_to_program(workspace: &Workspace, mut preset: Preset) -> Result<Prese
                 )),
             );
         }
-        found.limit(&mut preset);
+        found.restrict(&mut preset);
     }
     Ok(preset)
 }

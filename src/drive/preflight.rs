@@ -167,7 +167,7 @@ pub(super) fn require_agents(
         let mut lacking = Vec::new();
         for (agent, found) in agents.iter_mut().zip(found.by_ref()) {
             lacking.push(lacks(&agent.preset, found));
-            found.limit(&mut agent.preset);
+            found.restrict(&mut agent.preset);
         }
         if lacking.iter().all(Option::is_some) {
             let why: Vec<String> = lacking.into_iter().flatten().collect();

@@ -2091,6 +2091,31 @@ fn only_a_trusted_agent_of_the_repository_is_run_and_never_inside_another() {
     assert!(env["COOK_INVOCATION"].as_str().unwrap().starts_with("ex_"));
 }
 
+/// Its help says what this version of a program knows.
+#[test]
+fn a_program_whose_help_names_no_fork_is_told_again() {
+    let desk = desk(&[("one", "claude", "")]);
+    let text = desk.repo.read(".agent/cook.toml");
+    let by_help = text.replace("args = [\"--version\"]", "args = [\"--help\"]");
+    desk.repo.write(".agent/cook.toml", by_help);
+    let refused = desk.ask("one", "x", &[]).fails(4, "agent_untrusted");
+    let words = refused.err.split("cook trust '").nth(1).unwrap();
+    desk.repo.trust(words.split('\'').next().unwrap());
+    let listed = desk.repo.cook(&["agents", "--json"]).exits(0).json();
+    let mut rows = listed["agents"].as_array().unwrap().iter();
+    let row = rows.find(|row| row["name"] == "one").unwrap();
+    assert_eq!(row["installed"], true);
+    let can = row["capabilities"].to_string();
+    assert!(!can.contains("fork") && !can.contains("open"), "{can}");
+    let first = desk.ask_refs("one", "how many?", &[]);
+    let on = ["--on-episode", &first.episode];
+    let more = desk.json("one", "and now?", &on);
+    assert_eq!(more["transport"], "replay");
+    let open = desk.repo.cook(&["session", "open", &first.episode]);
+    assert_ne!(open.code, 0, "{}", open.out);
+    assert_eq!(desk.calls("one"), 2);
+}
+
 #[test]
 fn agents_are_found_and_have_to_answer_when_probed() {
     let desk = desk(&[("good", "pi", ""), ("mute", "codex", "")]);

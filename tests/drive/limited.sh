@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # The same agent behind a supplier's limit, which ends at the moment that $STATE/limit names
-# (seconds since 1970); it speaks in events. The limit is met once. $STATE/night lists what befalls
-# its next sessions, a word a line; those that came are noted in $STATE/befell.
+# (seconds since 1970); it speaks in events. The limit is met once. $STATE/outages lists what
+# interrupts its next sessions, a word a line; those that came are noted in $STATE/outages.met.
 set -uo pipefail
 here="$(dirname -- "$(readlink -f -- "$0")")"
 fail() {
   printf '{"type":"limit","message":"%s"}\n' "$1"
   exit 1
 }
-if [[ -s "$STATE/night" ]]; then
-  read -r word <"$STATE/night"
-  sed -i 1d "$STATE/night"
-  printf '%s\n' "$word" >>"$STATE/befell"
+if [[ -s "$STATE/outages" ]]; then
+  read -r word <"$STATE/outages"
+  sed -i 1d "$STATE/outages"
+  printf '%s\n' "$word" >>"$STATE/outages.met"
   case "$word" in
     login) fail "Not logged in. Please run /login" ;;
     model) fail "unknown model: gpt-0" ;;
@@ -20,7 +20,7 @@ if [[ -s "$STATE/night" ]]; then
     network) fail "connect ECONNRESET 127.0.0.1:1; try again in 1s" ;;
     offline) fail "connect ECONNREFUSED 127.0.0.1:1" ;;
     crash) kill -9 $$ ;;
-    vanish) rm -- "$0" ;;
+    removed) rm -- "$0" ;;
   esac
 fi
 if [[ -f "$STATE/limit" ]]; then

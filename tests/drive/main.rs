@@ -5,7 +5,7 @@
 
 mod assurance;
 mod demo;
-mod night;
+mod outages;
 mod sandbox;
 #[path = "../support/mod.rs"]
 mod support;

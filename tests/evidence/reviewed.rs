@@ -74,6 +74,24 @@ fn lines_that_others_rewrote_after_the_review_are_not_accepted() {
         .ok();
 }
 
+/// Row 6: also where the file was renamed meanwhile.
+#[test]
+fn lines_of_a_renamed_file_are_held_to_their_review() {
+    let rename = |text: &str| {
+        let job = review_slice();
+        job.git(&["mv", "lib.txt", "store.txt"]);
+        job.repo.write("store.txt", text);
+        job.repo.commit("Somebody else's", None);
+        job.accept(&[proof("a", "it adds", "store.txt:5-6", "observed")])
+    };
+    let text = with(&library(), &OWN);
+    rename(&text).ok();
+    let sixth = text.lines().nth(5).unwrap();
+    rename(&text.replace(sixth, "somebody else's line among the work"))
+        .exits(4)
+        .says("than at the commit that was reviewed");
+}
+
 /// Row 14.
 #[test]
 fn a_test_that_no_gate_runs_any_more_is_not_another_one_of_its_name() {

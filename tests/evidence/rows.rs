@@ -106,6 +106,7 @@ const ROWS: [Row; 18] = [
         &[
             "a_test_that_is_gutted_after_its_review_is_not_accepted",
             "lines_that_others_rewrote_after_the_review_are_not_accepted",
+            "lines_of_a_renamed_file_are_held_to_their_review",
             "rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened",
             "a_text_is_not_replaced_by_a_run",
             "a_proof_that_another_criterion_has_is_not_given_again_by_a_longer_range",

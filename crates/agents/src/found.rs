@@ -41,7 +41,7 @@ pub struct Found {
 
 impl Found {
     /// Holds an agent to what this program of it can do.
-    pub fn limit(&self, preset: &mut Preset) {
+    pub fn restrict(&self, preset: &mut Preset) {
         if self.lacks_fork {
             preset.remove_fork();
         }
@@ -359,7 +359,7 @@ mod tests {
             let mut preset = Preset::of("one", &config).unwrap();
             let found = find(&[&preset], dir.path(), &dir.path().join("cache")).unwrap();
             assert!(found[0].is_it);
-            found[0].limit(&mut preset);
+            found[0].restrict(&mut preset);
             let goes_on = preset.continuation();
             assert_eq!(goes_on == Continuation::Native, forks, "{identify} {help}");
         }

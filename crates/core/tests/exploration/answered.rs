@@ -139,9 +139,7 @@ fn no_rejection_ends_with_a_mission() {
     // Nor what a review or an audit of a slice asks for.
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(false));
+    walk.implement(false);
     walk.take(make_audited(&walk, audit(false)));
     walk.take(refocused());
     let owed = &walk.snapshot.ledger.unanswered;
@@ -160,9 +158,7 @@ fn make_audited(walk: &Walk, verdicts: Verdicts) -> Event {
 fn what_a_later_audit_leaves_out_is_told_to_the_judges() {
     let mut walk = Walk::new(Bounds { slices: 2, ..ONE });
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(make_audited(&walk, audit(false)));
     let earlier = format!("audit-{}", walk.snapshot.ledger.seq.0);
     walk.take(walk.report_accepted("a"));
@@ -227,9 +223,7 @@ fn what_a_later_audit_of_the_same_slice_leaves_out_is_told_to_the_judges() {
 fn a_reviews_no_is_owed_once_its_slice_is_cancelled() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(false));
+    walk.implement(false);
     let id = format!("review-{}", walk.snapshot.ledger.seq.0);
     walk.take(walk.report_audited());
     walk.take(walk.report_reopened("a"));
@@ -395,9 +389,7 @@ fn what_a_report_says_of_risks_stays_beside_later_ones() {
 fn a_report_that_opens_what_the_slice_in_work_waits_for_does_not_select_it() {
     let mut walk = Walk::new(Bounds { slices: 2, ..ONE });
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(walk.report_audited());
     walk.take(walk.report_accepted("a"));
     walk.take(walk.reground(|block| block.select = Some("b".to_owned())));
@@ -434,9 +426,7 @@ fn what_the_user_says_with_a_command_binds() {
     };
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     let pause = |why: &str| Event::Paused {
         why: why.to_owned(),
     };
@@ -516,9 +506,7 @@ fn a_no_to_commands_binds_and_the_plan_is_looked_at_again() {
 fn an_audits_no_is_owed_once_its_slice_is_cancelled() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(make_audited(&walk, audit(false)));
     let id = format!("audit-{}", walk.snapshot.ledger.seq.0);
     let answer = || {

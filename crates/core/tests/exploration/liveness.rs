@@ -388,9 +388,7 @@ fn undo_past_a_reopening_keeps_the_no() {
 fn what_stopped_the_work_reaches_the_next_reground() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(walk.report_audited());
     walk.take(walk.reground(|block| block.policy = blocks_it()));
     walk.take(walk.resume());
@@ -874,9 +872,7 @@ fn what_the_last_audit_leaves_open_is_answered_before_the_end() {
         submission: submission(&walk.snapshot, Role::Auditor),
     };
     let commit = |walk: &mut Walk| {
-        walk.own_commit();
-        walk.take(walk.report_implemented());
-        walk.take(walk.report_reviewed(true));
+        walk.implement(true);
     };
     commit(&mut walk);
     walk.take(audited(&walk));
@@ -958,9 +954,7 @@ fn undo_past_a_selection() {
 fn undo_past_a_reviews_no_keeps_it_for_the_same_commit() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(false));
+    walk.implement(false);
     walk.take(walk.undo(2));
     assert_eq!(walk.status(), ActiveStatus::Selected);
     walk.take(walk.reground(|_| {}));
@@ -1257,9 +1251,7 @@ fn a_commit_that_another_slice_claims_is_refused() {
         block.plan = Some(plan);
         block.select = Some("b".to_owned());
     }));
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(walk.report_audited());
     walk.take(walk.report_accepted("b"));
     walk.take(walk.reground(|block| block.select = Some("a".to_owned())));
@@ -1646,9 +1638,7 @@ fn walk_to_rule_7_with_stored(kind: &str) -> Walk {
         let given = super::events::claim("a", criterion, kind);
         walk.take(walk.reground(|block| block.evidence = vec![given]));
     }
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(walk.report_audited());
     walk
 }
@@ -1692,9 +1682,7 @@ fn a_claim_that_is_no_proof_is_not_helped_by_an_older_one() {
         block.reopen = vec![again("a")];
         block.select = Some("a".to_owned());
     }));
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(walk.report_audited());
     let Event::Regrounded {
         mut block,

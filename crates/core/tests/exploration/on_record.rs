@@ -249,9 +249,7 @@ fn no_no_goes_away_with_what_is_taken_back() {
     for transitions in 1..=4 {
         let mut walk = Walk::new(TWO);
         walk.plan_and_select();
-        walk.own_commit();
-        walk.take(walk.report_implemented());
-        walk.take(walk.report_reviewed(true));
+        walk.implement(true);
         walk.take(Event::Audited {
             verdicts: audit(false),
             submission: submission(&walk.snapshot, Role::Auditor),
@@ -288,9 +286,7 @@ fn no_no_goes_away_with_what_is_taken_back() {
 fn a_review_stays_without_its_slice() {
     let mut walk = Walk::new(CORE);
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(false));
+    walk.implement(false);
     let id = format!("review-{}", walk.snapshot.ledger.seq.0);
     walk.take(walk.undo(3));
     assert!(walk.snapshot.plan.candidate_slices.is_empty());

@@ -69,9 +69,7 @@ fn what_dropped_a_criterion_proves_no_other_of_its_slice() {
             ..PlanBlock::default()
         });
     }));
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(walk.report_audited());
     let again = EvidenceClaim {
         anchor,
@@ -119,9 +117,7 @@ fn one_entry_does_not_prove_two_slices() {
     let mut walk = Walk::new(TWO);
     walk.accept_first(vec![entry("a", "a1"), claim("a", "a2", "good")]);
     walk.take(walk.select_second_with(Vec::new()));
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(walk.report_audited());
     let accepting = |evidence| {
         walk.reground(|block| {

@@ -200,9 +200,7 @@ fn the_end_is_not_reached_with_something_missing() {
 fn an_audit_is_answered_where_its_slice_is_reconciled() {
     let mut walk = Walk::new(TWO);
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(Event::Audited {
         verdicts: audit(false),
         submission: submission(&walk.snapshot, Role::Auditor),
@@ -268,10 +266,9 @@ fn work_is_stopped_for_a_reason_and_a_question_is_asked_once() {
         if walk.rule() == Rule::Recover {
             walk.take(walk.reground(|_| {}));
         }
-        if walk.due().role == Some(role) {
-            let again = ask(&walk);
-            walk.refuse(again, Code::AlreadyAnswered);
-        }
+        assert_eq!(walk.due().role, Some(role));
+        let again = ask(&walk);
+        walk.refuse(again, Code::AlreadyAnswered);
     }
 }
 
@@ -380,9 +377,7 @@ fn a_done_slice_that_was_reverted_may_be_changed() {
 fn a_commit_that_left_head_is_taken_away_before_another_is_reported() {
     let mut walk = Walk::new(TWO);
     walk.plan_and_select();
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(false));
+    walk.implement(false);
     let no = walk.snapshot.ledger.slices["a"].review.clone().unwrap();
     assert!(walk.world.rewind());
     walk.own_commit();
@@ -404,6 +399,21 @@ fn a_commit_that_left_head_is_taken_away_before_another_is_reported() {
     assert!(is_kept(&ledger.fixed), "{ledger:?}");
 }
 
+/// A review that said yes to the commit that is gone says nothing of the next one.
+#[test]
+fn what_a_commit_that_left_head_had_fixed_is_to_be_fixed_again() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_rule_7(false);
+    walk.take(walk.report_reopened("a"));
+    walk.implement(true);
+    let fixed = walk.snapshot.ledger.slices["a"].fixed.clone();
+    assert!(!fixed.is_empty());
+    assert!(walk.world.rewind());
+    walk.own_commit();
+    walk.take(walk.report_implemented());
+    assert_eq!(walk.snapshot.ledger.slices["a"].fixed, fixed);
+}
+
 /// Also where the acceptance itself waits for a clean worktree.
 #[test]
 fn a_slice_that_said_no_is_cancelled_with_an_answer() {
@@ -414,9 +424,7 @@ fn a_slice_that_said_no_is_cancelled_with_an_answer() {
         block.plan = Some(plan);
         block.select = Some("b".to_owned());
     }));
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(false));
+    walk.implement(false);
     walk.take(walk.report_audited());
     walk.take(walk.report_reopened("b"));
     walk.take(Event::Returned {
@@ -425,9 +433,7 @@ fn a_slice_that_said_no_is_cancelled_with_an_answer() {
         submission: submission(&walk.snapshot, Role::Implementer),
     });
     walk.take(walk.reground(|block| block.select = Some("a".to_owned())));
-    walk.own_commit();
-    walk.take(walk.report_implemented());
-    walk.take(walk.report_reviewed(true));
+    walk.implement(true);
     walk.take(walk.report_audited());
     let plan = json!({"cancel": [{"slice_id": "b", "reason": "not wanted"}]});
     for dirt in [Dirt::Clean, Dirt::Surface] {

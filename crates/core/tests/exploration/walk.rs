@@ -224,12 +224,17 @@ impl Walk {
         }));
     }
 
-    /// To a committed, reviewed and audited first slice.
-    pub fn reach_rule_7(&mut self, review: bool) {
-        self.plan_and_select();
+    /// The slice in work gets a commit, which is reported and reviewed.
+    pub fn implement(&mut self, review: bool) {
         self.own_commit();
         self.take(self.report_implemented());
         self.take(self.report_reviewed(review));
+    }
+
+    /// To a committed, reviewed and audited first slice.
+    pub fn reach_rule_7(&mut self, review: bool) {
+        self.plan_and_select();
+        self.implement(review);
         self.take(self.report_audited());
         assert_eq!(self.rule(), Rule::Reconcile);
     }

@@ -1,4 +1,4 @@
-//! A job of many hours, made short. What befalls its sessions is mostly not the agent's doing: the run
+//! A job of many hours, made short. What interrupts its sessions is mostly not the agent's doing: the run
 //! waits, or ends with what happened and the way on.
 
 use crate::base::Job;
@@ -7,9 +7,9 @@ use crate::{AGENTS, PATIENCE};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What befalls the sessions, one after another; `-` = nothing. Those after the last go well.
-const NIGHT: &str = "offline - until - login - - overload - crash - - vanish network - model - - \
-    crash crash - until - login login - overload overload - network - vanish until - -";
+/// What interrupts the sessions, one after another; `-` = nothing. Those after the last go well.
+const OUTAGES: &str = "offline - until - login - - overload - crash - - removed network - model - - \
+    crash crash - until - login login - overload overload - network - removed until - -";
 
 /// What a user reads of each, and whether the run ends with it.
 const TOLD: [(&str, &str, bool); 8] = [
@@ -20,12 +20,12 @@ const TOLD: [(&str, &str, bool); 8] = [
     ("network", "connect ECONNRESET 127.0.0.1:1", false),
     ("model", "unknown model: gpt-0", true),
     ("crash", "it was ended by signal 9", false),
-    ("vanish", "`night-agent` was not found", true),
+    ("removed", "`away-agent` was not found", true),
 ];
 
 /// A job whose agent is on PATH alone, and the place there.
-fn prepare(night: &str) -> (Job, PathBuf) {
-    let tables = AGENTS.replace("LIMITED", "night-agent");
+fn prepare(outages: &str) -> (Job, PathBuf) {
+    let tables = AGENTS.replace("LIMITED", "away-agent");
     let job = Job::with(&format!(
         "{tables}\n[roles.default]\nagent = \"limited\"\ntimeout = \"60s\"\n"
     ));
@@ -34,9 +34,9 @@ fn prepare(night: &str) -> (Job, PathBuf) {
     let cook = Path::new(env!("CARGO_BIN_EXE_cook")).parent().unwrap();
     let path = format!("{}:{}:/usr/bin:/bin", bin.display(), cook.display());
     job.repo.extra.borrow_mut().push(("PATH".to_owned(), path));
-    let words: Vec<&str> = night.split_whitespace().collect();
-    std::fs::write(job.state.join("night"), words.join("\n") + "\n").unwrap();
-    let agent = bin.join("night-agent");
+    let words: Vec<&str> = outages.split_whitespace().collect();
+    std::fs::write(job.state.join("outages"), words.join("\n") + "\n").unwrap();
+    let agent = bin.join("away-agent");
     install(&agent);
     (job, agent)
 }
@@ -46,8 +46,8 @@ fn install(agent: &Path) {
     std::os::unix::fs::symlink(program, agent).unwrap();
 }
 
-fn befell(job: &Job) -> Vec<String> {
-    let text = std::fs::read_to_string(job.state.join("befell")).unwrap_or_default();
+fn list_met(job: &Job) -> Vec<String> {
+    let text = std::fs::read_to_string(job.state.join("outages.met")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
@@ -57,8 +57,8 @@ fn run(job: &Job) -> Run {
 }
 
 #[test]
-fn a_night_of_what_befalls_agents_ends_done_and_each_end_says_why_and_how_to_go_on() {
-    let (job, agent) = prepare(NIGHT);
+fn a_run_through_outages_ends_done_and_each_end_says_why_and_how_to_go_on() {
+    let (job, agent) = prepare(OUTAGES);
     let mut said = String::new();
     let mut ends = Vec::new();
     loop {
@@ -68,7 +68,7 @@ fn a_night_of_what_befalls_agents_ends_done_and_each_end_says_why_and_how_to_go_
         match run.code {
             0 => break,
             5 => {
-                let last = befell(&job).pop().unwrap();
+                let last = list_met(&job).pop().unwrap();
                 let (name, words, _) = TOLD.iter().find(|(name, ..)| *name == last).unwrap();
                 assert!(text.contains(words), "{name}: {text}");
                 assert!(text.contains("`cook agents`"), "{name}: {text}");
@@ -80,16 +80,16 @@ fn a_night_of_what_befalls_agents_ends_done_and_each_end_says_why_and_how_to_go_
             code => panic!("{code}: {text}"),
         }
     }
-    let befell = befell(&job);
+    let met = list_met(&job);
     assert_eq!(
-        befell.join(" "),
-        NIGHT.split_whitespace().collect::<Vec<_>>().join(" ")
+        met.join(" "),
+        OUTAGES.split_whitespace().collect::<Vec<_>>().join(" ")
     );
     let is_end = |word: &&String| TOLD.iter().any(|(name, _, ends)| name == word && *ends);
-    let expected: Vec<&String> = befell.iter().filter(is_end).collect();
+    let expected: Vec<&String> = met.iter().filter(is_end).collect();
     assert_eq!(ends.iter().collect::<Vec<_>>(), expected, "{said}");
     for (name, words, _) in TOLD {
-        let times = befell.iter().filter(|word| *word == name).count();
+        let times = met.iter().filter(|word| *word == name).count();
         assert!(said.matches(words).count() >= times, "{name}: {said}");
     }
     // Each is one call with its class, and whose fault it was is told.
@@ -103,7 +103,7 @@ fn a_night_of_what_befalls_agents_ends_done_and_each_end_says_why_and_how_to_go_
         let of_class = calls.iter().filter(|call| call["call"]["class"] == class);
         of_class.count()
     };
-    let count = |name: &str| befell.iter().filter(|word| *word == name).count();
+    let count = |name: &str| met.iter().filter(|word| *word == name).count();
     let all: usize = TOLD.iter().map(|(name, ..)| count(name)).sum();
     assert_eq!(failed("config"), count("model"), "{calls:?}");
     assert_eq!(failed("agent"), count("crash"), "{calls:?}");
