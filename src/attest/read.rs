@@ -129,6 +129,8 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
         time_created: time,
         properties,
         cook_log,
+        cook_done: _,
+        cook_merged_into: _,
         cook_judges: _,
     } = statement.predicate;
     if verifier.id != VERIFIER {

@@ -69,6 +69,13 @@ pub(super) struct Verified {
     pub properties: Vec<String>,
     /// The log's newest transition: an extension of cook's.
     pub cook_log: Resource,
+    /// The commit that was found done, where it is another than the one that is attested: an extension of
+    /// cook's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cook_done: Option<Resource>,
+    /// What that one was merged into: an extension of cook's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cook_merged_into: Option<Resource>,
     /// Whose word reviews, audits and votes are, and how many planted faults each caught: an extension of
     /// cook's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -71,7 +71,7 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     if is_theirs {
         // A fresh clone has a log by now. It is taken in, whatever comes of looking at it.
         let looked = context.workspace();
-        let looked = looked.and_then(|now| verify::tell_signer(&now, remote.name()));
+        let looked = looked.and_then(|now| verify::tell_signer(&now, &remote));
         match looked {
             Ok((signer, unsigned)) => {
                 told.signer = signer;

@@ -259,7 +259,8 @@ fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
     let answer = match (&workspace.store, &workspace.log_from) {
         (Some(_), None) => "contract, documents, log and histories were compared",
         (Some(_), Some(_)) => "contract, log and histories were compared",
-        (None, _) => "there is no log here: the contract alone was looked at",
+        (None, Some(_)) => "there is no log there: the contract alone was looked at",
+        (None, None) => "there is no log here: the contract alone was looked at",
     };
     Ok(Answered {
         asks: "is the state sound?".to_owned(),

@@ -57,7 +57,7 @@ pub use judging::Judging;
 pub(crate) use prompting::{
     Prompts, fits, leaves_the_tree_alone, report_format, role_prompts, ticket,
 };
-pub(crate) use pulled::{find_tracked_base, list_pulled};
+pub(crate) use pulled::{find_tracked_base, find_tracked_default, list_pulled};
 pub use refusal::last_refusal;
 pub(crate) use scripted::{describe_scripted, list_scripted_commands};
 pub(crate) use sync::check_commit_point;

@@ -16,12 +16,17 @@ pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failu
     let found = Elsewhere::find(&workspace.repo, &workspace.place(), &branch)?;
     let names = &workspace.config()?.log.remote_ref;
     let mut sources = Vec::new();
-    for (remote, commit) in found.pulled {
+    for from in found.pulled {
+        let (remote, commit) = (from.remote, from.tip);
         // What was set aside or replaced meanwhile proves nothing here.
         if commit == tip.commit || workspace.store()?.leads_over(&tip.commit, &commit)? {
             sources.push(LogSource {
                 shown: remote.clone(),
-                base: find_tracked_base(workspace, &remote)?,
+                base: match from.signers {
+                    Some(_) => find_tracked_default(workspace, &remote)?,
+                    None => find_tracked_base(workspace, &remote)?,
+                },
+                signers: from.signers,
                 remote,
                 reference: names.log(&branch),
                 tip: commit,
@@ -29,6 +34,18 @@ pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failu
         }
     }
     Ok(sources)
+}
+
+/// The default branch of a remote, where this clone tracks it.
+///
+/// # Errors
+/// When the repository cannot be read.
+pub(crate) fn find_tracked_default(
+    workspace: &Workspace,
+    remote: &str,
+) -> Result<Option<String>, Failure> {
+    let refs = workspace.repo.refs()?;
+    Ok(refs.get(&format!("refs/remotes/{remote}/HEAD")).cloned())
 }
 
 /// The default branch of a remote as this clone saw it last. A checkout that notes none has one of the
@@ -40,6 +57,9 @@ pub(crate) fn find_tracked_base(
     workspace: &Workspace,
     remote: &str,
 ) -> Result<Option<String>, Failure> {
+    if let Some(base) = find_tracked_default(workspace, remote)? {
+        return Ok(Some(base));
+    }
     let refs = workspace.repo.refs()?;
     let of = |remote: &str| {
         let names = ["HEAD", "main", "master"];

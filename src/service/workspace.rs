@@ -61,6 +61,8 @@ pub struct LogSource {
     pub tip: String,
     /// The commit of the remote's default branch, where it names one.
     pub base: Option<String>,
+    /// Who may sign, as that branch said when the log was pulled, where this clone has no commit of it.
+    pub signers: Option<Vec<u8>>,
 }
 
 /// Beside `cook/` in the git dir: the copies that drivers keep while agents work.

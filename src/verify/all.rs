@@ -3,6 +3,7 @@
 use super::answered::Answered;
 use super::control_plane::{sound, state};
 use super::criteria::{Judge, Rerun};
+use super::no_log::log_missing;
 use super::outcome::Outcome;
 use super::proof::add_strengths;
 use super::proven::{CommitStanding, Proven};
@@ -23,7 +24,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     let asks = "is this commit proven done?";
     let Some(snapshot) = sound(workspace, &outcome)? else {
         if !outcome.has_found(Code::LogDamaged) {
-            outcome.findings.push(stop::log_missing(workspace));
+            outcome.findings.push(log_missing(workspace));
             run_gates(workspace, &mut outcome)?;
         }
         return Ok(Answered::without_log(asks, outcome));

@@ -2,6 +2,7 @@
 
 use super::facts::Again;
 use super::independence::Independence;
+use super::no_log::log_missing;
 use super::outcome::Outcome;
 use super::{cited, contract, documents, proof, proven};
 use crate::service::{self, Workspace};
@@ -28,6 +29,8 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
             let is_other = |finding: &Finding| finding.code != Code::HeadMovedSinceDone;
             outcome.findings.retain(is_other);
         }
+    } else if workspace.log_from.is_some() && !outcome.has_found(Code::LogDamaged) {
+        outcome.findings.push(log_missing(workspace));
     }
     Ok(outcome.sort())
 }
@@ -124,7 +127,7 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         untrue.extend(independence.breach(seq, event).map(|what| {
             Finding::new(Code::JudgeNotIndependent, what).at(format!("transition {seq}"))
         }));
-        match again.contradiction(before, event, facts) {
+        match again.contradiction(seq, before, event, facts) {
             Ok(what) => untrue.extend(what.map(|what| {
                 let what = format!("git says otherwise: {what}");
                 Finding::new(Code::FactsContradicted, what).at(format!("transition {seq}"))
@@ -144,6 +147,7 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     ));
     outcome.findings.extend(report.findings);
     outcome.findings.extend(untrue);
+    outcome.findings.extend(again.tell_unasked());
     if workspace.log_from.is_none() {
         outcome.findings.extend(workspace.store()?.trail_finding()?);
     }

@@ -3,7 +3,7 @@
 use super::asked::{Asked, list_asked};
 use super::criterion::{Criterion, ProofVerdict};
 use crate::anchor::Anchor;
-use crate::measure::{Claim, Needs, Reran};
+use crate::measure::{Claim, Needs};
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head, Verdict, short};
@@ -49,22 +49,22 @@ pub(super) fn find_kind(anchor: &Anchor) -> Kind {
 
 /// Judges the criteria of done slices, or of one, at a commit.
 pub(super) struct Judge<'a> {
-    workspace: &'a Workspace,
-    snapshot: &'a Snapshot,
-    at: &'a Head,
+    pub(super) workspace: &'a Workspace,
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) at: &'a Head,
     rerun: Rerun,
     /// The receipts that the log holds, read when one is asked for.
     receipts: OnceCell<BTreeMap<String, Receipt>>,
 }
 
 /// A criterion that is being judged.
-struct Case {
-    asked: Asked,
-    question: AnchorQuestion,
+pub(super) struct Case {
+    pub asked: Asked,
+    pub question: AnchorQuestion,
     /// Where its command is; none = its proof is not a command's.
-    claim: Option<Claim>,
-    kind: Kind,
-    found: Option<(ProofVerdict, String, Option<String>)>,
+    pub claim: Option<Claim>,
+    pub kind: Kind,
+    pub found: Option<(ProofVerdict, String, Option<String>)>,
 }
 
 impl<'a> Judge<'a> {
@@ -269,159 +269,8 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// At HEAD alone.
-    fn run_again_here(&self, cases: &mut [Case]) -> Result<(), Failure> {
-        let Some(head) = &self.at.commit else {
-            return Ok(());
-        };
-        let due: Vec<usize> = (0..cases.len())
-            .filter(|at| cases[*at].claim.is_some() && cases[*at].found.is_none())
-            .collect();
-        for (at, reran) in self.run_at(head, cases, &due)? {
-            cases[at].found = self.find_verdict(reran, head);
-        }
-        self.look_for_renamed(cases, &due, head)
-    }
-
-    /// At each slice's head, and then at HEAD, where what came out must still hold.
-    fn run_again(&self, cases: &mut [Case]) -> Result<(), Failure> {
-        let mut by_commit: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        let mut due = Vec::new();
-        for (at, case) in cases.iter_mut().enumerate() {
-            if case.claim.is_none() || case.found.is_some() {
-                continue;
-            }
-            let of = self.find_head(&case.asked);
-            match self.workspace.repo.resolve(&of)? {
-                Some(commit) => {
-                    by_commit.entry(commit).or_default().push(at);
-                    due.push(at);
-                }
-                None => {
-                    let why = format!("the slice's head {} is not in this clone", short(&of));
-                    let why = self.with_history(why);
-                    case.found = Some((ProofVerdict::NotReproducible, why, Some(of)));
-                }
-            }
-        }
-        let mut elsewhere: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (commit, those) in &by_commit {
-            for (at, reran) in self.run_at(commit, cases, those)? {
-                // Anchored again later, it is to be found where it was.
-                let stamped = match (&reran, &cases[at].asked.record) {
-                    (Reran::Unsaid(_), Some(record)) => {
-                        self.workspace.repo.resolve(&record.head_sha)?
-                    }
-                    _ => None,
-                };
-                match stamped.filter(|stamped| stamped != commit) {
-                    Some(stamped) => elsewhere.entry(stamped).or_default().push(at),
-                    None => cases[at].found = self.find_verdict(reran, commit),
-                }
-            }
-        }
-        for (commit, those) in &elsewhere {
-            for (at, reran) in self.run_at(commit, cases, those)? {
-                cases[at].found = self.find_verdict(reran, commit);
-            }
-        }
-        let Some(head) = &self.at.commit else {
-            return Ok(());
-        };
-        let tree = self.workspace.repo.find_tree(head)?;
-        let mut now = Vec::new();
-        for at in due {
-            if let Some((ProofVerdict::Reproduced, _, Some(of))) = &cases[at].found
-                && self.workspace.repo.find_tree(of)? != tree
-            {
-                now.push(at);
-            }
-        }
-        let mut unsaid = Vec::new();
-        for (at, reran) in self.run_at(head, cases, &now)? {
-            match reran {
-                Reran::Same => {}
-                Reran::Unsaid(_) => unsaid.push(at),
-                Reran::Differs(why) => {
-                    let why = format!("it came out the same then, and at HEAD: {why}");
-                    cases[at].found = Some((ProofVerdict::Differs, why, Some(head.clone())));
-                }
-                Reran::No(why) => {
-                    let why = self.with_history(why);
-                    let of = Some(head.clone());
-                    cases[at].found = Some((ProofVerdict::NotReproducible, why, of));
-                }
-            }
-        }
-        for at in &unsaid {
-            cases[*at].found = Some((
-                ProofVerdict::Differs,
-                "no gate's output at HEAD names it as passed".to_owned(),
-                Some(head.clone()),
-            ));
-        }
-        self.look_for_renamed(cases, &unsaid, head)
-    }
-
-    /// What no output names may be there under another name, by the body of its test.
-    fn look_for_renamed(
-        &self,
-        cases: &mut [Case],
-        those: &[usize],
-        head: &str,
-    ) -> Result<(), Failure> {
-        let is_open = |at: &&usize| matches!(cases[**at].found, Some((ProofVerdict::Differs, ..)));
-        let open: Vec<usize> = those.iter().filter(is_open).copied().collect();
-        let questions = open.iter().map(|at| cases[*at].question.clone()).collect();
-        let answers = self
-            .workspace
-            .look_up(self.snapshot, self.at, &questions, Needs::Nothing)?;
-        for at in open {
-            let answer = answers.get(&cases[at].question.key());
-            if let Some(answer) = answer.filter(|answer| answer.verdict == Verdict::Moved) {
-                let found = (ProofVerdict::Reproduced, answer.why.clone());
-                cases[at].found = Some((found.0, found.1, Some(head.to_owned())));
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs what these cases rest on at a commit.
-    fn run_at(
-        &self,
-        commit: &str,
-        cases: &[Case],
-        those: &[usize],
-    ) -> Result<Vec<(usize, Reran)>, Failure> {
-        let claims: Vec<Claim> = those
-            .iter()
-            .filter_map(|at| cases[*at].claim.clone())
-            .collect();
-        if claims.is_empty() {
-            return Ok(Vec::new());
-        }
-        let reran = self.workspace.rerun(self.snapshot, commit, &claims)?;
-        Ok(those.iter().copied().zip(reran).collect())
-    }
-
-    fn find_verdict(
-        &self,
-        reran: Reran,
-        commit: &str,
-    ) -> Option<(ProofVerdict, String, Option<String>)> {
-        let (verdict, why) = match reran {
-            Reran::Same => {
-                let why = "it came out the same in a new clean room".to_owned();
-                (ProofVerdict::Reproduced, why)
-            }
-            Reran::Differs(why) | Reran::Unsaid(why) => (ProofVerdict::Differs, why),
-            Reran::No(why) => (ProofVerdict::NotReproducible, self.with_history(why)),
-        };
-        Some((verdict, why, Some(commit.to_owned())))
-    }
-
     /// The commit that a slice was accepted at.
-    fn find_head(&self, asked: &Asked) -> String {
+    pub(super) fn find_head(&self, asked: &Asked) -> String {
         let ledger = self.snapshot.ledger.slices.get(&asked.slice_id);
         let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
         let stamped = asked.record.as_ref().map(|record| record.head_sha.clone());
@@ -431,7 +280,7 @@ impl<'a> Judge<'a> {
             .unwrap_or_default()
     }
 
-    fn with_history(&self, why: String) -> String {
+    pub(super) fn with_history(&self, why: String) -> String {
         match self.workspace.repo.is_shallow() {
             true => format!("history is shallow: {why}"),
             false => why,

@@ -1,44 +1,61 @@
 //! What a transition says that git answered, asked of git again.
 //!
 //! A fact that was measured outside of git (a gate, the trust of a machine, a file that was not
-//! committed) cannot be asked again; neither can one about a commit that this clone does not hold.
+//! committed) cannot be asked again; neither can one about commits or files that this clone does not
+//! hold: where a slice was accepted by it, that is said.
 
 use super::commit;
 use super::criteria::{Kind, find_kind};
 use crate::anchor::Anchor;
 use crate::measure::Needs;
 use crate::service::Workspace;
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorQuestion, Facts, Head, Range, Verdict, follow, needs, short};
-use cook_core::model::{Event, Snapshot};
+use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
+use cook_core::machine::{
+    AnchorQuestion, FactSet, Facts, Head, Range, Verdict, follow, needs, short,
+};
+use cook_core::model::{Event, Evidence, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Asks git again, one transition after the other.
 pub(super) struct Again<'a> {
     workspace: &'a Workspace,
-    /// Not every commit brings its history and its files.
-    is_cut: bool,
+    /// Not every commit brings its history.
+    is_shallow: bool,
+    /// Not every commit brings its files.
+    is_partial: bool,
+    /// Commits that done slices were accepted at, and their proof was stamped at.
+    accepted: BTreeSet<String>,
+    /// Commits whose files are all here, as far as that was asked.
+    whole: BTreeSet<String>,
     trees: BTreeMap<String, Option<String>>,
     ranges: BTreeMap<(String, String, bool), Range>,
-    /// Transitions whose commit is here.
+    /// Transitions that git was asked about.
     pub compared: u64,
+    /// Transitions that a slice was accepted by and that could not be asked about; the last one, and why.
+    unasked: Option<(u64, u64, String)>,
 }
 
 impl<'a> Again<'a> {
     pub fn new(workspace: &'a Workspace) -> Result<Self, Failure> {
         let repo = &workspace.repo;
+        let (_, snapshot) = workspace.current()?;
         Ok(Self {
             workspace,
-            is_cut: repo.is_shallow() || repo.promisor()?.is_some(),
+            is_shallow: repo.is_shallow(),
+            is_partial: repo.promisor()?.is_some(),
+            accepted: snapshot.iter().flat_map(list_accepted).collect(),
+            whole: BTreeSet::new(),
             trees: BTreeMap::new(),
             ranges: BTreeMap::new(),
             compared: 0,
+            unasked: None,
         })
     }
 
     /// What git contradicts in the facts of a transition, in words.
     pub fn contradiction(
         &mut self,
+        seq: u64,
         before: Option<&Snapshot>,
         event: &Event,
         facts: &Facts,
@@ -49,18 +66,33 @@ impl<'a> Again<'a> {
         let Some(commit) = &head.commit else {
             return Ok(None);
         };
-        let Some(tree) = self.find_tree(commit)? else {
-            return Ok(None);
-        };
-        self.compared += 1;
-        if head.tree.as_ref().is_some_and(|said| *said != tree) {
-            return Ok(Some(format!("the tree of {} is {tree}", short(commit))));
-        }
-        if self.is_cut {
-            return Ok(None);
-        }
         let followed = before.map(|before| follow(before, facts.rebound.as_ref()));
         let set = needs(followed.as_deref(), event);
+        let reported = facts.commit.as_ref().and_then(|commit| commit.id.as_ref());
+        let lacking = self.find_lacking(commit, facts, &set)?;
+        let is_lacking = lacking.is_some();
+        let lacking = match (lacking, reported) {
+            (None, Some(reported)) if self.find_tree(reported)?.is_none() => {
+                Some(not_here(reported))
+            }
+            (lacking, _) => lacking,
+        };
+        match lacking {
+            Some(why) if self.is_decisive(commit, reported, &set.anchors) => {
+                let (count, ..) = self.unasked.take().unwrap_or_default();
+                self.unasked = Some((count + 1, seq, why));
+            }
+            Some(_) => {}
+            None => self.compared += 1,
+        }
+        if let Some(tree) = self.find_tree(commit)?
+            && head.tree.as_ref().is_some_and(|said| *said != tree)
+        {
+            return Ok(Some(format!("the tree of {} is {tree}", short(commit))));
+        }
+        if is_lacking {
+            return Ok(None);
+        }
         let since = set.since.as_ref().zip(facts.since.as_ref());
         let since = since.map(|(from, said)| (from, said, true));
         let ranges = facts.ranges.iter().map(|(from, said)| (from, said, false));
@@ -76,6 +108,81 @@ impl<'a> Again<'a> {
             return Ok(Some(what));
         }
         self.anchors(before, head, facts, &set.anchors)
+    }
+
+    /// What this clone lacks so that git could be asked about a commit, in words. Of a remote's log, what a
+    /// partial clone left there is fetched.
+    fn find_lacking(
+        &mut self,
+        commit: &str,
+        facts: &Facts,
+        asked: &FactSet,
+    ) -> Result<Option<String>, Failure> {
+        if self.find_tree(commit)?.is_none() {
+            return Ok(Some(not_here(commit)));
+        }
+        if self.is_shallow {
+            return Ok(Some("history is shallow".to_owned()));
+        }
+        if !self.is_partial {
+            return Ok(None);
+        }
+        let repo = &self.workspace.repo;
+        let mut bases: BTreeSet<&String> = facts.ranges.keys().chain(&asked.since).collect();
+        bases.extend(asked.commit.iter().map(|question| &question.basis));
+        let mut history = vec![commit.to_owned()];
+        for base in &bases {
+            if repo.resolve(base)?.is_some() {
+                history.push(format!("^{base}"));
+            }
+        }
+        let history: Vec<&str> = history.iter().map(String::as_str).collect();
+        let mut due = vec![(commit, &history[..])];
+        let of_others = bases.into_iter().chain(&self.accepted);
+        due.extend(of_others.map(|of| (of.as_str(), &[][..])));
+        let source = self.workspace.log_from.as_ref();
+        let may_fetch = source.is_some_and(|source| !source.remote.is_empty());
+        for (of, history) in due {
+            if self.whole.contains(of) && history.is_empty() || repo.resolve(of)?.is_none() {
+                continue;
+            }
+            if may_fetch {
+                repo.fetch_missing(of, history)?;
+            }
+            if !repo.has_all(of, history)? {
+                return Ok(Some(format!(
+                    "files of {} are not in this clone",
+                    short(of)
+                )));
+            }
+            self.whole.insert(of.to_owned());
+        }
+        Ok(None)
+    }
+
+    /// Whether a done slice rests on what is said here: its reported commit, or its proof in files.
+    fn is_decisive(
+        &self,
+        commit: &str,
+        reported: Option<&String>,
+        asked: &BTreeSet<AnchorQuestion>,
+    ) -> bool {
+        reported.is_some_and(|reported| self.accepted.contains(reported))
+            || (self.accepted.contains(commit) && asked.iter().any(is_in_files))
+    }
+
+    /// What could not be asked, of what done slices rest on.
+    pub fn tell_unasked(&self) -> Option<Finding> {
+        let (count, last, why) = self.unasked.as_ref()?;
+        let mut what = format!(
+            "git could not be asked again about {} that slices were accepted by: {why}",
+            count_noun(*count, "transition")
+        );
+        if self.workspace.log_from.is_none() {
+            what.push_str("; `cook verify --from REMOTE` fetches what is missing");
+        }
+        let finding = Finding::new(Code::ProofNotReproducible, what);
+        Some(finding.at(format!("transition {last}")))
     }
 
     fn find_tree(&mut self, commit: &str) -> Result<Option<String>, Failure> {
@@ -123,11 +230,8 @@ impl<'a> Again<'a> {
         facts: &Facts,
         asked: &BTreeSet<AnchorQuestion>,
     ) -> Result<Option<String>, Failure> {
-        let in_files = |question: &&AnchorQuestion| {
-            let anchor = Anchor::parse(&question.anchor);
-            anchor.is_ok_and(|anchor| find_kind(&anchor) == Kind::Code)
-        };
-        let asked: BTreeSet<AnchorQuestion> = asked.iter().filter(in_files).cloned().collect();
+        let in_files = asked.iter().filter(|asked| is_in_files(asked));
+        let asked: BTreeSet<AnchorQuestion> = in_files.cloned().collect();
         if asked.is_empty() {
             return Ok(None);
         }
@@ -161,4 +265,28 @@ impl<'a> Again<'a> {
         }
         Ok(None)
     }
+}
+
+fn not_here(commit: &str) -> String {
+    format!("{} is not in this clone", short(commit))
+}
+
+fn is_in_files(question: &AnchorQuestion) -> bool {
+    let anchor = Anchor::parse(&question.anchor);
+    anchor.is_ok_and(|anchor| find_kind(&anchor) == Kind::Code)
+}
+
+/// The commits that done slices were accepted at, and that their proof was stamped at.
+pub(super) fn list_accepted(snapshot: &Snapshot) -> BTreeSet<String> {
+    let mut commits = BTreeSet::new();
+    for ledger in snapshot.ledger.slices.values() {
+        let accepted = ledger.accepted.iter();
+        commits
+            .extend(accepted.flat_map(|accepted| [accepted.head.clone(), accepted.basis.clone()]));
+    }
+    for slice in &snapshot.plan.candidate_slices {
+        let records = slice.evidence.iter().filter_map(Evidence::record);
+        commits.extend(records.map(|record| record.head_sha.clone()));
+    }
+    commits
 }

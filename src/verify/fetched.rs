@@ -1,9 +1,11 @@
 //! The log of a remote, fetched to be read: nothing of it is kept here, and no file here shows it.
 
+use super::facts::list_accepted;
 use super::proven::{find_done_commit, recognise};
 use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::{Evidence, Snapshot};
+use cook_core::model::Snapshot;
+use cook_git::Repo;
 use cook_remote::{Listing, Remote, RemoteRef, Side, blame};
 use cook_store::store::Store;
 
@@ -17,14 +19,41 @@ const MAX_TRIED: usize = 64;
 /// # Errors
 /// `remote_unknown`, `remote_unreachable`, `remote_log_refused`, `log_gone`, `remote_log_rewound`.
 pub fn fetch(workspace: &mut Workspace, named: &str, branch: Option<&str>) -> Result<(), Failure> {
+    if workspace.repo.is_shallow() {
+        bring_history(workspace, named, branch)?;
+    }
     let (store, source) = find(workspace, named, branch)?;
     workspace.store = store;
     workspace.log_from = Some(source);
     Ok(())
 }
 
-/// Names the remote whose log cannot be read, where it is one's that is looked at.
+/// What a shallow clone was cut off from: what was merged and into what, and what transitions are about.
+fn bring_history(
+    workspace: &mut Workspace,
+    named: &str,
+    branch: Option<&str>,
+) -> Result<(), Failure> {
+    let head = workspace.repo.head()?;
+    let branch = branch.or(head.branch.as_deref()).unwrap_or_default();
+    if let Some(commit) = &head.commit {
+        let remote = service::remote(workspace, Some(named), branch, Side::Fetch, false)?;
+        remote.bring_history(commit)?;
+        // What libgit2 has read of a commit without its parents it keeps.
+        workspace.repo = Repo::discover(workspace.repo.root())?;
+    }
+    Ok(())
+}
+
+/// Names the remote whose log cannot be read, where it is one's that is looked at, and what a partial
+/// clone does not hold.
 pub fn blame_source(workspace: &Workspace, failure: Failure) -> Failure {
+    let failure = match failure.code {
+        Code::GitFailed if matches!(workspace.repo.promisor(), Ok(Some(_))) => failure.replace_hints([
+            "this clone is partial, and git lacks what it was asked for: `cook verify --from REMOTE` fetches that, `git fetch --refetch --no-filter` everything",
+        ]),
+        _ => failure,
+    };
     match &workspace.log_from {
         Some(source) => blame(failure, &source.shown),
         None => failure,
@@ -47,6 +76,7 @@ fn find(
         reference: of.name.clone(),
         tip: of.commit.clone(),
         base: base.clone(),
+        signers: None,
     };
     let nowhere = LogSource {
         remote: named.to_owned(),
@@ -54,14 +84,11 @@ fn find(
         reference: branch.to_owned(),
         tip: String::new(),
         base: base.clone(),
+        signers: None,
     };
     let Some(head) = head.commit else {
         return Ok((None, nowhere));
     };
-    // What a shallow clone was cut off from: what was merged, and into what.
-    if workspace.repo.is_shallow() {
-        remote.bring(&workspace.repo.read_written_parents(&head)?)?;
-    }
     let seen_here = workspace.store.as_ref();
     let mut fallback = None;
     if let Some(log) = &listing.log {
@@ -214,20 +241,9 @@ fn candidates(
     Ok(ranked.map(|(_, commit, log)| (commit, log)).collect())
 }
 
-/// The commits that slices were accepted at, and their proof was stamped at.
+/// What done slices rest on.
 fn bring_heads(remote: &Remote, snapshot: &Snapshot) -> Result<(), Failure> {
-    let mut commits: Vec<String> = snapshot
-        .ledger
-        .slices
-        .values()
-        .filter_map(|ledger| ledger.accepted.as_ref())
-        .flat_map(|accepted| [accepted.head.clone(), accepted.basis.clone()])
-        .collect();
-    let slices = snapshot.plan.candidate_slices.iter();
-    let records = slices.flat_map(|slice| slice.evidence.iter().filter_map(Evidence::record));
-    commits.extend(records.map(|record| record.head_sha.clone()));
-    commits.sort();
-    commits.dedup();
+    let commits: Vec<String> = list_accepted(snapshot).into_iter().collect();
     // What is not to be had is said where it is asked for.
     remote.bring(&commits)?;
     Ok(())

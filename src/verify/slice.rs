@@ -3,9 +3,10 @@
 use super::answered::Answered;
 use super::control_plane::{sound, state};
 use super::criteria::{Judge, Rerun};
+use super::no_log::log_missing;
 use super::outcome::Outcome;
 use super::proof::tell_strength;
-use super::{stop, word};
+use super::word;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{Head, current_audit, current_review, short};
@@ -21,7 +22,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, 
     let mut outcome = state(workspace)?;
     let Some(snapshot) = sound(workspace, &outcome)? else {
         if !outcome.has_found(Code::LogDamaged) {
-            outcome.findings.push(stop::log_missing(workspace));
+            outcome.findings.push(log_missing(workspace));
         }
         return Ok(Answered::without_log(&asks, outcome));
     };

@@ -1,6 +1,7 @@
 //! The stop verifier, and the votes when the phase asks for them.
 
 use super::control_plane;
+use super::no_log::log_missing;
 use super::outcome::Outcome;
 use crate::judges::find_verdicts;
 use crate::measure::{self, Red};
@@ -159,22 +160,4 @@ pub(super) fn list_votes_at(
             format!("{yes} of {required} votes are in at {named}"),
         ));
     }
-}
-
-/// Nothing can be said of slices and votes without the log that holds them.
-pub(super) fn log_missing(workspace: &Workspace) -> Finding {
-    let what = "so no report, proof or vote can be recomputed";
-    if let Some(source) = &workspace.log_from {
-        let (remote, branch) = (&source.shown, &source.reference);
-        let why = format!(
-            "`{remote}` holds no log for branch `{branch}`, and none of a commit that this one is, {what}; \
-             `cook push` in the clone where the work was done puts it there"
-        );
-        return Finding::new(Code::LogMissing, why);
-    }
-    let why = match workspace.store {
-        Some(_) => "the log of this repository holds nothing for this worktree",
-        None => "there is no log in this clone",
-    };
-    Finding::new(Code::LogMissing, format!("{why}, {what}"))
 }

@@ -7,6 +7,7 @@ use crate::signature::{self, Blob, NAMESPACE, Signer};
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
 use cook_core::machine::short;
 use cook_git::Entry;
+use cook_remote::Remote;
 use cook_store::store::Signed;
 
 /// Who may sign, as ssh-keygen reads it.
@@ -88,6 +89,7 @@ pub(super) fn say(
             reference: "its log".to_owned(),
             tip: tip.commit,
             base: Some(judging.commit.clone()),
+            signers: None,
         };
         let word = find(workspace, &own)?;
         outcome.findings.extend(word.finding());
@@ -97,11 +99,9 @@ pub(super) fn say(
     }
     for source in service::list_pulled(workspace)? {
         let word = find(workspace, &source)?;
-        if word != Word::Pushers {
-            outcome.findings.extend(word.finding());
-            answer.push_str("; ");
-            answer.push_str(&word.words(workspace, &source));
-        }
+        outcome.findings.extend(word.finding());
+        answer.push_str("; ");
+        answer.push_str(&word.words(workspace, &source));
     }
     Ok(())
 }
@@ -113,7 +113,11 @@ fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
     let refs = workspace.repo.refs()?;
     let judging = workspace.judging.as_ref().map(|judging| &judging.commit);
     let known = || source.base.as_ref().or_else(|| refs.get(&tracked));
-    let list = match read_list(workspace, judging.or_else(known))? {
+    let list = match (judging.or_else(known), &source.signers) {
+        (None, Some(kept)) => List::Of(kept.clone()),
+        (base, _) => read_list(workspace, base)?,
+    };
+    let list = match list {
         List::Nothing => return Ok(Word::Pushers),
         List::Of(bytes) => bytes,
         List::Unreadable(why) => return Ok(from_unsigned(&why)),
@@ -178,29 +182,53 @@ pub(crate) fn check_signature(
 }
 
 /// Of a log that was just taken in from a remote: who signed it, or why nobody's signature counts;
-/// nothing where nobody lists signers.
+/// nothing where nobody lists signers. The list of the default branch is kept, and asked for where this
+/// clone does not track that branch.
 ///
 /// # Errors
-/// A repository or a log that cannot be read.
+/// A repository or a log that cannot be read; `remote_unreachable`.
 pub(crate) fn tell_signer(
     workspace: &Workspace,
-    remote: &str,
+    from: &Remote,
 ) -> Result<(Option<String>, Option<Finding>), Failure> {
     let Some((tip, _)) = workspace.store()?.current()? else {
         return Ok((None, None));
+    };
+    let remote = from.name();
+    let base = match service::find_tracked_default(workspace, remote)? {
+        Some(tracked) => Some(tracked),
+        None => from.bring_default()?,
+    };
+    let base = match base {
+        Some(base) => {
+            keep_signers(workspace, from, &base)?;
+            Some(base)
+        }
+        None => service::find_tracked_base(workspace, remote)?,
     };
     let source = LogSource {
         remote: remote.to_owned(),
         shown: String::new(),
         reference: String::new(),
         tip: tip.commit,
-        base: service::find_tracked_base(workspace, remote)?,
+        base,
+        signers: None,
     };
     Ok(match find(workspace, &source)? {
         Word::Pushers => (None, None),
         Word::Signer(who) => (Some(who), None),
         word @ Word::Nobody(..) => (None, word.finding()),
     })
+}
+
+/// What that commit says of who may sign, for when nobody is asked.
+fn keep_signers(workspace: &Workspace, from: &Remote, base: &str) -> Result<(), Failure> {
+    match read_list(workspace, Some(&base.to_owned()))? {
+        List::Nothing => from.keep_signers(None),
+        List::Of(list) => from.keep_signers(Some(&list)),
+        // Nobody is on it.
+        List::Unreadable(_) => from.keep_signers(Some(b"")),
+    }
 }
 
 fn from_unsigned(why: &str) -> Word {

@@ -167,14 +167,13 @@ impl PullAnswer {
             ));
             aside.name
         });
+        let (from, of) = (shell_words::quote(&remote), shell_words::quote(&branch));
         if let Some(there) = pulled.branch.filter(|there| Some(there.as_str()) != head) {
             findings.push(Finding::new(
                 Code::BranchElsewhere,
                 format!(
-                    "branch `{branch}` of `{remote}` stands at {}, and HEAD does not: `git pull --no-rebase {} {}`, or `cook push`",
+                    "branch `{branch}` of `{remote}` stands at {}, and HEAD does not: `git pull --no-rebase {from} {of}`, or `cook push`; where it was rewritten there and nothing here is yours: `git fetch {from} {of}`, then `git reset --keep FETCH_HEAD`",
                     there.get(..12).unwrap_or(&there),
-                    shell_words::quote(&remote),
-                    shell_words::quote(&branch)
                 ),
             ));
         }

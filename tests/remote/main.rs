@@ -8,6 +8,7 @@ mod clones;
 mod hostile;
 mod leaving;
 mod race;
+mod renamed;
 mod server;
 mod servers;
 mod sync;

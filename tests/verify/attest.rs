@@ -305,6 +305,22 @@ fn what_a_clone_attests_names_the_remote_the_log_and_the_run() {
     );
 }
 
+/// Of a merge it names the done commit, and what that one was merged into.
+#[test]
+fn what_is_attested_of_a_merge_names_its_base() {
+    let repo = make_pushed();
+    let clone = make_clone(&repo, &["-b", "main"]);
+    clone.write("other.txt", "somebody else's\n");
+    clone.commit("Meanwhile", None);
+    let base = clone.head();
+    clone.git(&["merge", "-q", "--no-ff", "-m", "Merge", "origin/work"]);
+    let words = ["attest", "--from", "origin", "--rerun", "--trust-repo"];
+    let all = statements(&clone.cook(&words).ok().out);
+    let named = |field: &str| all[0]["predicate"][field]["digest"]["gitCommit"].clone();
+    assert_eq!(named("cook_done"), repo.git(&["rev-parse", "work"]));
+    assert_eq!(named("cook_merged_into"), base);
+}
+
 #[test]
 fn what_did_not_pass_is_not_attested() {
     let repo = make_finished();

@@ -319,7 +319,7 @@ fn one_thing_changed_in_a_log_that_was_hashed_again_is_named() {
 }
 
 /// Writes the whole log anew, with other events: what follows from them is derived, so it replays.
-fn write_anew(repo: &Repo, mut change: impl FnMut(&mut Event, &mut Facts) -> bool) {
+pub fn write_anew(repo: &Repo, mut change: impl FnMut(&mut Event, &mut Facts) -> bool) {
     let from = store(&repo.root).unwrap();
     let mut cited: BTreeMap<u64, Vec<CitedExchange>> = BTreeMap::new();
     from.each_cited_exchange(None, |_, seq, _, one| {
@@ -484,10 +484,10 @@ fn forge_report(event: &mut Event, change: impl FnOnce(&mut ReportRecord)) {
     }
 }
 
-type Untruth = fn(&mut Event, &mut Facts) -> bool;
+pub type Untruth = fn(&mut Event, &mut Facts) -> bool;
 
 /// What git was said to answer, and did not.
-const UNTRUE: [(&str, Untruth); 7] = [
+pub const UNTRUE: [(&str, Untruth); 7] = [
     ("a gate that need not pass", |event, facts| {
         let gates = facts.gates.as_mut();
         let gates = gates.filter(|_| matches!(event, Event::Implemented { .. }));

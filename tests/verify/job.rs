@@ -119,7 +119,7 @@ pub fn make_finished_after(name: &str, change: impl FnOnce(&Repo)) -> Repo {
 }
 
 /// The commit at HEAD is reported, reviewed and audited.
-fn record_judged(repo: &Repo) {
+pub fn record_judged(repo: &Repo) {
     repo.record("implementer", repo.implementer_report(None))
         .ok();
     let session = format!("at-{}", repo.document("state.json")["revision"]);

@@ -11,6 +11,7 @@ mod base;
 #[cfg(unix)]
 mod ci;
 mod ci_table;
+mod cut;
 mod formats;
 mod from;
 mod hostile;

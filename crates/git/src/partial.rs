@@ -33,10 +33,7 @@ impl Repo {
         };
         let mut before = BTreeSet::new();
         loop {
-            let mut missing = self.missing(&["--no-walk"], commit)?;
-            if !history.is_empty() {
-                missing.append(&mut self.missing(&[], &history.join("\n"))?);
-            }
+            let missing = self.list_missing(commit, history)?;
             // A directory that comes may name others.
             if missing.is_empty() || missing == before {
                 return Ok(!before.is_empty());
@@ -44,6 +41,22 @@ impl Repo {
             self.fetch_objects(&remote, &missing)?;
             before = missing;
         }
+    }
+
+    /// Whether the files of a commit, and the whole history of these, are here.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn has_all(&self, commit: &str, history: &[&str]) -> Result<bool, Failure> {
+        Ok(self.list_missing(commit, history)?.is_empty())
+    }
+
+    fn list_missing(&self, commit: &str, history: &[&str]) -> Result<BTreeSet<String>, Failure> {
+        let mut missing = self.missing(&["--no-walk"], commit)?;
+        if !history.is_empty() {
+            missing.append(&mut self.missing(&[], &history.join("\n"))?);
+        }
+        Ok(missing)
     }
 
     /// Objects that are not here and these lead to.

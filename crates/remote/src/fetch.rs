@@ -89,12 +89,29 @@ impl Remote<'_> {
             if self.repo.resolve(commit)?.is_some() {
                 continue;
             }
-            let call = self.call(Side::Fetch)?.word(commit);
+            let call = self.call(Side::Fetch, &[])?.word(commit);
             if !self.git.run(call)?.success() {
                 lacking.push(commit.clone());
             }
         }
         Ok(lacking)
+    }
+
+    /// Brings what a shallow clone was cut off from: the history that leads to a commit (a full id), where
+    /// the remote has that one, else to its default branch.
+    ///
+    /// # Errors
+    /// git that cannot be run.
+    pub fn bring_history(&self, commit: &str) -> Result<(), Failure> {
+        for wanted in [commit, "HEAD"] {
+            if !self.repo.is_shallow() {
+                break;
+            }
+            let call = self.call(Side::Fetch, &["--unshallow"])?.word(wanted);
+            // What is still missing is said where it is asked for.
+            self.git.run(call)?;
+        }
+        Ok(())
     }
 
     /// Brings a branch's commit that [`Remote::look`] named, and what it leads to, into the
@@ -106,7 +123,7 @@ impl Remote<'_> {
         if self.repo.resolve(commit)?.is_some() {
             return Ok(());
         }
-        let call = self.call(Side::Fetch)?;
+        let call = self.call(Side::Fetch, &[])?;
         let captured = self.git.run(call.word(format!("refs/heads/{branch}")))?;
         if captured.success() && self.repo.resolve(commit)?.is_some() {
             return Ok(());
@@ -116,14 +133,14 @@ impl Remote<'_> {
     }
 
     /// A call of `git fetch`, up to the remote's address.
-    fn call(&self, side: Side) -> Result<Call, Failure> {
+    fn call(&self, side: Side, more: &[&str]) -> Result<Call, Failure> {
         let mut call = Call::new(&[]).transfers();
         for setting in SETTINGS {
             call = call.word("-c").word(setting);
         }
         call = call.word("fetch").word("--quiet");
-        for flag in FLAGS {
-            call = call.word(flag);
+        for flag in FLAGS.iter().chain(more) {
+            call = call.word(*flag);
         }
         Ok(call.word(self.address(side)?))
     }
@@ -137,7 +154,7 @@ impl Remote<'_> {
         side: Side,
     ) -> Result<Limits, Failure> {
         let mut call = self
-            .call(side)?
+            .call(side, &[])?
             .with_cap()
             .env("GIT_OBJECT_DIRECTORY", quarantine.objects())
             .env(LENT_VARIABLE, join_lent(quarantine.lent()));

@@ -2,6 +2,7 @@
 
 use crate::git::{Call, Git};
 use crate::remote::{PULLED, Remote, Side, remote_key};
+use crate::signers::read_signers;
 use cook_core::diagnostic::Failure;
 use cook_core::model::escape_branch;
 use cook_git::Repo;
@@ -11,13 +12,24 @@ use std::collections::BTreeMap;
 /// Where this clone has seen a log, and no remote is now.
 const FORMER: &str = "a former address";
 
+/// A remote that transitions were pulled from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PulledFrom {
+    /// Its name; `FORMER` where its address is none's now.
+    pub remote: String,
+    /// The newest transition.
+    pub tip: String,
+    /// Who may sign there, where that was asked and somebody is listed.
+    pub signers: Option<Vec<u8>>,
+}
+
 /// Where the log of a branch may be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Elsewhere {
     /// Remotes on which this clone has seen it; `FORMER` where its address is none's now.
     pub seen: Vec<String>,
-    /// Remotes that transitions were pulled from, each with the newest.
-    pub pulled: Vec<(String, String)>,
+    /// Remotes that transitions were pulled from.
+    pub pulled: Vec<PulledFrom>,
     /// Remotes that are configured.
     pub configured: Vec<String>,
 }
@@ -45,7 +57,11 @@ impl Elsewhere {
         let mut from = Vec::new();
         for key in pulled {
             if let Some(tip) = Marks::read(place, &format!("{PULLED}/{key}{end}"))? {
-                from.push((name(&key), tip));
+                from.push(PulledFrom {
+                    remote: name(&key),
+                    tip,
+                    signers: read_signers(place, &key)?,
+                });
             }
         }
         Ok(Self {

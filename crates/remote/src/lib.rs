@@ -8,6 +8,7 @@
 //! not known whether the remote took a push, it is asked.
 
 mod fetch;
+mod former;
 mod git;
 mod keep;
 mod known;
@@ -19,10 +20,11 @@ mod porcelain;
 mod pull;
 mod push;
 mod remote;
+mod signers;
 mod words;
 
 pub use fetch::blame;
-pub use known::Elsewhere;
+pub use known::{Elsewhere, PulledFrom};
 pub use leaving::{Kept, KeptFile};
 pub use look::{Done, Listing, RemoteRef};
 pub use offer::{MayLeave, Offer};

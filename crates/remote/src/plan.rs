@@ -44,8 +44,10 @@ pub struct Plan {
     pub from: Option<String>,
     /// Where it is to stand.
     pub to: String,
-    /// The workflow that stood there before ended, and is kept beside.
+    /// The workflow that stood there before ended or has another branch now, and is kept beside.
     pub replaces: bool,
+    /// Branches that this log was the log of before.
+    pub(crate) former: Vec<String>,
     /// A ref without a place to stand moves forward from wherever it does.
     pub(crate) moves_forward: bool,
     /// Directories that hold objects which are neither the repository's nor the log's.
@@ -66,6 +68,7 @@ impl Plan {
             from,
             to: to.to_owned(),
             replaces: false,
+            former: Vec::new(),
             moves_forward: false,
             lent: Vec::new(),
             quarantine: None,
@@ -152,6 +155,7 @@ impl Remote<'_> {
             log
         })?;
         branch?;
+        self.plan_former(store, &mut plan)?;
         let done = self.plan_done(store, &listing, &snapshot, &plan.to)?;
         plan.updates.extend(done);
         let loose = self.loose_commits(&snapshot, head)?;
@@ -202,6 +206,8 @@ impl Remote<'_> {
             let is_here = self.repo.resolve(from)?.is_some();
             if !is_here || !self.repo.is_ancestor(from, head)? {
                 let branch = &plan.branch;
+                let shown = self.show();
+                let (remote, quoted) = (shell_words::quote(&shown), shell_words::quote(branch));
                 return Err(Refusal::new(
                     Code::RemoteAhead,
                     format!(
@@ -210,11 +216,12 @@ impl Remote<'_> {
                         short(from)
                     ),
                 )
-                .replace_hints([format!(
-                    "take its commits in: `git pull --no-rebase {} {}`",
-                    shell_words::quote(&self.show()),
-                    shell_words::quote(branch)
-                )])
+                .replace_hints([
+                    format!("take its commits in: `git pull --no-rebase {remote} {quoted}`"),
+                    format!(
+                        "where they were rewritten here (amended, rebased) and nobody else's are among them: `git push --force-with-lease={quoted}:{from} {remote} HEAD:refs/heads/{quoted}`, then `cook push`"
+                    ),
+                ])
                 .into());
             }
         }
@@ -291,7 +298,9 @@ impl Remote<'_> {
             return Err(self.rewound(&plan.branch, store, &there.commit, seen));
         }
         let snapshot = other.snapshot()?;
-        if !has_ended(&snapshot) {
+        let of = snapshot.ledger.branch.as_ref();
+        let is_of_branch = of.is_none_or(|of| *of == plan.branch);
+        if is_of_branch && !has_ended(&snapshot) {
             return Err(self.other(&plan.branch, &snapshot));
         }
         let name = match find_done_commit(&snapshot) {

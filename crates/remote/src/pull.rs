@@ -70,6 +70,20 @@ impl Remote<'_> {
         self.take(store, branch, manner)
     }
 
+    fn report_absent(&self, branch: &str) -> Failure {
+        let what = format!("`{}` has no log for branch `{branch}`", self.show());
+        let failure = Failure::state(Code::RemoteLogAbsent, what);
+        // A log goes by the branch's name, which is another one here.
+        match self.find_upstream(branch) {
+            Some(there) if there != branch => failure.hint(format!(
+                "the branch is `{there}` there: `git branch -m {} {}`, then `cook pull`",
+                shell_words::quote(branch),
+                shell_words::quote(there)
+            )),
+            _ => failure,
+        }
+    }
+
     /// The same where the log there was set back or is another one than this clone has seen: it stands,
     /// and what only this clone has is set aside.
     ///
@@ -85,10 +99,7 @@ impl Remote<'_> {
         let Some(there) = &listing.log else {
             return Err(match seen {
                 Some(_) => self.report_gone(branch),
-                None => Failure::state(
-                    Code::RemoteLogAbsent,
-                    format!("`{}` has no log for branch `{branch}`", self.show()),
-                ),
+                None => self.report_absent(branch),
             });
         };
         let here = match store {

@@ -45,6 +45,9 @@ impl Remote<'_> {
             return Err(self.report_lost(plan)?);
         };
         self.note_seen(&plan.branch, &plan.to, Side::Push)?;
+        for former in &plan.former {
+            self.note_seen(former, &plan.to, Side::Push)?;
+        }
         if plan.log.is_some() {
             self.note_taken(&plan.branch, &plan.to)?;
         }

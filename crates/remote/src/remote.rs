@@ -161,6 +161,12 @@ impl<'r> Remote<'r> {
         self.settings.usual(Some(branch), side).ok()
     }
 
+    /// The branch there that git pulls this one from.
+    pub(crate) fn find_upstream(&self, branch: &str) -> Option<&str> {
+        let merge = self.settings.last(&format!("branch.{branch}.merge"))?;
+        merge.strip_prefix("refs/heads/")
+    }
+
     /// The newest transition that this clone has seen there.
     pub(crate) fn find_seen(&self, branch: &str, side: Side) -> Result<Option<String>, Failure> {
         Ok(Marks::read(

@@ -307,7 +307,7 @@ codes! {
     ForeignOwner "foreign_owner" Failure Error "the repository belongs to another user", "run cook as the user that owns it";
     GitMissing "git_missing" Failure Error "the `git` program is not on PATH", "install git";
     GitFailed "git_failed" Failure Error "git could not answer", "run `git status` and mend what it names";
-    AgentDirUnsafe "agent_dir_unsafe" Failure Error "`.agent` is a symlink or not a directory", "move it away, then run `cook init`";
+    AgentDirUnsafe "agent_dir_unsafe" Failure Error "`.agent`, or a file of cook's in it, is a symlink or of another kind", "move it away, then run the command again";
     NotReproducible "not_reproducible" Failure Error "the commit cannot be checked out from its objects alone", "bring or commit what the message names, then run the command again";
     NoSpace "no_space" Failure Error "the file system has too little space for the commit's files", "make room where the message says, or move `[clean_room] dir`";
     NotWritable "not_writable" Failure Error "a file cannot be written", "make room or mend the permissions at the named place, then run the command again";

@@ -122,6 +122,11 @@ pub fn escape_branch(branch: &str) -> String {
     branch.replace('%', "%25").replace('/', "%2F")
 }
 
+/// The branch of such a name.
+pub fn unescape_branch(name: &str) -> String {
+    name.replace("%2F", "/").replace("%25", "%")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

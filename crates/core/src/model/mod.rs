@@ -91,7 +91,7 @@ pub use ledger::{
     RoomCheck, SliceLedger, Undone, Vote, Waiting, WaitingKind, Wave,
 };
 pub use limits::Limits;
-pub use log_refs::{LogRefs, escape_branch, is_branch_name};
+pub use log_refs::{LogRefs, escape_branch, is_branch_name, unescape_branch};
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
 pub use own::{MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TextOutcome, TreeEntry};
 pub use plan::{Plan, Slice, SliceStatus};

@@ -69,7 +69,7 @@ impl Store {
     fn view_findings(&self) -> Vec<Finding> {
         match self.find_differences_by_content() {
             Ok(differences) => differences.iter().map(|one| one.finding()).collect(),
-            Err(error @ StoreError::Rewound { .. }) => {
+            Err(error @ (StoreError::Rewound { .. } | StoreError::Path { .. })) => {
                 vec![Finding::new(error.code(), error.in_one_line())]
             }
             Err(error) => vec![Finding::new(

@@ -20,6 +20,7 @@ use cook_os::disk::{self, Links};
 use git2::Oid;
 use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,11 +72,12 @@ impl Store {
 
     /// Appends an entry. `false` when the file holds its id already.
     pub fn append_checkpoint(&self, entry: &Checkpoint) -> Result<bool, StoreError> {
-        let failed = |error: io::Error| StoreError::write(format!(".agent/{TRAIL}"), error);
         let dir = agent_dir(&self.place)?
             .ok_or_else(|| StoreError::unreadable(".agent", "it is not there"))?;
         let _lock = lock::take(&scratch(&dir)?.join("trail.lock"), WAIT)?;
         let path = dir.join(TRAIL);
+        refuse_other_kind(&path)?;
+        let failed = |error: io::Error| StoreError::write(format!(".agent/{TRAIL}"), error);
         let mut file = disk::open_to_append(&path).map_err(failed)?;
         let before = disk::read_tail(&mut file, MAX_TRAIL).map_err(failed)?;
         if holds(&before, &entry.id) {
@@ -238,12 +240,25 @@ fn report_torn(bad: usize) -> Option<Finding> {
     })
 }
 
+/// What stands there is no file of cook's.
+fn refuse_other_kind(path: &Path) -> Result<(), StoreError> {
+    match disk::look(path).reading(TRAIL)? {
+        Some(found) if !found.is_file() => Err(StoreError::path(
+            Code::AgentDirUnsafe,
+            path,
+            "is not a file",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn read_local(place: &Place, cap: u64) -> Result<Local, StoreError> {
     let Some(dir) = agent_dir(place)? else {
         return Ok(Local::default());
     };
-    let opened =
-        disk::open_regular(&dir.join(TRAIL), Links::Refuse).reading(format!(".agent/{TRAIL}"))?;
+    let path = dir.join(TRAIL);
+    refuse_other_kind(&path)?;
+    let opened = disk::open_regular(&path, Links::Refuse).reading(format!(".agent/{TRAIL}"))?;
     let Some(mut file) = opened else {
         return Ok(Local::default());
     };
