@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::forms::TestOutcome;
-use super::named::{NameContext, NamedPlace, TestName, keep_likely, list_contexts};
+use super::named::{NameContext, NamedPlace, TestName, is_assigned, keep_likely, list_contexts};
 use super::place::follow_lines;
 use super::sources::{Sources, Text};
 use cook_core::diagnostic::Failure;
@@ -93,7 +93,9 @@ impl Sources<'_> {
             found.retain(|found| {
                 let there = list_contexts(&lines[found.lines.start], name.last);
                 let is_likely = stamped.iter().all(|then| !found.is_less_than(&then.place));
-                is_likely && there.iter().any(|context| contexts.contains(&context))
+                let is_alike = there.iter().any(|context| contexts.contains(&context))
+                    || is_assigned(&lines[found.lines.start], name.last);
+                is_likely && is_alike
             });
             let bodies = found.into_iter();
             Ok(bodies

@@ -112,15 +112,49 @@ pub(super) struct NameContext {
 }
 
 pub(super) fn list_contexts(line: &str, word: &str) -> Vec<NameContext> {
-    let all = find_word(line, word).map(|(before, after)| NameContext {
-        before: before
-            .split_whitespace()
-            .next_back()
-            .unwrap_or_default()
-            .to_owned(),
-        after: after.chars().next(),
+    let all = find_word(line, word).map(|(before, after)| {
+        let last = before.split_whitespace().next_back().unwrap_or_default();
+        match is_called(last, after) {
+            true => NameContext {
+                before: "(".to_owned(),
+                after: Some(')'),
+            },
+            false => NameContext {
+                before: last.to_owned(),
+                after: after.chars().next(),
+            },
+        }
     });
     all.collect()
+}
+
+/// The name is the first thing that a call is given, in quotes: `it('adds', …)`, `test("adds", …)`.
+fn is_called(before: &str, after: &str) -> bool {
+    let quotes = ['\'', '"', '`'].into_iter();
+    let mut quotes = quotes.filter(|quote| before.ends_with(*quote) && after.starts_with(*quote));
+    let opens = |quote: char| {
+        before
+            .strip_suffix(quote)
+            .is_some_and(|before| before.ends_with('('))
+    };
+    quotes.any(opens)
+}
+
+/// Whether a line gives the name to something else: `adds = …`, `Test.adds = …`, `let adds = …`.
+pub(super) fn is_assigned(line: &str, word: &str) -> bool {
+    find_word(line, word).any(|(before, after)| {
+        let after = after.trim_start();
+        let is_other = ["==", "=>", "=~"]
+            .iter()
+            .any(|sign| after.starts_with(sign));
+        let mut words = before.split_whitespace();
+        let last = words.next_back().unwrap_or_default();
+        let is_whole = |word: &str| {
+            word.chars()
+                .all(|c| c.is_alphanumeric() || "_.".contains(c))
+        };
+        after.starts_with('=') && !is_other && words.count() <= 1 && is_whole(last)
+    })
 }
 
 /// The name without parameters: what leads to its last part, and that part.

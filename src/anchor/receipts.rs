@@ -9,6 +9,7 @@ use super::work::find_basis;
 use cook_core::diagnostic::{Failure, without_tags};
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
 use cook_core::model::{Receipt, Verdict};
+use std::collections::BTreeSet;
 
 /// Characters a text after `#` needs to stand for the beginning of a line.
 const BEGINNING: usize = 8;
@@ -85,9 +86,18 @@ impl Sources<'_> {
             };
             return Ok(answer(verdict, why, &question.anchor));
         };
+        let said = self.read_output(&receipt)?;
+        let alike = list_alike(&said.tests, name);
+        if matches!(question.work, Some(WorkOf::Claimed(_))) && alike.len() > 1 {
+            let some: Vec<&str> = alike.into_iter().take(4).collect();
+            let why = format!(
+                "several tests are named so: `{}`; name the one that proves it in full",
+                some.join("`, `")
+            );
+            return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
+        }
         let why = format!("`{command}` names it as passed");
         // The same line may be named by `cmd:` too.
-        let said = self.read_output(&receipt)?;
         let is_it = |line: &String| of_line(line).is_some_and(|(full, _)| names(&full, name));
         let target = match said.lines.iter().position(is_it) {
             Some(at) => format!("line {}", at + 1),
@@ -365,6 +375,15 @@ impl Sources<'_> {
             target: format!("receipt {} {what}", receipt.id),
             ..answer(verdict, why, &question.anchor)
         }
+    }
+}
+
+/// The tests that a name may mean: itself, or each that ends in it.
+fn list_alike<'t>(tests: &'t [(String, TestOutcome)], name: &str) -> BTreeSet<&'t str> {
+    let all = tests.iter().map(|(full, _)| full.as_str());
+    match all.clone().find(|full| *full == name) {
+        Some(exact) => BTreeSet::from([exact]),
+        None => all.filter(|full| names(full, name)).collect(),
     }
 }
 

@@ -252,6 +252,12 @@ fn another_one_of_the_name_is_asked_about() {
             format!("{TEST}mod more {{\n    fn adds() {{ true }}\n}}\n"),
         ),
         ("zz.txt", GUTTED.to_owned()),
+        ("tests.txt", format!("{TEST}adds = true\n")),
+        ("tests.txt", format!("{TEST}let adds = || true\n")),
+        (
+            "tests.txt",
+            format!("{TEST}Suite.adds = fn () {{ true }}\n"),
+        ),
     ] {
         let job = prove_by_test(&[], &[("tests.txt", TEST)]);
         job.repo.write(path, text);
@@ -265,6 +271,52 @@ fn another_one_of_the_name_is_asked_about() {
         job.repo.cook(&["answer", "yes", "--as-user"]).ok();
         job.stands();
     }
+}
+
+/// What names a test otherwise gives its name to nothing else.
+#[test]
+fn a_line_that_names_a_test_is_no_other_one() {
+    for text in [
+        "adds == true",
+        "run(adds)",
+        "x(adds=1)",
+        "adds => run",
+        "see adds",
+    ] {
+        let job = prove_by_test(&[], &[("tests.txt", TEST)]);
+        job.repo.write("tests.txt", format!("{TEST}{text}\n"));
+        job.repo.commit("Name it", None);
+        job.stands();
+    }
+}
+
+/// The real one goes where no gate looks, and a hollow one of its name comes in another way of the runner's.
+#[test]
+fn another_call_of_the_name_is_asked_about() {
+    let gate = "sed -n \"s/^[a-z]*('\\([a-z_]*\\)'.*/test \\1 ... ok/p\" tests.txt\n";
+    let real = "it('adds', () => {\n    one plus one is two\n})\n";
+    let job = prove_by_test(&[("check.sh", gate)], &[("tests.txt", real)]);
+    job.repo.git(&["mv", "tests.txt", "unrun.txt"]);
+    job.repo
+        .write("tests.txt", "test('adds', () => {\n    true\n})\n");
+    job.repo.commit("Move it", None);
+    job.must_answer("evidence_changed");
+}
+
+/// Two tests end in the name that a report gives: which of them the slice wrote is said in full.
+#[test]
+fn a_name_that_several_tests_end_in_is_asked_for_in_full() {
+    let gate = "for n in a b; do test -f $n.txt && echo \"test $n.adds ... ok\"; done; true\n";
+    let job = Job::begin_with(&["a works"], &[("check.sh", gate), ("b.txt", GUTTED)]);
+    job.plan_anew(GATE);
+    job.repo.write("a.txt", TEST);
+    job.repo.commit("Work", Some("a"));
+    job.judge();
+    job.accept(&[proof("a", "a works", "test:adds", "test")])
+        .exits(4)
+        .says("several tests are named so: `a.adds`, `b.adds`");
+    job.accept(&[proof("a", "a works", "test:a.adds", "test")])
+        .ok();
 }
 
 /// A body that is not indented ends where its braces do.
