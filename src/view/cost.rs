@@ -57,12 +57,20 @@ impl CostRow {
     }
 
     pub(super) fn cost(&self) -> String {
-        let known = format!("{:.4} US dollars", self.micro_usd as f64 / 1e6);
+        let known = tell_dollars(self.micro_usd);
         match (self.unknown, self.calls) {
             (0, _) => known,
             (unknown, calls) if unknown == calls => "unknown".to_owned(),
             (unknown, _) => format!("{known}, {unknown} unknown"),
         }
+    }
+}
+
+/// An amount of money, in millionths of a dollar.
+pub(super) fn tell_dollars(micro: u64) -> String {
+    match micro {
+        0 => "0 US dollars".to_owned(),
+        micro => format!("{:.4} US dollars", micro as f64 / 1e6),
     }
 }
 

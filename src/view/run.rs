@@ -1,5 +1,6 @@
 //! `cook run`, `cook step`: what an onlooker is told while agents work, and what came of it.
 
+use super::cost::tell_dollars;
 use super::next::{Dispatched, describe_policy};
 use super::{Exit, Page, Show, Tone};
 use crate::drive::{Ended, Held, Outcome, RunEvent, Violation, paths_are};
@@ -270,9 +271,7 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             cost_micro_usd,
             ..
         } => {
-            let cost = cost_micro_usd.map_or("cost unknown".to_owned(), |micro| {
-                format!("{:.4} US dollars", micro as f64 / 1e6)
-            });
+            let cost = cost_micro_usd.map_or_else(|| "cost unknown".to_owned(), tell_dollars);
             Some((
                 Tone::Good,
                 format!(
