@@ -226,6 +226,7 @@ fn make_answer(scope: &'static str, answered: Answered, strict: bool) -> VerifyA
         question: Some(Question {
             asks: answered.asks,
             answer: answered.answer,
+            has_log: answered.has_log,
             commit: answered.commit,
             criteria: answered.criteria,
             base: answered.base,
@@ -265,6 +266,8 @@ fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
     Ok(Answered {
         asks: "is the state sound?".to_owned(),
         answer: answer.to_owned(),
+        // The contract alone is a question of its own where no log was named.
+        has_log: workspace.store.is_some() || workspace.log_from.is_none(),
         commit: None,
         criteria: Vec::new(),
         base: None,

@@ -99,6 +99,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     Ok(Answered {
         asks: asks.to_owned(),
         answer,
+        has_log: true,
         commit: Some(standing),
         criteria,
         base: None,
@@ -168,6 +169,7 @@ impl Answered {
         Self {
             asks: asks.to_owned(),
             answer: answer.to_owned(),
+            has_log: false,
             commit: None,
             criteria: Vec::new(),
             base: None,

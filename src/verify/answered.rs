@@ -13,6 +13,8 @@ pub struct Answered {
     pub asks: String,
     /// How the commit is the proven one, or what the question was answered about.
     pub answer: String,
+    /// The log that it is about is there.
+    pub has_log: bool,
     /// The commit, where the question is about one.
     pub commit: Option<CommitStanding>,
     /// What the proof of each criterion is worth.
@@ -48,6 +50,7 @@ impl Answered {
         Self {
             asks: asks.to_owned(),
             answer: compared.words(),
+            has_log: true,
             commit: Some(CommitStanding {
                 head,
                 done: None,

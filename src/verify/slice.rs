@@ -33,6 +33,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, 
     let mut answered = Answered {
         asks,
         answer: String::new(),
+        has_log: true,
         commit: None,
         criteria: Vec::new(),
         base: None,

@@ -120,6 +120,8 @@ pub struct Question {
     pub asks: String,
     /// How the commit is the proven one, or what the answer is about.
     pub answer: String,
+    /// The log that it is about is there.
+    pub has_log: bool,
     /// The commit, where it is about one.
     pub commit: Option<CommitStanding>,
     /// The proof of each criterion.
@@ -203,9 +205,7 @@ impl VerifyAnswer {
             "all" => true,
             "slice" => matches!(code, Code::LogMissing | Code::EvidenceImported),
             "stop" => matches!(code, Code::LogMissing | Code::HeadMovedSinceDone),
-            // Only where a log was asked for.
-            "control-plane" => code == Code::LogMissing,
-            _ => false,
+            _ => code == Code::LogMissing && self.question.as_ref().is_some_and(|it| !it.has_log),
         }
     }
 }

@@ -27,6 +27,7 @@ fn fill_report(word: &str, slices: usize, transitions: usize) -> Report {
             question: Some(Question {
                 asks: text(),
                 answer: text(),
+                has_log: true,
                 commit: None,
                 base: None,
                 criteria: (0..slices * 5)
