@@ -11,7 +11,7 @@ use crate::measure::Needs;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::machine::{
-    AnchorQuestion, FactSet, Facts, Head, Range, Verdict, follow, needs, short,
+    AnchorQuestion, FactSet, Facts, Head, Range, Verdict, WorkOf, follow, needs, short,
 };
 use cook_core::model::{Event, Evidence, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +25,8 @@ pub(super) struct Again<'a> {
     is_partial: bool,
     /// Commits that done slices were accepted at, and their proof was stamped at.
     accepted: BTreeSet<String>,
+    /// The transitions that accepted them.
+    acceptances: BTreeSet<u64>,
     /// Commits whose files are all here, as far as that was asked.
     whole: BTreeSet<String>,
     trees: BTreeMap<String, Option<String>>,
@@ -44,6 +46,7 @@ impl<'a> Again<'a> {
             is_shallow: repo.is_shallow(),
             is_partial: repo.promisor()?.is_some(),
             accepted: snapshot.iter().flat_map(list_accepted).collect(),
+            acceptances: snapshot.iter().flat_map(list_acceptances).collect(),
             whole: BTreeSet::new(),
             trees: BTreeMap::new(),
             ranges: BTreeMap::new(),
@@ -78,10 +81,7 @@ impl<'a> Again<'a> {
             (lacking, _) => lacking,
         };
         match lacking {
-            Some(why) if self.is_decisive(commit, reported, &set.anchors) => {
-                let (count, ..) = self.unasked.take().unwrap_or_default();
-                self.unasked = Some((count + 1, seq, why));
-            }
+            Some(why) if self.is_decisive(seq, reported) => self.note_unasked(seq, why),
             Some(_) => {}
             None => self.compared += 1,
         }
@@ -107,7 +107,12 @@ impl<'a> Again<'a> {
         if let Some(what) = commit::contradiction(self.workspace, before, head, facts, &set)? {
             return Ok(Some(what));
         }
-        self.anchors(before, head, facts, &set.anchors)
+        self.anchors(seq, before, head, facts, &set.anchors)
+    }
+
+    fn note_unasked(&mut self, seq: u64, why: String) {
+        let (count, ..) = self.unasked.take().unwrap_or_default();
+        self.unasked = Some((count + 1, seq, why));
     }
 
     /// What this clone lacks so that git could be asked about a commit, in words. Of a remote's log, what a
@@ -160,15 +165,10 @@ impl<'a> Again<'a> {
         Ok(None)
     }
 
-    /// Whether a done slice rests on what is said here: its reported commit, or its proof in files.
-    fn is_decisive(
-        &self,
-        commit: &str,
-        reported: Option<&String>,
-        asked: &BTreeSet<AnchorQuestion>,
-    ) -> bool {
-        reported.is_some_and(|reported| self.accepted.contains(reported))
-            || (self.accepted.contains(commit) && asked.iter().any(is_in_files))
+    /// Whether a done slice rests on what is said here: it accepted one, or reports what was accepted.
+    fn is_decisive(&self, seq: u64, reported: Option<&String>) -> bool {
+        self.acceptances.contains(&seq)
+            || reported.is_some_and(|reported| self.accepted.contains(reported))
     }
 
     /// What could not be asked, of what done slices rest on.
@@ -224,7 +224,8 @@ impl<'a> Again<'a> {
 
     /// Proof that stands in files: a place that was not there, or was not the slice's work.
     fn anchors(
-        &self,
+        &mut self,
+        seq: u64,
         before: &Snapshot,
         head: &Head,
         facts: &Facts,
@@ -238,6 +239,19 @@ impl<'a> Again<'a> {
         let answers = self
             .workspace
             .look_up(before, head, &asked, Needs::Commits)?;
+        let is_open = |question: &&AnchorQuestion| {
+            let is_claimed = matches!(question.work, Some(WorkOf::Claimed(_)));
+            is_claimed && !answers.contains_key(&question.key())
+        };
+        if let Some(open) = asked.iter().find(is_open)
+            && self.acceptances.contains(&seq)
+        {
+            let why = format!(
+                "commits that `{}` rests on are not in this clone",
+                open.anchor
+            );
+            self.note_unasked(seq, why);
+        }
         for question in &asked {
             let key = question.key();
             let (Some(said), Some(found)) = (facts.anchors.get(&key), answers.get(&key)) else {
@@ -274,6 +288,11 @@ fn not_here(commit: &str) -> String {
 fn is_in_files(question: &AnchorQuestion) -> bool {
     let anchor = Anchor::parse(&question.anchor);
     anchor.is_ok_and(|anchor| find_kind(&anchor) == Kind::Code)
+}
+
+fn list_acceptances(snapshot: &Snapshot) -> impl Iterator<Item = u64> {
+    let ledgers = snapshot.ledger.slices.values();
+    ledgers.filter_map(|ledger| Some(ledger.accepted.as_ref()?.seq.0))
 }
 
 /// The commits that done slices were accepted at, and that their proof was stamped at.

@@ -6,7 +6,7 @@ use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Snapshot;
 use cook_git::Repo;
-use cook_remote::{Listing, Remote, RemoteRef, Side, blame};
+use cook_remote::{Listing, Remote, RemoteRef, Side, blame, list_cited};
 use cook_store::store::Store;
 
 /// Logs of other branches that are tried: one call of git each brings the commit.
@@ -243,7 +243,9 @@ fn candidates(
 
 /// What done slices rest on.
 fn bring_heads(remote: &Remote, snapshot: &Snapshot) -> Result<(), Failure> {
-    let commits: Vec<String> = list_accepted(snapshot).into_iter().collect();
+    let mut commits = list_accepted(snapshot);
+    commits.extend(list_cited(snapshot));
+    let commits: Vec<String> = commits.into_iter().collect();
     // What is not to be had is said where it is asked for.
     remote.bring(&commits)?;
     Ok(())

@@ -19,7 +19,8 @@ Made from `protocol/agents/*.toml`, which starting, reading, hooks and installin
 
 const HOST: &str = "
 - **goes on by**: `fork` = a session is branched by the agent itself; `replay` = a new one is told what was said, also where the help of the program that is here names no fork.
-- **schema**: it holds its answer to a JSON schema; without, a report that breaks its form is asked for again.
+- **schema**: it holds its answer to a JSON schema; without, a report that breaks its form is asked for again. Where the program itself gives up on the schema (Claude Code does, after tries of
+  its own), that is `supplier_failed` in its words; `output_schema_invalid` is cook's, after its own questions.
 - **only reads**: it has a mode without writing tools; without one, what a reader changed is put back.
 
 ## As a host of the hooks

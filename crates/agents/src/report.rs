@@ -42,14 +42,16 @@ pub struct Report {
 impl Report {
     /// How it ended, in one line: after what time, how, with what event, and where what it said lies.
     pub fn describe_end(&self) -> String {
+        if (self.signal, self.exit) == (None, None) {
+            return "it was not started".to_owned();
+        }
         let mut parts = vec![format!(
             "ended after {}",
             humantime::format_duration(Duration::from_millis(self.duration.as_millis() as u64))
         )];
         match (self.signal, self.exit) {
             (Some(signal), _) => parts.push(format!("by signal {signal}")),
-            (None, Some(code)) => parts.push(format!("with exit code {code}")),
-            (None, None) => {}
+            (None, code) => parts.extend(code.map(|code| format!("with exit code {code}"))),
         }
         parts.push(match &self.last_event {
             Some(event) => format!("last event `{event}`"),

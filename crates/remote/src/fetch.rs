@@ -86,12 +86,27 @@ impl Remote<'_> {
     pub fn bring(&self, commits: &[String]) -> Result<Vec<String>, Failure> {
         let mut lacking = Vec::new();
         for commit in commits.iter().filter(|commit| is_id(commit)) {
-            if self.repo.resolve(commit)?.is_some() {
-                continue;
-            }
-            let call = self.call(Side::Fetch, &[])?.word(commit);
-            if !self.git.run(call)?.success() {
+            if self.repo.resolve(commit)?.is_none() {
                 lacking.push(commit.clone());
+            }
+        }
+        // One that is not to be had lets git bring none of them: then one after the other.
+        let mut calls = match lacking.len() {
+            0 => return Ok(lacking),
+            1 => Vec::new(),
+            _ => vec![lacking.clone()],
+        };
+        calls.extend(lacking.iter().map(|commit| vec![commit.clone()]));
+        for wanted in calls {
+            let mut call = self.call(Side::Fetch, &[])?;
+            for commit in &wanted {
+                call = call.word(commit);
+            }
+            if self.git.run(call)?.success() {
+                lacking.retain(|commit| !wanted.contains(commit));
+            }
+            if lacking.is_empty() {
+                break;
             }
         }
         Ok(lacking)

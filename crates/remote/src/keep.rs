@@ -149,7 +149,7 @@ impl Remote<'_> {
 }
 
 /// Commits of the user's history that the log's newest state names.
-fn list_cited(snapshot: &Snapshot) -> BTreeSet<String> {
+pub fn list_cited(snapshot: &Snapshot) -> BTreeSet<String> {
     let ledger = &snapshot.ledger;
     let mut found: BTreeSet<&str> = BTreeSet::new();
     found.extend(ledger.mark.as_deref());

@@ -24,6 +24,7 @@ mod signers;
 mod words;
 
 pub use fetch::blame;
+pub use keep::list_cited;
 pub use known::{Elsewhere, PulledFrom};
 pub use leaving::{Kept, KeptFile};
 pub use look::{Done, Listing, RemoteRef};
