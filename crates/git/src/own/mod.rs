@@ -16,6 +16,7 @@ mod sought;
 mod taken;
 mod trace;
 mod way;
+mod words;
 
 pub use file::Text;
 pub use follow::{Following, Piece};

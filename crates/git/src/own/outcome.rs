@@ -2,6 +2,7 @@
 
 use super::file::{Text, overlap, squeeze_lines};
 use super::moved::Index;
+use super::words::Words;
 use crate::RepoError;
 use crate::lines::{Hunk, hunks, is_telling};
 use cook_core::model::TextOutcome;
@@ -23,6 +24,9 @@ pub struct Comparison<'a> {
     /// The file's text at the basis, then at other commits that the work was not in yet; and where
     /// now differs from them.
     before: Vec<(&'a Text, OnceCell<Vec<Hunk>>)>,
+    texts: [&'a Text; 2],
+    /// The words of the text at the basis, and where those of then and of now are others.
+    words: OnceCell<(Words, [Vec<Hunk>; 2])>,
 }
 
 /// What became of them, and the lines that are there now.
@@ -53,6 +57,8 @@ impl<'a> Comparison<'a> {
             found: OnceCell::new(),
             bare: OnceCell::new(),
             before: before.iter().map(|text| (text, OnceCell::new())).collect(),
+            texts: [then, now],
+            words: OnceCell::new(),
         })
     }
 
@@ -122,12 +128,33 @@ impl<'a> Comparison<'a> {
         for number in 0..self.before.len() {
             let new = self.since(number)?;
             // Whatever became of the lines around them.
-            let is_back = number == 0 && !was.is_empty() && !touches(new, was);
+            let is_back =
+                number == 0 && !was.is_empty() && (!touches(new, was) || self.is_back(was)?);
             if is_back || replaced.iter().all(|at| !is_new(new, *at)) {
                 return Ok(Followed::new(TextOutcome::Reverted, region));
             }
         }
         Ok(Followed::new(TextOutcome::Rewritten, region))
+    }
+
+    /// Of these lines of the text at the basis, those whose words the work replaced all stand again: what a
+    /// formatter did to the lines around them ran them together with others.
+    fn is_back(&self, was: &Range<usize>) -> Result<bool, RepoError> {
+        let Some((basis, _)) = self.before.first() else {
+            return Ok(false);
+        };
+        if self.words.get().is_none() {
+            let words = Words::of(basis);
+            let [then, now] = self.texts.map(Words::of);
+            let changes = [words.compare(&then)?, words.compare(&now)?];
+            let _ = self.words.set((words, changes));
+        }
+        let Some((words, [replaced, changed])) = self.words.get() else {
+            return Ok(false);
+        };
+        let lines = was.clone().map(|line| words.find_line(line));
+        let mut lines = lines.filter(|line| touches(replaced, line)).peekable();
+        Ok(lines.peek().is_some() && lines.all(|line| !touches(changed, &line)))
     }
 
     /// Those of these lines that no change touched, each run with where it stands now.
@@ -330,6 +357,23 @@ mod tests {
             of("head\r\nnew line here\r\ntail\r\n"),
             (TextOutcome::Stands, 1..2)
         );
+    }
+
+    /// The file was wrapped before the last of the work, and what the work replaced is back in one line
+    /// beside somebody's change.
+    #[test]
+    fn what_it_replaced_is_back_among_lines_that_were_wrapped() {
+        let library = "the first line\nthe old line\nthe third line\nthe fourth line\n";
+        let then = "the first\nline\nwork of the slice\nthe third\nline\nthe fourth\nline\n";
+        let compare = |now: &str| {
+            let (then, now, before) = (text(then), text(now), [text(library)]);
+            let compared = Comparison::new(&then, &now, &before).unwrap();
+            compared.find_outcome(2..3, &(0..4)).unwrap().outcome
+        };
+        let back = library.replace("fourth", "best");
+        assert_eq!(compare(&back), TextOutcome::Reverted);
+        let other = back.replace("the old line", "a better line");
+        assert_eq!(compare(&other), TextOutcome::Rewritten);
     }
 
     #[test]
