@@ -64,14 +64,14 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     let mut told = PullAnswer::of(
         &workspace.place(),
         remote.show(),
-        branch,
+        branch.clone(),
         pulled,
         head.as_deref(),
     );
     if is_theirs {
         // A fresh clone has a log by now. It is taken in, whatever comes of looking at it.
         let looked = context.workspace();
-        let looked = looked.and_then(|now| verify::tell_signer(&now, &remote));
+        let looked = looked.and_then(|now| verify::tell_signer(&now, &remote, &branch));
         match looked {
             Ok((signer, unsigned)) => {
                 told.signer = signer;

@@ -23,7 +23,7 @@ pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failu
             sources.push(LogSource {
                 shown: remote.clone(),
                 base: match from.signers {
-                    Some(_) => find_tracked_default(workspace, &remote)?,
+                    Some(_) => find_default(workspace, &remote)?,
                     None => find_tracked_base(workspace, &remote)?,
                 },
                 signers: from.signers,
@@ -34,6 +34,22 @@ pub(crate) fn list_pulled(workspace: &Workspace) -> Result<Vec<LogSource>, Failu
         }
     }
     Ok(sources)
+}
+
+/// The default branch that says who may sign, where this clone tracks it: the remote's own, or of what is no
+/// remote of this clone any other's.
+fn find_default(workspace: &Workspace, remote: &str) -> Result<Option<String>, Failure> {
+    let configured = Remote::list(&workspace.repo)?;
+    let known = match configured.iter().any(|name| name == remote) {
+        true => vec![remote.to_owned()],
+        false => configured,
+    };
+    for name in known {
+        if let Some(base) = find_tracked_default(workspace, &name)? {
+            return Ok(Some(base));
+        }
+    }
+    Ok(None)
 }
 
 /// The default branch of a remote, where this clone tracks it.

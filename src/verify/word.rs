@@ -7,7 +7,7 @@ use crate::signature::{self, Blob, NAMESPACE, Signer};
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
 use cook_core::machine::short;
 use cook_git::Entry;
-use cook_remote::Remote;
+use cook_remote::{FORMER, Remote, Side};
 use cook_store::store::Signed;
 
 /// Who may sign, as ssh-keygen reads it.
@@ -29,6 +29,9 @@ impl Word {
     fn words(&self, workspace: &Workspace, source: &LogSource) -> String {
         // A remote's own branch may list whom it likes.
         let lister = match &workspace.judging {
+            None if source.remote == FORMER => {
+                "the default branch that this clone knows".to_owned()
+            }
             None if !source.shown.is_empty() => format!("the default branch of `{}`", source.shown),
             _ => "the base".to_owned(),
         };
@@ -190,15 +193,24 @@ pub(crate) fn check_signature(
 pub(crate) fn tell_signer(
     workspace: &Workspace,
     from: &Remote,
+    branch: &str,
 ) -> Result<(Option<String>, Option<Finding>), Failure> {
     let Some((tip, _)) = workspace.store()?.current()? else {
         return Ok((None, None));
     };
-    let remote = from.name();
-    let base = match service::find_tracked_default(workspace, remote)? {
-        Some(tracked) => Some(tracked),
-        None => from.bring_default()?,
+    let lister = from.find_lister(branch)?;
+    let tracked = match &lister {
+        Some(name) => service::find_tracked_default(workspace, name)?,
+        None => None,
     };
+    let base = match (tracked, lister.as_deref()) {
+        (Some(tracked), _) => Some(tracked),
+        (None, Some(name)) if name != from.name() => {
+            service::remote(workspace, Some(name), branch, Side::Fetch, false)?.bring_default()?
+        }
+        (None, _) => from.bring_default()?,
+    };
+    let remote = lister.as_deref().unwrap_or_else(|| from.name());
     let base = match base {
         Some(base) => {
             keep_signers(workspace, from, &base)?;

@@ -216,6 +216,16 @@ fn who_may_sign_is_asked_of_the_remote_and_kept() {
     usual.cook(&["pull"]).ok();
     usual.git(&["remote", "remove", "origin"]);
     ask(&usual);
+    // Another address, which may come with the branch, lists nobody for this clone.
+    let fork = repo.beside("fork.git");
+    let fork = fork.to_str().unwrap();
+    repo.git(&["clone", "-q", "--mirror", &to, fork]);
+    repo.git(&["--git-dir", fork, "symbolic-ref", "HEAD", "refs/heads/main"]);
+    for options in [&[][..], &["--single-branch"]] {
+        let clone = make_clone(&repo, &[&["-b", "work"], options].concat());
+        clone.cook(&["pull", fork]).ok().says("word_unsigned");
+        ask(&clone);
+    }
     // Without a list the answer says whose word it is.
     head = repo.command("git");
     head.args(["--git-dir", &to, "symbolic-ref", "HEAD", "refs/heads/main"]);

@@ -10,7 +10,7 @@ use cook_store::store::{Marks, Place};
 use std::collections::BTreeMap;
 
 /// Where this clone has seen a log, and no remote is now.
-const FORMER: &str = "a former address";
+pub const FORMER: &str = "a former address";
 
 /// A remote that transitions were pulled from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +84,26 @@ impl Remote<'_> {
             return Ok(true);
         }
         Ok(self.find_seen(branch, Side::Push)?.is_some() && self.is_usual(branch)?)
+    }
+
+    /// The remote whose default branch says who may sign: this one, by its name or its address. Of another
+    /// address, which may have come with somebody's branch, that of the remote where git goes by itself;
+    /// none where none is configured.
+    ///
+    /// # Errors
+    /// git that does not answer.
+    pub fn find_lister(&self, branch: &str) -> Result<Option<String>, Failure> {
+        let configured = Remote::list(self.repo)?;
+        let is_known = |name: &String| configured.contains(name);
+        if let Some(named) = Some(self.name().to_owned()).filter(is_known) {
+            return Ok(Some(named));
+        }
+        let names = find_names(self.repo, &configured)?;
+        if let Some(name) = names.get(&self.key(Side::Fetch)?) {
+            return Ok(Some(name.clone()));
+        }
+        let usual = self.find_usual(branch, Side::Fetch).filter(is_known);
+        Ok(usual.or_else(|| configured.into_iter().next()))
     }
 
     /// Whether it is where git would go for that branch, by this clone's own settings.

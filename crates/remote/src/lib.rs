@@ -25,7 +25,7 @@ mod words;
 
 pub use fetch::blame;
 pub use keep::list_cited;
-pub use known::{Elsewhere, PulledFrom};
+pub use known::{Elsewhere, FORMER, PulledFrom};
 pub use leaving::{Kept, KeptFile};
 pub use look::{Done, Listing, RemoteRef};
 pub use offer::{MayLeave, Offer};
