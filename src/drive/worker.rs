@@ -263,13 +263,15 @@ impl Worker<'_> {
             "branch `{branch}` of `{}` and this one have commits that the other lacks",
             self.remote
         );
-        let hint = format!(
-            "bring them together: `git pull --no-rebase {} {}`",
-            shell_words::quote(self.remote),
-            shell_words::quote(branch)
-        );
+        let (remote, of) = (shell_words::quote(self.remote), shell_words::quote(branch));
+        let hints = [
+            format!("bring them together: `git pull --no-rebase {remote} {of}`"),
+            format!(
+                "where it was rewritten there and nothing here is yours: `git fetch {remote} {of}`, then `git reset --keep FETCH_HEAD`"
+            ),
+        ];
         Refusal::new(Code::RemoteAhead, what)
-            .replace_hints([hint])
+            .replace_hints(hints)
             .into()
     }
 

@@ -1,6 +1,7 @@
 //! A history that is written anew while a committed slice is looked at.
 
 use crate::job::{Job, OWN, library, proof, with};
+use crate::support::Repo;
 use serde_json::json;
 
 impl Job {
@@ -311,4 +312,42 @@ fn a_copy_that_others_put_on_top_of_a_report_takes_nothing_from_it() {
     job.says_yes("auditor");
     job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
         .ok();
+}
+
+/// Rows 1 and 2: in a clone, git is asked again about what was rewritten since: its former commits travel with the log.
+#[test]
+fn what_was_rewritten_is_asked_about_again_in_any_clone() {
+    let job = Job::with_review();
+    job.git(&["commit", "-q", "--amend", "-m", "Work, amended"]);
+    while job.repo.due()["role"].as_str() != Some("completion-regrounder") {
+        job.says_yes("reader");
+    }
+    job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+        .ok();
+    let below = job.git(&["rev-list", "--max-parents=0", "HEAD"]);
+    job.git(&["checkout", "-q", "-b", "upstream", &below]);
+    job.repo.write("other.txt", "a colleague's\n");
+    job.repo.commit("Other", None);
+    job.git(&["checkout", "-q", "main"]);
+    job.git(&["rebase", "-q", "upstream"]);
+    job.reground(json!({"select": "b"})).ok();
+    let bare = job.repo.beside("bare.git");
+    let bare = bare.to_str().unwrap();
+    job.git(&["init", "-q", "--bare", "-b", "main", bare]);
+    job.git(&[
+        "--git-dir",
+        bare,
+        "config",
+        "uploadpack.allowFilter",
+        "true",
+    ]);
+    job.repo.cook(&["push", bare, "--yes"]).ok();
+    for how in [&[][..], &["--depth", "1"], &["--filter=blob:none"]] {
+        let clone = Repo::directory();
+        let from = format!("file://{bare}");
+        clone.git(&[&["clone", "-q"], how, &[&from, "."]].concat());
+        let words = ["verify", "slice", "a", "--from", "origin", "--json"];
+        let run = clone.cook(&words).ok();
+        run.never_says("proof_not_reproducible");
+    }
 }

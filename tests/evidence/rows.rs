@@ -21,6 +21,7 @@ const ROWS: [Row; 18] = [
             "the_same_tree_in_another_commit_changes_nothing",
             "a_reported_commit_that_is_amended_stays_the_slices_without_a_trailer_too",
             "a_review_carries_over_to_the_same_tree_on_the_same_basis",
+            "what_was_rewritten_is_asked_about_again_in_any_clone",
             "own_commits_after_a_report_stay_own_when_they_are_committed_anew",
             "what_stands_on_top_of_a_report_takes_nothing_from_it",
             "a_copy_that_others_put_on_top_of_a_report_takes_nothing_from_it",
