@@ -116,7 +116,12 @@ fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
     let refs = workspace.repo.refs()?;
     let judging = workspace.judging.as_ref().map(|judging| &judging.commit);
     let known = || source.base.as_ref().or_else(|| refs.get(&tracked));
-    let list = match (judging.or_else(known), &source.signers) {
+    let base = judging.or_else(known);
+    // A log that was fetched names a remote: what a partial clone left there may be fetched too.
+    if let (Some(base), Some(_)) = (base, &workspace.log_from) {
+        workspace.repo.fetch_missing(base, &[])?;
+    }
+    let list = match (base, &source.signers) {
         (None, Some(kept)) => List::Of(kept.clone()),
         (base, _) => read_list(workspace, base)?,
     };
@@ -213,6 +218,7 @@ pub(crate) fn tell_signer(
     let remote = lister.as_deref().unwrap_or_else(|| from.name());
     let base = match base {
         Some(base) => {
+            workspace.repo.fetch_missing(&base, &[])?;
             keep_signers(workspace, from, &base)?;
             Some(base)
         }

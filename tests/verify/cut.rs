@@ -226,6 +226,14 @@ fn who_may_sign_is_asked_of_the_remote_and_kept() {
         clone.cook(&["pull", fork]).ok().says("word_unsigned");
         ask(&clone);
     }
+    // Where not even the directories are here.
+    repo.git(&["--git-dir", &to, "config", "uploadpack.allowFilter", "true"]);
+    let treeless = make_clone(&repo, &["-b", "work", "--filter=tree:0"]);
+    treeless.cook(&["pull"]).ok().says("word_unsigned");
+    treeless
+        .cook(&["verify", "slice", "a", "--from", "origin"])
+        .exits(1)
+        .says("word_unsigned");
     // Without a list the answer says whose word it is.
     head = repo.command("git");
     head.args(["--git-dir", &to, "symbolic-ref", "HEAD", "refs/heads/main"]);
