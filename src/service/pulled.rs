@@ -60,8 +60,13 @@ pub(crate) fn find_tracked_default(
     workspace: &Workspace,
     remote: &str,
 ) -> Result<Option<String>, Failure> {
-    let refs = workspace.repo.refs()?;
-    Ok(refs.get(&format!("refs/remotes/{remote}/HEAD")).cloned())
+    let name = format!("refs/remotes/{remote}/HEAD");
+    let at = workspace.repo.refs()?.remove(&name);
+    // A branch that somebody named so is not what the remote's `HEAD` names.
+    match at {
+        Some(at) if workspace.repo.is_symbolic(&name)? => Ok(Some(at)),
+        _ => Ok(None),
+    }
 }
 
 /// The default branch of a remote as this clone saw it last. A checkout that notes none has one of the
@@ -78,7 +83,7 @@ pub(crate) fn find_tracked_base(
     }
     let refs = workspace.repo.refs()?;
     let of = |remote: &str| {
-        let names = ["HEAD", "main", "master"];
+        let names = ["main", "master"];
         names
             .iter()
             .find_map(|name| refs.get(&format!("refs/remotes/{remote}/{name}")).cloned())

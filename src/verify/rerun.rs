@@ -63,6 +63,9 @@ impl Judge<'_> {
                     }
                     _ => None,
                 };
+                if cases[at].found.is_some() {
+                    continue;
+                }
                 match stamped.filter(|stamped| stamped != commit) {
                     Some(stamped) => elsewhere.entry(stamped).or_default().push(at),
                     None => cases[at].found = self.find_verdict(reran, commit),
@@ -115,18 +118,33 @@ impl Judge<'_> {
     }
 
     /// Of slices that nothing but commands prove: where each began.
-    fn list_bases(&self, cases: &[Case], due: &[usize]) -> Result<Vec<(usize, String)>, Failure> {
+    fn list_bases(
+        &self,
+        cases: &mut [Case],
+        due: &[usize],
+    ) -> Result<Vec<(usize, String)>, Failure> {
         let by_more = cases.iter().filter(|case| case.kind != Kind::Command);
-        let by_more: BTreeSet<&str> = by_more.map(|case| case.asked.slice_id.as_str()).collect();
+        let by_more: BTreeSet<String> = by_more.map(|case| case.asked.slice_id.clone()).collect();
         let mut bases = Vec::new();
         for at in due {
-            let slice = cases[*at].asked.slice_id.as_str();
+            let slice = &cases[*at].asked.slice_id;
             let ledger = self.snapshot.ledger.slices.get(slice);
             let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
-            if let Some(accepted) = accepted.filter(|_| !by_more.contains(slice))
-                && let Some(basis) = self.workspace.repo.resolve(&accepted.basis)?
-            {
-                bases.push((*at, basis));
+            let Some(accepted) = accepted.filter(|_| !by_more.contains(slice)) else {
+                continue;
+            };
+            match self.workspace.repo.resolve(&accepted.basis)? {
+                Some(basis) => bases.push((*at, basis)),
+                None => {
+                    let of = &accepted.basis;
+                    let why = format!(
+                        "the slice's basis {} is not in this clone, so nobody can say that it is new",
+                        short(of)
+                    );
+                    let why = self.with_history(why);
+                    let of = Some(of.clone());
+                    cases[*at].found = Some((ProofVerdict::NotReproducible, why, of));
+                }
             }
         }
         Ok(bases)

@@ -112,10 +112,9 @@ pub(super) fn say(
 /// Looks at the signature of the tip, where the base lists signers: the one that was named, else the
 /// default branch of the remote.
 fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
-    let tracked = format!("refs/remotes/{}/HEAD", source.remote);
-    let refs = workspace.repo.refs()?;
+    let tracked = service::find_tracked_default(workspace, &source.remote)?;
     let judging = workspace.judging.as_ref().map(|judging| &judging.commit);
-    let known = || source.base.as_ref().or_else(|| refs.get(&tracked));
+    let known = || source.base.as_ref().or(tracked.as_ref());
     let base = judging.or_else(known);
     // A log that was fetched names a remote: what a partial clone left there may be fetched too.
     if let (Some(base), Some(_)) = (base, &workspace.log_from) {

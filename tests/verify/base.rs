@@ -322,6 +322,20 @@ fn a_base_that_may_be_two_things_is_refused() {
     ask(&clone, "all", &[])
         .exits(2)
         .says("no branch of the remote");
+    clone.git(&["tag", "main", "HEAD"]);
+    let by = |base: &str| {
+        clone
+            .cook(&["verify", "--trust-repo", "--base", base])
+            .exits(2)
+    };
+    by("main").says("is the tag `refs/tags/main`");
+    clone.git(&["tag", "-d", "main"]);
+    // A branch of the remote's may be named so.
+    let head = "refs/remotes/origin/HEAD";
+    clone.git(&["remote", "set-head", "origin", "--delete"]);
+    clone.git(&["update-ref", head, "HEAD"]);
+    by("origin/HEAD").says("not what the remote's HEAD names");
+    clone.git(&["update-ref", "--no-deref", "-d", head]);
     clone.git(&["tag", "-d", "origin/main"]);
     ask(&clone, "all", &[]).ok();
 }

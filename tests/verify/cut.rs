@@ -163,6 +163,26 @@ fn what_commands_alone_prove_is_run_at_the_basis_too() {
         run.out
     );
     run.says("at the slice's basis already");
+    // A basis that is nowhere says nothing.
+    write_anew(&repo, |event, facts| {
+        let mut value = serde_json::to_string(&(&*event, &*facts)).unwrap();
+        let basis = facts.commit.is_some() || matches!(event, Event::Regrounded { .. });
+        let root = repo.git(&["rev-parse", "HEAD~1"]);
+        value = value.replace(&root, &"1".repeat(40));
+        let (new_event, new_facts) = serde_json::from_str(&value).unwrap();
+        *event = new_event;
+        *facts = new_facts;
+        basis
+    });
+    let run = repo.cook(&rerun);
+    assert!(
+        verdicts(&run)
+            .values()
+            .all(|verdict| verdict == "not_reproducible"),
+        "{}",
+        run.out
+    );
+    run.says("so nobody can say that it is new");
 }
 
 /// A question about a log that is not there is not answered.

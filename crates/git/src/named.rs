@@ -19,6 +19,15 @@ impl Repo {
         self.ask_line(call)
     }
 
+    /// A ref that names another one: a remote's `HEAD` does, and a branch of that name does not.
+    ///
+    /// # Errors
+    /// As [`Repo::commit_named`].
+    pub fn is_symbolic(&self, name: &str) -> Result<bool, Failure> {
+        let call = Call::new(&["symbolic-ref", "-q"]).arg(name.to_owned());
+        Ok(self.ask_line(call)?.is_some())
+    }
+
     /// The branch that the checked out one follows, by its short name.
     ///
     /// # Errors

@@ -177,6 +177,10 @@ fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
     ]))
 }
 
+fn is_tag(whole: &str) -> bool {
+    whole.starts_with("refs/tags/")
+}
+
 /// Somebody who may push a tag or a branch could give it the base's name: `origin/main` is then two things,
 /// or, where the remote's own is not here, only theirs.
 fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure> {
@@ -196,9 +200,29 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure>
     let of_remote = |remote: String| name.starts_with(&format!("{remote}/"));
     let is_of_remote = Remote::list(&workspace.repo)?.into_iter().any(of_remote);
     let is_theirs = is_of_remote && !meant.is_empty() && !refs.contains_key(&tracked);
+    let is_branch_head = is_of_remote
+        && name.ends_with("/HEAD")
+        && refs.contains_key(&tracked)
+        && !workspace.repo.is_symbolic(&tracked)?;
+    if is_branch_head {
+        let what =
+            format!("`{base}` is a branch of that name, and not what the remote's HEAD names");
+        return Err(
+            Failure::usage(what).hint("name the branch: `--base refs/remotes/REMOTE/BRANCH`")
+        );
+    }
     let is_one = meant.iter().all(|(_, at)| *at == meant[0].1);
     if is_one && !is_theirs {
-        return Ok(());
+        let (Some((tag, _)), true) = (meant.first(), meant.iter().all(|(whole, _)| is_tag(whole)))
+        else {
+            return Ok(());
+        };
+        let what =
+            format!("`{base}` is the tag `{tag}`, and whoever may push there could have made it");
+        let hint = format!(
+            "name it whole: `--base {tag}`, or a branch: `--base refs/remotes/REMOTE/{name}`"
+        );
+        return Err(Failure::usage(what).hint(hint));
     }
     let named: Vec<String> = meant
         .iter()
