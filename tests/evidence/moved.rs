@@ -273,3 +273,28 @@ fn an_entry_and_a_section_follow_their_renamed_file() {
     job.accept(&[done, again]).ok();
     assert_eq!(job.status("a"), "done");
 }
+
+/// Two files alike, each of a slice: where one is reverted, the other was there before and is not its new name.
+#[test]
+fn a_file_that_stood_beside_it_is_not_its_new_name() {
+    let twin = |name: &str| {
+        let lines = (0..12).map(|at| format!("line {at} that both files have\n"));
+        lines.collect::<String>() + &format!("and what {name} alone says here\n")
+    };
+    let job = Job::begin(&["a works", "a is told"]);
+    job.repo.write_commit_for("a", "a.txt", &twin("a"));
+    job.judge();
+    job.accept(&[
+        proof("a", "a works", "a.txt:3", "observed"),
+        proof("a", "a is told", "a.txt:13", "observed"),
+    ])
+    .ok();
+    let of_a = job.repo.head();
+    job.select("b");
+    job.repo.write_commit_for("b", "b.txt", &twin("b"));
+    job.judge();
+    job.accept(&[proof("b", "b works", "b.txt:13", "observed")])
+        .ok();
+    job.git(&["revert", "--no-edit", &of_a]);
+    job.is_reopened();
+}

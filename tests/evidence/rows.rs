@@ -295,6 +295,7 @@ const BESIDE: [(&str, &[&str]); 6] = [
             "a_text_that_went_into_a_generated_file_is_gone",
             "two_proofs_that_meet_in_one_place_are_asked_about",
             "a_proof_does_not_move_onto_that_of_another_slice",
+            "a_file_that_stood_beside_it_is_not_its_new_name",
             "one_entry_proves_one_slice",
             "one_section_under_two_spellings_is_one_proof",
             "one_section_proves_one_slice",

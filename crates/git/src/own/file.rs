@@ -4,11 +4,14 @@ use crate::history::{Entry, MAX_FILE};
 use crate::lines::split_lines;
 use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
+use cook_core::machine::MAX_COMMITS;
 use cook_core::model::TreeEntry;
 use std::ops::Range;
 
 /// Bytes of a text whose lines are followed; a larger file counts as a whole.
 const MAX_TEXT: usize = MAX_FILE as usize;
+/// Renamed files of which each is looked for in every commit on the way.
+const MAX_MOVED: usize = 200;
 
 /// A file's text, or nothing.
 #[derive(Debug, Clone, Default)]
@@ -85,9 +88,37 @@ impl Repo {
         to: &str,
         path: &str,
     ) -> Result<Option<String>, Failure> {
-        let renames = self.renames(from, to)?.into_iter();
+        let renames = self.list_moved(from, to)?.into_iter();
         let mut named = renames.filter(|(_, old)| old == path);
         Ok(named.next().map(|(new, _)| new))
+    }
+
+    /// New paths of files that were renamed on the way, each with its old one. A file that stood beside the
+    /// old one before that one went is another file, however alike they are.
+    pub(super) fn list_moved(
+        &self,
+        from: &str,
+        to: &str,
+    ) -> Result<Vec<(String, String)>, RepoError> {
+        let mut renames = self.renames(from, to)?;
+        if renames.is_empty() {
+            return Ok(renames);
+        }
+        let on_the_way = self.ask(|history| history.list(Some(from), to, MAX_COMMITS))?;
+        for commit in on_the_way {
+            if renames.is_empty() || renames.len() > MAX_MOVED {
+                break;
+            }
+            let mut moved = Vec::new();
+            for (new, old) in renames {
+                let stands = |path: &str| self.ask(|history| history.tree_entry(&commit.id, path));
+                if stands(&new)?.is_none() || stands(&old)?.is_none() {
+                    moved.push((new, old));
+                }
+            }
+            renames = moved;
+        }
+        Ok(renames)
     }
 
     /// New paths of renamed files, each with its old one.

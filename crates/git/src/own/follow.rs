@@ -261,7 +261,7 @@ impl<'a> Following<'a> {
     pub fn find_renamed(&self, path: &str) -> Result<Option<String>, Failure> {
         if self.renames.get().is_none() {
             let renames = match &self.head {
-                Some(head) => self.repo.renames(head, self.at)?,
+                Some(head) => self.repo.list_moved(head, self.at)?,
                 None => Vec::new(),
             };
             let by_old = renames.into_iter().map(|(new, old)| (old, new)).collect();
