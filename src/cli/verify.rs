@@ -170,6 +170,9 @@ pub(super) fn ask(
         workspace.caches = Caches::Empty;
     }
     workspace.trust_everything = args.trust_repo;
+    if let Some(from) = &args.from {
+        verify::bring_history(&mut workspace, from, args.branch.as_deref())?;
+    }
     let compared = match args.judge(&mut workspace)? {
         Some(compared) if compared.alone && scope == VerifyScope::All => {
             let (asks, head) = ("is this commit proven done?", workspace.repo.head()?);

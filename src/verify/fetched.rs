@@ -19,21 +19,25 @@ const MAX_TRIED: usize = 64;
 /// # Errors
 /// `remote_unknown`, `remote_unreachable`, `remote_log_refused`, `log_gone`, `remote_log_rewound`.
 pub fn fetch(workspace: &mut Workspace, named: &str, branch: Option<&str>) -> Result<(), Failure> {
-    if workspace.repo.is_shallow() {
-        bring_history(workspace, named, branch)?;
-    }
     let (store, source) = find(workspace, named, branch)?;
     workspace.store = store;
     workspace.log_from = Some(source);
     Ok(())
 }
 
-/// What a shallow clone was cut off from: what was merged and into what, and what transitions are about.
-fn bring_history(
+/// Brings what a shallow clone was cut off from: what was merged and into what, where the base's contract
+/// comes from, and what transitions are about.
+///
+/// # Errors
+/// As [`fetch`].
+pub fn bring_history(
     workspace: &mut Workspace,
     named: &str,
     branch: Option<&str>,
 ) -> Result<(), Failure> {
+    if !workspace.repo.is_shallow() {
+        return Ok(());
+    }
     let head = workspace.repo.head()?;
     let branch = branch.or(head.branch.as_deref()).unwrap_or_default();
     if let Some(commit) = &head.commit {

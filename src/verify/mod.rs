@@ -34,7 +34,7 @@ pub(crate) use base::{Ask, Compared, judge_by};
 pub(crate) use control_plane::control_plane;
 pub(crate) use criteria::Rerun;
 pub(crate) use criterion::{Criterion, ProofVerdict};
-pub(crate) use fetched::{blame_source, fetch};
+pub(crate) use fetched::{blame_source, bring_history, fetch};
 pub(crate) use outcome::Outcome;
 pub(crate) use proven::{CommitStanding, Proven};
 pub(crate) use slice::slice;

@@ -185,6 +185,30 @@ fn what_commands_alone_prove_is_run_at_the_basis_too() {
     run.says("so nobody can say that it is new");
 }
 
+/// The contract of the base is compared with a whole history too.
+#[test]
+fn a_shallow_clone_compares_contracts_as_a_whole_one_does() {
+    let repo = make_pushed();
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write(".agent/allowed_signers", "# nobody yet\n");
+    repo.commit("Who may sign", None);
+    let to = bare(&repo).to_str().unwrap().to_owned();
+    repo.git(&["push", "-q", &to, "main"]);
+    let clone = clone_work(&repo, &["--depth", "1", "--no-single-branch"]);
+    let words = [
+        "verify",
+        "--from",
+        "origin",
+        "--base",
+        "origin/main",
+        "--rerun",
+        "--trust-repo",
+        "--json",
+    ];
+    let [first, again] = [(); 2].map(|()| codes(&clone.cook(&words).exits(1)));
+    assert_eq!(first, again);
+}
+
 /// A question about a log that is not there is not answered.
 #[test]
 fn no_log_at_the_remote_is_no_sound_state() {
