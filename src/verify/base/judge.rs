@@ -177,10 +177,6 @@ fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
     ]))
 }
 
-fn is_tag(whole: &str) -> bool {
-    whole.starts_with("refs/tags/")
-}
-
 /// Somebody who may push a tag or a branch could give it the base's name: `origin/main` is then two things,
 /// or, where the remote's own is not here, only theirs.
 fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure> {
@@ -211,10 +207,10 @@ fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure>
             Failure::usage(what).hint("name the branch: `--base refs/remotes/REMOTE/BRANCH`")
         );
     }
+    let is_tag = |(whole, _): &(String, &String)| whole.starts_with("refs/tags/");
     let is_one = meant.iter().all(|(_, at)| *at == meant[0].1);
     if is_one && !is_theirs {
-        let (Some((tag, _)), true) = (meant.first(), meant.iter().all(|(whole, _)| is_tag(whole)))
-        else {
+        let (Some((tag, _)), true) = (meant.first(), meant.iter().all(is_tag)) else {
             return Ok(());
         };
         let what =

@@ -141,6 +141,7 @@ mod tests {
             let log = names.log(branch);
             assert_eq!(log.matches('/').count(), 3, "{log}");
             assert!(seen.insert(log), "{branch}");
+            assert_eq!(unescape_branch(&escape_branch(branch)), branch);
         }
         assert_eq!(names.log("feature/x"), "refs/cook/log/feature%2Fx");
         assert_eq!(names.name_done("abc"), "refs/cook/done/abc");

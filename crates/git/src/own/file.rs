@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Bytes of a text whose lines are followed; a larger file counts as a whole.
 const MAX_TEXT: usize = MAX_FILE as usize;
-/// Renamed files of which each is looked for in every commit on the way.
+/// Renamed files that are each looked for in every commit on the way; more are believed to be renamed.
 const MAX_MOVED: usize = 200;
 
 /// A file's text, or nothing.
@@ -101,14 +101,11 @@ impl Repo {
         to: &str,
     ) -> Result<Vec<(String, String)>, RepoError> {
         let mut renames = self.renames(from, to)?;
-        if renames.is_empty() {
+        if renames.is_empty() || renames.len() > MAX_MOVED {
             return Ok(renames);
         }
         let on_the_way = self.ask(|history| history.list(Some(from), to, MAX_COMMITS))?;
         for commit in on_the_way {
-            if renames.is_empty() || renames.len() > MAX_MOVED {
-                break;
-            }
             let mut moved = Vec::new();
             for (new, old) in renames {
                 let stands = |path: &str| self.ask(|history| history.tree_entry(&commit.id, path));

@@ -24,6 +24,7 @@ pub struct Comparison<'a> {
     /// The file's text at the basis, then at other commits that the work was not in yet; and where
     /// now differs from them.
     before: Vec<(&'a Text, OnceCell<Vec<Hunk>>)>,
+    /// Then and now.
     texts: [&'a Text; 2],
     /// The words of the text at the basis, and where those of then and of now are others.
     words: OnceCell<(Words, [Vec<Hunk>; 2])>,
