@@ -1,13 +1,12 @@
 //! Tests by their bodies: that a name is green says little once another test has it.
 
 use super::body::Body;
-use super::forms::TestOutcome;
 use super::named::{NameContext, NamedPlace, TestName, is_assigned, keep_likely, list_contexts};
 use super::place::follow_lines;
 use super::sources::{Sources, Text};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorQuestion, WorkOf};
-use cook_core::model::{Own, Receipt};
+use cook_core::model::Own;
 use cook_git::{ChangeKind, Following};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -116,7 +115,12 @@ impl Sources<'_> {
         Ok(false)
     }
 
-    fn list_bodies(&self, commit: &str, path: &str, name: &TestName) -> Result<Vec<Body>, Failure> {
+    pub(super) fn list_bodies(
+        &self,
+        commit: &str,
+        path: &str,
+        name: &TestName,
+    ) -> Result<Vec<Body>, Failure> {
         let Text::Lines(lines) = &*self.text(commit, path)? else {
             return Ok(Vec::new());
         };
@@ -178,50 +182,6 @@ impl Sources<'_> {
         Ok((!there.is_empty()).then_some((path, there)))
     }
 
-    /// The name of the one passed test that has the body of the stamped one now: all of its name leads
-    /// to where that body stands. One of that last part alone may stand anywhere.
-    pub(super) fn find_renamed_test(
-        &self,
-        question: &AnchorQuestion,
-        name: &str,
-        receipts: &[Receipt],
-    ) -> Result<Option<String>, Failure> {
-        // Whoever claims a test names it as it is.
-        if matches!(question.work, Some(WorkOf::Claimed(_))) {
-            return Ok(None);
-        }
-        let (Some((own, stamp)), Some(head)) = (self.find_stamped(question)?, &self.head.commit)
-        else {
-            return Ok(None);
-        };
-        let stamped = self.find_stamped_tests(&own, &stamp, &TestName::of(name))?;
-        let mut named = BTreeSet::new();
-        for path in self.places(&own, head)? {
-            let text = self.text(head, &path)?;
-            let Text::Lines(lines) = &*text else {
-                continue;
-            };
-            let same = (0..lines.len())
-                .filter(|at| stamped.iter().any(|then| then.body.is_body_at(lines, *at)));
-            for at in same {
-                for receipt in receipts.iter().filter(|receipt| receipt.has_passed()) {
-                    let said = self.read_output(receipt)?;
-                    let passed = said
-                        .tests
-                        .iter()
-                        .filter(|(_, how)| *how == TestOutcome::Passed);
-                    let here =
-                        passed.filter(|(name, _)| TestName::of(name).leads_to(&path, lines, at));
-                    named.extend(here.map(|(name, _)| name.clone()));
-                }
-            }
-        }
-        Ok(match named.len() {
-            1 => named.pop_first(),
-            _ => None,
-        })
-    }
-
     /// Whether the test is the work's own, or stands in the place of its own.
     pub(super) fn is_own_test(&self, work: &WorkOf, name: &str) -> Result<bool, Failure> {
         let Some(head) = &self.head.commit else {
@@ -242,7 +202,7 @@ impl Sources<'_> {
     /// Whose work it is, and the commit since which its proof must say the same: of a done slice where
     /// it was stamped, of one that is to be accepted the commit that was reviewed. What a slice found
     /// there is nobody's work, and its proof is held as well.
-    fn find_stamped(
+    pub(super) fn find_stamped(
         &self,
         question: &AnchorQuestion,
     ) -> Result<Option<(Rc<Own>, String)>, Failure> {
@@ -275,7 +235,7 @@ impl Sources<'_> {
     }
 
     /// Where the work's text may stand at a later commit.
-    fn places(&self, own: &Own, head: &str) -> Result<BTreeSet<String>, Failure> {
+    pub(super) fn places(&self, own: &Own, head: &str) -> Result<BTreeSet<String>, Failure> {
         let mut places = self.places_then(own);
         let Some(from) = self.repo.resolve(&own.head)? else {
             return Ok(places);
@@ -294,7 +254,7 @@ impl Sources<'_> {
 
     /// The test as it was stamped: in the work's own files, else where its text had gone by then,
     /// else in a file that changed since. Elsewhere it is as it was.
-    fn find_stamped_tests(
+    pub(super) fn find_stamped_tests(
         &self,
         own: &Own,
         stamp: &str,
@@ -321,7 +281,7 @@ impl Sources<'_> {
     }
 
     /// What may be the test in these files.
-    fn find_tests(
+    pub(super) fn find_tests(
         &self,
         commit: &str,
         places: &BTreeSet<String>,
@@ -364,9 +324,9 @@ pub(super) enum Same {
 type InPlace = (String, Vec<Range<usize>>);
 
 /// A test as it was stamped, and where.
-struct TestThen {
-    path: String,
-    place: NamedPlace,
+pub(super) struct TestThen {
+    pub(super) path: String,
+    pub(super) place: NamedPlace,
     context: NameContext,
-    body: Body,
+    pub(super) body: Body,
 }

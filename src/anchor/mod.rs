@@ -5,6 +5,7 @@
 //! receipts. Nothing is read outside git's objects and cook's own files, no link
 //! is followed, and no command is run.
 
+mod alike;
 mod answer;
 mod bodies;
 mod body;

@@ -130,7 +130,7 @@ impl Sources<'_> {
             (Text::Gone, Some(commit)) => self.find_renamed(commit, head, path)?,
             _ => None,
         };
-        let path = renamed.as_deref().unwrap_or(path);
+        let (stamped, path) = (path, renamed.as_deref().unwrap_or(path));
         let text = self.text(head, path)?;
         let now = match &*text {
             Text::Lines(lines) => Some(lines),
@@ -151,7 +151,10 @@ impl Sources<'_> {
         }
         let is_replaced = !was.is_empty();
         let there = match now {
-            Some(now) => follow_lines(&then.lines, now, first - 1..last, (before, was))?,
+            Some(now) => {
+                let names = (stamped, path);
+                self.follow_lines_on(then, (head, now), names, first - 1..last, (before, was))?
+            }
             None => None,
         };
         let (outcome, range) = match there {
@@ -213,6 +216,35 @@ impl Sources<'_> {
                 note_unsearched(Placed::not(Verdict::Missing, why), &there)
             }
         })
+    }
+}
+
+impl Sources<'_> {
+    /// What became of these lines of a file at HEAD, by the way that they went. `names` are the file's
+    /// former name and the one that it has now.
+    fn follow_lines_on(
+        &self,
+        then: &Then,
+        (head, now): (&str, &[String]),
+        names: (&str, &str),
+        lines: Range<usize>,
+        (before, was): (&[Lines], Range<usize>),
+    ) -> Result<Option<Followed>, Failure> {
+        let (Some(old), Some(new)) = (join(&then.lines), join(now)) else {
+            return Ok(None);
+        };
+        let compared = Comparison::new(&old, &new, before)?;
+        let found = compared.find_outcome(lines.clone(), &was)?;
+        let Some(commit) = then
+            .commit
+            .as_ref()
+            .filter(|_| found.outcome == TextOutcome::Rewritten)
+        else {
+            return Ok(Some(found));
+        };
+        let way = self.repo.list_way(commit, head)?;
+        let trail = self.repo.find_trail(&way, names, &old)?;
+        Ok(Some(compared.find_outcome_on(lines, &was, Some(&trail))?))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Anchors that point into what gates printed: held against kept receipts.
 
+use super::alike::list_alike;
 use super::answer::answer;
 use super::bodies::Same;
 use super::forms::{TestOutcome, of_line};
@@ -9,7 +10,6 @@ use super::work::find_basis;
 use cook_core::diagnostic::{Failure, without_tags};
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
 use cook_core::model::{Receipt, Verdict};
-use std::collections::BTreeSet;
 
 /// Characters a text after `#` needs to stand for the beginning of a line.
 const BEGINNING: usize = 8;
@@ -88,13 +88,27 @@ impl Sources<'_> {
         };
         let said = self.read_output(&receipt)?;
         let alike = list_alike(&said.tests, name);
-        if matches!(question.work, Some(WorkOf::Claimed(_))) && alike.len() > 1 {
+        let is_given = question.stamped_at.is_none();
+        if (is_given || matches!(question.work, Some(WorkOf::Claimed(_)))) && alike.len() > 1 {
             let some: Vec<&str> = alike.into_iter().take(4).collect();
             let why = format!(
                 "several tests are named so: `{}`; name the one that proves it in full",
                 some.join("`, `")
             );
             return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
+        }
+        if alike.len() > 1
+            && let Some(full) = self.find_stamped_name(question, name, &alike)?
+        {
+            let mut answer = self.test(question, &full, gates)?;
+            if answer.verdict == Verdict::Verified {
+                answer.verdict = Verdict::Moved;
+                "several tests are named so now; this one stands where the stamped one did"
+                    .clone_into(&mut answer.why);
+                answer.now = Some(full.clone());
+            }
+            answer.now = answer.now.map(|_| format!("test:{full}"));
+            return Ok(answer);
         }
         let why = format!("`{command}` names it as passed");
         // The same line may be named by `cmd:` too.
@@ -124,6 +138,15 @@ impl Sources<'_> {
             return Ok(answer);
         }
         let work = question.work.as_ref();
+        if let Some(work @ WorkOf::Claimed(of)) = work
+            && self.is_others_test(work, of, name)?
+        {
+            answer.related = false;
+            answer
+                .why
+                .push_str("; others wrote the test since the slice's basis");
+            return Ok(answer);
+        }
         let (verdict, why) = match self.same_test(question, name)? {
             Same::Yes => return Ok(answer),
             Same::AsBefore => (
@@ -375,15 +398,6 @@ impl Sources<'_> {
             target: format!("receipt {} {what}", receipt.id),
             ..answer(verdict, why, &question.anchor)
         }
-    }
-}
-
-/// The tests that a name may mean: itself, or each that ends in it.
-fn list_alike<'t>(tests: &'t [(String, TestOutcome)], name: &str) -> BTreeSet<&'t str> {
-    let all = tests.iter().map(|(full, _)| full.as_str());
-    match all.clone().find(|full| *full == name) {
-        Some(exact) => BTreeSet::from([exact]),
-        None => all.filter(|full| names(full, name)).collect(),
     }
 }
 

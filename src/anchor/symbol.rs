@@ -1,6 +1,7 @@
 //! Anchors at a symbol: what stands there is the line that names it and what belongs to that line.
 
 use super::answer::Placed;
+use super::named::list_contexts;
 use super::place::{report_gone, unreadable};
 use super::sources::{Sources, Text};
 use super::text::{body, find_name, has_word, join};
@@ -54,6 +55,12 @@ impl Sources<'_> {
         let (before, replaced) = self.before(question, path, was.clone())?;
         let lines = (was.start + 1, was.end);
         let placed = self.place_lines_from(then, head, path, lines, (&before, replaced))?;
+        if let Some((other, ..)) = &placed.found
+            && other != path
+            && let Some(stub) = self.find_stub(&then.lines[was.start], head, path, symbol)?
+        {
+            return Ok(stub);
+        }
         if placed.verdict != Verdict::Missing {
             return Ok(placed);
         }
@@ -62,6 +69,34 @@ impl Sources<'_> {
         }
         let moved = self.find_named(question, then, head, path, &then.lines[was.start])?;
         Ok(moved.unwrap_or(placed))
+    }
+
+    /// What bears its name in its file in just its way, while its lines stand in another one: nobody can say
+    /// which of the two is called.
+    fn find_stub(
+        &self,
+        line: &str,
+        head: &str,
+        path: &str,
+        symbol: &str,
+    ) -> Result<Option<Placed>, Failure> {
+        let Text::Lines(now) = &*self.text(head, path)? else {
+            return Ok(None);
+        };
+        let Some(name) = find_name(now, symbol) else {
+            return Ok(None);
+        };
+        let contexts = list_contexts(line, name);
+        let bears = |line: &String| {
+            list_contexts(line, name)
+                .iter()
+                .any(|it| contexts.contains(it))
+        };
+        Ok(now.iter().position(bears).map(|at| {
+            let why = format!("`{path}` holds another `{name}` there");
+            let here = trim_end(now, body(now, at));
+            Placed::at(Verdict::Changed, why, path, here.start + 1, &now[here])
+        }))
     }
 
     /// Lines of it that are left below the one that names it, and did not stand there at the basis.

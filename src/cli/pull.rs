@@ -85,6 +85,15 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
                 ),
             )),
         }
+        let brought = context.workspace();
+        let brought = brought.and_then(|now| verify::bring_files(now, &remote, &branch));
+        if let Err(failure) = brought {
+            let what = format!(
+                "it is pulled, and files that it rests on could not be fetched: {}",
+                failure.message
+            );
+            told.findings.push(Finding::new(failure.code, what));
+        }
     }
     answer(told)
 }

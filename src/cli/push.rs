@@ -85,7 +85,8 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
         confirm(context, &done, &public, &plan, is_named, args.yes)?;
     }
     if let Some(key) = &key {
-        let (signed_by, is_new) = vouch(&workspace, remote.name(), key, args.yes)?;
+        let base = verify::find_signing_base(&workspace, &remote, &branch)?;
+        let (signed_by, is_new) = vouch(&workspace, base.as_ref(), key, args.yes)?;
         (plan, _, done) = look()?;
         done.key = Some(signed_by);
         if plan.is_empty() {
@@ -104,7 +105,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
 /// new. One that stands there already and counts is enough.
 fn vouch(
     workspace: &Workspace,
-    remote: &str,
+    base: Option<&String>,
     key: &Key,
     yes: bool,
 ) -> Result<(String, bool), Failure> {
@@ -113,7 +114,7 @@ fn vouch(
     let (tip, _) = workspace.require()?;
     if store.event(&tip.commit)? == Event::Signed
         && let Some(signed) = store.read_signed(&tip.commit)?
-        && verify::check_signature(workspace, remote, &signed).is_ok()
+        && verify::check_signature(workspace, base, &signed).is_ok()
         && let Some(blob) = Blob::read(signed.signature.as_bytes())
     {
         return Ok((blob.fingerprint(), false));
@@ -123,7 +124,7 @@ fn vouch(
             payload: text.to_vec(),
             signature: signature::sign(key, text)?,
         };
-        verify::check_signature(workspace, remote, &signed)?;
+        verify::check_signature(workspace, base, &signed)?;
         Ok(signed.signature)
     };
     let applied = service::sign(workspace, actor, &sign)?;

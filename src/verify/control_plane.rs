@@ -115,7 +115,7 @@ pub(super) fn worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<(
 const NAMED: usize = 5;
 
 /// Runs every event again and compares what comes out with what the log holds.
-fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+pub(super) fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let mut again = Again::new(workspace)?;
     let mut failed = None;
     let mut untrue = Vec::new();

@@ -178,9 +178,12 @@ impl<'a> Again<'a> {
             "git could not be asked again about {} that slices were accepted by: {why}",
             count_noun(*count, "transition")
         );
-        if self.workspace.log_from.is_none() {
-            what.push_str("; `cook verify --from REMOTE` fetches what is missing");
-        }
+        what.push_str(match self.workspace.log_from {
+            None => "; `cook verify --from REMOTE` fetches what is missing",
+            Some(_) => {
+                "; the remote does not send it either: `cook push` without `--no-keep` takes there what a log rests on"
+            }
+        });
         let finding = Finding::new(Code::ProofNotReproducible, what);
         Some(finding.at(format!("transition {last}")))
     }

@@ -1,6 +1,8 @@
 //! The log of a remote, fetched to be read: nothing of it is kept here, and no file here shows it.
 
+use super::control_plane::log;
 use super::facts::list_accepted;
+use super::outcome::Outcome;
 use super::proven::{find_done_commit, recognise};
 use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure};
@@ -47,6 +49,35 @@ pub fn bring_history(
         workspace.repo = Repo::discover(workspace.repo.root())?;
     }
     Ok(())
+}
+
+/// Brings what the log that was pulled rests on, of a partial clone the files too: here it is verified from
+/// then on, and nothing is fetched for that.
+///
+/// # Errors
+/// As [`fetch`].
+pub fn bring_files(mut workspace: Workspace, from: &Remote, branch: &str) -> Result<(), Failure> {
+    let (Some(tip), Some(snapshot)) = workspace.current()? else {
+        return Ok(());
+    };
+    // What a shallow clone lacks is its history, and the user says how much of that comes.
+    if workspace.repo.is_shallow() {
+        return Ok(());
+    }
+    bring_heads(from, &snapshot)?;
+    if workspace.repo.promisor()?.is_none() {
+        return Ok(());
+    }
+    workspace.log_from = Some(LogSource {
+        remote: from.name().to_owned(),
+        shown: from.show(),
+        reference: branch.to_owned(),
+        tip: tip.commit,
+        base: None,
+        signers: None,
+    });
+    // What contradicts it is told where it is verified.
+    log(&workspace, &mut Outcome::default())
 }
 
 /// Names the remote whose log cannot be read, where it is one's that is looked at, and what a partial

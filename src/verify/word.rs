@@ -155,18 +155,17 @@ fn read_list(workspace: &Workspace, base: Option<&String>) -> Result<List, Failu
     })
 }
 
-/// Whether whoever reads the log at a remote lets this signature of it count: where the base lists
-/// signers, it is one of theirs.
+/// Whether whoever reads the log lets this signature of it count: where the base lists signers, it is one
+/// of theirs.
 ///
 /// # Errors
 /// `signer_not_listed`, `signer_out_of_time`.
 pub(crate) fn check_signature(
     workspace: &Workspace,
-    remote: &str,
+    base: Option<&String>,
     signed: &Signed,
 ) -> Result<(), Failure> {
-    let base = service::find_tracked_base(workspace, remote)?;
-    let word = match read_list(workspace, base.as_ref())? {
+    let word = match read_list(workspace, base)? {
         List::Nothing => return Ok(()),
         List::Of(bytes) => judge(&bytes, signed)?,
         List::Unreadable(why) => from_unsigned(&why),
@@ -188,6 +187,51 @@ pub(crate) fn check_signature(
         .into())
 }
 
+/// The base that says who may sign what is pushed there. A remote is asked for its default branch where this
+/// clone does not track that.
+///
+/// # Errors
+/// A repository that cannot be read; `remote_unreachable`.
+pub(crate) fn find_signing_base(
+    workspace: &Workspace,
+    to: &Remote,
+    branch: &str,
+) -> Result<Option<String>, Failure> {
+    Ok(ask_base(workspace, to, branch)?.1)
+}
+
+/// The remote whose list of signers counts for a log, and its default branch; whether that is what the
+/// remote names, else it is what this clone saw last.
+fn ask_base(
+    workspace: &Workspace,
+    of: &Remote,
+    branch: &str,
+) -> Result<(String, Option<String>, bool), Failure> {
+    let lister = of.find_lister(branch)?;
+    let tracked = match &lister {
+        Some(name) => service::find_tracked_default(workspace, name)?,
+        None => None,
+    };
+    let told = match (tracked, lister.as_deref()) {
+        (Some(tracked), _) => Some(tracked),
+        (None, Some(name)) if name != of.name() => {
+            service::remote(workspace, Some(name), branch, Side::Fetch, false)?.bring_default()?
+        }
+        (None, _) => of.bring_default()?,
+    };
+    let remote = lister.unwrap_or_else(|| of.name().to_owned());
+    Ok(match told {
+        Some(base) => {
+            workspace.repo.fetch_missing(&base, &[])?;
+            (remote, Some(base), true)
+        }
+        None => {
+            let seen = service::find_tracked_base(workspace, &remote)?;
+            (remote, seen, false)
+        }
+    })
+}
+
 /// Of a log that was just taken in from a remote: who signed it, or why nobody's signature counts;
 /// nothing where nobody lists signers. The list of the default branch is kept, and asked for where this
 /// clone does not track that branch.
@@ -202,29 +246,12 @@ pub(crate) fn tell_signer(
     let Some((tip, _)) = workspace.store()?.current()? else {
         return Ok((None, None));
     };
-    let lister = from.find_lister(branch)?;
-    let tracked = match &lister {
-        Some(name) => service::find_tracked_default(workspace, name)?,
-        None => None,
-    };
-    let base = match (tracked, lister.as_deref()) {
-        (Some(tracked), _) => Some(tracked),
-        (None, Some(name)) if name != from.name() => {
-            service::remote(workspace, Some(name), branch, Side::Fetch, false)?.bring_default()?
-        }
-        (None, _) => from.bring_default()?,
-    };
-    let remote = lister.as_deref().unwrap_or_else(|| from.name());
-    let base = match base {
-        Some(base) => {
-            workspace.repo.fetch_missing(&base, &[])?;
-            keep_signers(workspace, from, &base)?;
-            Some(base)
-        }
-        None => service::find_tracked_base(workspace, remote)?,
-    };
+    let (remote, base, is_told) = ask_base(workspace, from, branch)?;
+    if let Some(base) = base.as_ref().filter(|_| is_told) {
+        keep_signers(workspace, from, base)?;
+    }
     let source = LogSource {
-        remote: remote.to_owned(),
+        remote,
         shown: String::new(),
         reference: String::new(),
         tip: tip.commit,

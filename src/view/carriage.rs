@@ -24,6 +24,8 @@ pub struct PushAnswer {
     pub with_branch: bool,
     /// Commits that leave beside the branch: the log cites them, and the branch does not hold them.
     pub kept_commits: u64,
+    /// The same that stay here (`--no-keep`): what rests on them alone nobody elsewhere can verify.
+    pub withheld_commits: u64,
     /// Transitions that become public.
     pub transitions: u64,
     /// Bytes of their files, before compression.
@@ -45,6 +47,7 @@ impl PushAnswer {
             refs: Vec::new(),
             with_branch: plan.with_branch,
             kept_commits: plan.kept.commits.len() as u64,
+            withheld_commits: plan.withheld,
             transitions: contents.transitions,
             bytes: contents.bytes,
             exchanges: contents.exchanges,
@@ -115,6 +118,12 @@ impl Show for PushAnswer {
         }
         for name in &self.refs {
             page.line(&format!("  {name}"));
+        }
+        if self.withheld_commits > 0 {
+            page.line(&format!(
+                "  {} that the log cites and the branch does not hold: kept here, and what rests on them alone nobody elsewhere can verify; `cook push` without `--no-keep` sends them",
+                count_noun(self.withheld_commits, "commit")
+            ));
         }
         if self.pushed && !self.with_branch && self.kept_commits == 0 {
             page.line("  the log alone: the repository's `pre-push` hook was not run");

@@ -5,6 +5,7 @@
 
 mod accepting;
 mod again;
+mod beside;
 mod bodies;
 mod chance;
 mod contract;

@@ -124,8 +124,10 @@ const ROWS: [Row; 18] = [
             "a_named_commit_is_the_slice_s",
             "a_commit_beside_the_basis_is_not_asked_for",
             "a_commit_without_a_change_is_not_asked_for",
+            "a_test_that_waited_for_the_work_proves_it",
         ],
         &[
+            "a_test_that_a_merge_brought_is_nobody_s_proof",
             "what_a_merge_brings_in_is_somebody_elses",
             "text_that_the_slice_left_alone_proves_nothing",
             "what_a_slice_puts_back_whole_is_not_all_its_own",
@@ -225,8 +227,12 @@ const ROWS: [Row; 18] = [
     (
         14,
         "a test that is gone or renamed",
-        &["a_test_under_another_name_is_known_by_its_body"],
         &[
+            "a_test_under_another_name_is_known_by_its_body",
+            "a_short_name_that_several_tests_have_now_is_named_in_full",
+        ],
+        &[
+            "a_short_name_of_several_tests_does_not_answer",
             "a_test_that_no_gate_runs_any_more_is_not_another_one_of_its_name",
             "a_test_that_says_something_else_is_answered",
             "a_test_that_is_gone_reopens_its_slice_whatever_else_is_green",
@@ -296,6 +302,9 @@ const BESIDE: [(&str, &[&str]); 6] = [
             "two_proofs_that_meet_in_one_place_are_asked_about",
             "a_proof_does_not_move_onto_that_of_another_slice",
             "a_file_that_stood_beside_it_is_not_its_new_name",
+            "text_that_stood_below_the_work_did_not_replace_it",
+            "only_what_came_into_the_place_of_the_work_is_its_proof",
+            "a_symbol_with_another_one_in_its_place_did_not_move",
             "one_entry_proves_one_slice",
             "one_section_under_two_spellings_is_one_proof",
             "one_section_proves_one_slice",
@@ -368,9 +377,10 @@ const BESIDE: [(&str, &[&str]); 6] = [
     ),
 ];
 
-const SOURCES: [&str; 18] = [
+const SOURCES: [&str; 19] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
+    include_str!("beside.rs"),
     include_str!("bodies.rs"),
     include_str!("chance.rs"),
     include_str!("contract.rs"),

@@ -2,7 +2,8 @@
 
 use crate::from::{bare, make_clone, make_pushed};
 use crate::hostile::{Forger, UNTRUE, write_anew};
-use crate::job::{codes, record_judged, verdicts};
+use crate::job::{codes, make_finished, record_judged, verdicts};
+use crate::shapes::bring;
 use crate::support::reports::slice;
 use crate::support::{Repo, run_alone};
 use cook_core::model::{Basis, Event};
@@ -76,7 +77,8 @@ fn what_a_clone_lacks_is_fetched_and_a_forged_place_named() {
     }
 }
 
-/// Where no remote is named, nothing is fetched: what git could not be asked about is no proof.
+/// Where no remote is named, nothing is fetched: what git could not be asked about is no proof. A pull names
+/// one.
 #[test]
 fn what_was_not_asked_again_fails_where_it_is_strict() {
     let repo = make_pushed();
@@ -84,7 +86,15 @@ fn what_was_not_asked_again_fails_where_it_is_strict() {
         let clone = clone_work(&repo, how);
         clone.cook(&["pull"]).ok();
         let from = ["verify", "control-plane", "--strict", "--from", "origin"];
-        if how.iter().any(|option| option.starts_with("--filter")) {
+        let is_partial = how.iter().any(|option| option.starts_with("--filter"));
+        let is_shallow = how.contains(&"--depth");
+        // A pull brings what the log rests on.
+        if is_partial && !is_shallow {
+            let words = ["verify", "--rerun", "--strict", "--trust-repo"];
+            clone.cook(&words).ok();
+            continue;
+        }
+        if is_partial {
             let run = clone.cook(&["verify", "control-plane", "--strict"]);
             let is_told = [
                 "this clone is partial",
@@ -107,6 +117,27 @@ fn what_was_not_asked_again_fails_where_it_is_strict() {
             &format!("{how:?}"),
         );
         clone.cook(&from).ok();
+    }
+}
+
+/// What it takes to make a merge again is fetched too.
+#[test]
+fn what_was_merged_is_recognised_in_a_clone_without_its_files() {
+    for how in ["merge", "squash", "rebase"] {
+        let repo = make_pushed();
+        repo.git(&["checkout", "-q", "main"]);
+        repo.write("other.txt", "somebody else's\n");
+        repo.commit("Meanwhile", None);
+        bring(&repo, how);
+        repo.git(&["push", "-q", bare(&repo).to_str().unwrap(), "main"]);
+        // The branch went with it.
+        clone_work(&repo, &[]);
+        for filter in ["--filter=blob:none", "--filter=tree:0"] {
+            let clone = make_clone(&repo, &["-b", "main", filter]);
+            let words = ["verify", "--from", "origin", "--rerun", "--strict"];
+            let run = clone.cook(&[&words[..], &["--trust-repo"]].concat());
+            run.ok().says("is the");
+        }
     }
 }
 
@@ -287,4 +318,37 @@ fn who_may_sign_is_asked_of_the_remote_and_kept() {
     free.cook(&["verify", "slice", "a"])
         .ok()
         .says("whoever can push this ref: `refs/cook/log/work` of `origin`");
+}
+
+/// What a job rests on that was amended is brought by a pull, and missed where it was held back.
+#[test]
+fn commits_that_only_the_log_cites_come_with_a_pull() {
+    let amend = |options: &[&str]| {
+        let repo = make_finished();
+        let to = bare(&repo).to_str().unwrap().to_owned();
+        repo.git(&["init", "-q", "--bare", "-b", "main", &to]);
+        repo.git(&["remote", "add", "origin", &to]);
+        repo.git(&["commit", "-q", "--amend", "-m", "Said better"]);
+        repo.cook(&["next"]).ok();
+        repo.git(&["push", "-q", "origin", "main", "work"]);
+        let run = repo.cook(&[&["push", "origin", "--yes"], options].concat());
+        let clone = make_clone(&repo, &["-b", "work"]);
+        (repo, run, clone)
+    };
+    let words = ["verify", "--rerun", "--strict", "--trust-repo"];
+    let from = [&words[..], &["--from", "origin"]].concat();
+    let (_repo, run, clone) = amend(&[]);
+    run.ok().says("refs/cook/keep/work");
+    clone.cook(&["pull"]).ok();
+    clone.cook(&words).ok();
+    clone.cook(&from).ok();
+    let (_repo, run, clone) = amend(&["--no-keep"]);
+    run.ok().says("without `--no-keep` sends them");
+    clone
+        .cook(&from)
+        .exits(1)
+        .says("proof_not_reproducible")
+        .says("without `--no-keep` takes there");
+    clone.cook(&["pull"]).ok();
+    clone.cook(&words).exits(1).says("proof_not_reproducible");
 }

@@ -17,7 +17,7 @@ fn make_moved() -> Repo {
     })
 }
 
-fn bring(repo: &Repo, how: &str) {
+pub fn bring(repo: &Repo, how: &str) {
     match how {
         "merge" => drop(repo.git(&["merge", "-q", "--no-ff", "-m", "m", "work"])),
         "squash" => {

@@ -258,3 +258,23 @@ fn a_signature_that_would_not_count_is_not_made() {
     signing.push(&["--key", &one]).ok();
     signing.verify_in_clone().ok();
 }
+
+/// A clone that never saw the base asks the remote who may sign.
+#[test]
+fn a_key_that_is_not_listed_signs_nothing_where_the_base_is_not_here() {
+    let Some(signing) = Signing::new() else {
+        return;
+    };
+    let repo = &signing.repo;
+    repo.git(&["remote", "remove", "origin"]);
+    repo.git(&["branch", "-q", "-D", "main"]);
+    let at = bare(repo).to_str().unwrap().to_owned();
+    repo.git(&["remote", "add", "-t", "work", "origin", &at]);
+    let before = signing.number();
+    signing
+        .push(&["--key", &signing.key("other")])
+        .fails(4, "signer_not_listed");
+    assert_eq!(signing.number(), before, "nothing was recorded");
+    signing.push(&["--key", &signing.key("one")]).ok();
+    signing.verify_in_clone().ok();
+}

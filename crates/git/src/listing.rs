@@ -68,13 +68,19 @@ impl Repo {
     /// # Errors
     /// When git does not answer.
     pub fn only_merge_base(&self, one: &str, two: &str) -> Result<Option<String>, Failure> {
+        let mut bases = self.list_merge_bases(one, two)?;
+        Ok(bases.pop().filter(|_| bases.is_empty()))
+    }
+
+    /// The commits at which two branches went apart (full ids).
+    pub(crate) fn list_merge_bases(&self, one: &str, two: &str) -> Result<Vec<String>, Failure> {
         let call = Call::new(&["merge-base", "--all"]).env("GIT_NO_REPLACE_OBJECTS", "1");
         let told = self.program.ask(call.arg(one).arg(two))?;
-        let text = String::from_utf8_lossy(&told.stdout);
-        let bases: Vec<&str> = text.lines().collect();
-        match (told.code, &bases[..]) {
-            (Some(0), [only]) => Ok(Some((*only).to_owned())),
-            (Some(0 | 1), _) => Ok(None),
+        match told.code {
+            Some(0 | 1) => Ok(String::from_utf8_lossy(&told.stdout)
+                .lines()
+                .map(str::to_owned)
+                .collect()),
             _ => Err(refusal("merge-base".to_owned(), &told).into()),
         }
     }

@@ -70,8 +70,12 @@ impl Repo {
                 Some(common) if common != done => {}
                 _ => return Ok(false),
             }
-            for commit in [head, done, base].iter().filter(|_| is_partial) {
-                self.fetch_missing(commit, &[])?;
+            if is_partial {
+                let apart = self.list_merge_bases(base, done)?;
+                let apart = apart.iter().map(String::as_str);
+                for commit in [head, done, base].into_iter().chain(apart) {
+                    self.fetch_missing(commit, &[])?;
+                }
             }
             again.makes(self, base, done, &tree)
         };

@@ -38,6 +38,8 @@ pub struct Plan {
     pub with_branch: bool,
     /// Commits that leave beside the branch, below `refs/cook/keep/`.
     pub kept: Kept,
+    /// How many of those stay here.
+    pub withheld: u64,
     /// The ref that keeps them.
     pub(crate) keep: Option<String>,
     /// Where the log stands there.
@@ -64,6 +66,7 @@ impl Plan {
             updates: Vec::new(),
             with_branch: false,
             kept: Kept::default(),
+            withheld: 0,
             keep: None,
             from,
             to: to.to_owned(),
@@ -90,6 +93,7 @@ impl Plan {
         let keep = self.keep.take();
         self.updates
             .retain(|update| Some(&update.name) != keep.as_ref());
+        self.withheld = self.kept.commits.len() as u64;
         self.kept = Kept::default();
     }
 

@@ -1,9 +1,10 @@
 //! What became of a slice's work.
 
+use super::beside::Trail;
 use super::file::Text;
 use super::moved::Index;
-use super::outcome::{Comparison, Followed};
-use super::sought::{Sought, list_left};
+use super::outcome::Comparison;
+use super::sought::{Sought, list_left, list_runs_left};
 use crate::Repo;
 use crate::lines::{find_digest, is_telling};
 use cook_core::diagnostic::Failure;
@@ -165,13 +166,19 @@ impl<'a> Following<'a> {
             now: now.as_ref().zip(compared.as_ref()),
             here: OnceCell::new(),
         };
+        let trail = OnceCell::new();
         for (number, hunk) in file.hunks.iter().enumerate() {
+            let mut beside = Vec::new();
             let (outcome, lines) = match (&now, &compared) {
                 (None, _) => (TextOutcome::Gone, None),
                 (Some(_), Some(compared)) => {
-                    let Followed { outcome, now } =
-                        compared.find_outcome(hunk.span(), &hunk.was())?;
-                    (outcome, Some(now))
+                    let mut found = compared.find_outcome(hunk.span(), &hunk.was())?;
+                    if found.outcome == TextOutcome::Rewritten {
+                        let trail = self.recall_trail(&trail, (&file.path, path), then.as_ref())?;
+                        found = compared.find_outcome_on(hunk.span(), &hunk.was(), Some(trail))?;
+                    }
+                    beside = found.beside;
+                    (found.outcome, Some(found.now))
                 }
                 (Some(now), None) => by_digest(hunk, now),
             };
@@ -228,10 +235,26 @@ impl<'a> Following<'a> {
             }));
             // Where each of its lines is somewhere, nothing of it is lost.
             if !is_all {
-                pieces.push(piece);
+                pieces.extend(piece.leave_out(&beside));
             }
         }
         Ok(pieces)
+    }
+
+    fn recall_trail<'t>(
+        &self,
+        known: &'t OnceCell<Trail>,
+        names: (&str, &str),
+        then: Option<&Text>,
+    ) -> Result<&'t Trail, Failure> {
+        if let Some(trail) = known.get() {
+            return Ok(trail);
+        }
+        let trail = match then {
+            Some(then) => self.repo.find_trail(self.list_way()?, names, then)?,
+            None => Trail::default(),
+        };
+        Ok(known.get_or_init(|| trail))
     }
 
     /// The texts that stood in the file before the work.
@@ -273,6 +296,19 @@ impl<'a> Following<'a> {
 }
 
 impl Piece {
+    /// Without these lines of those that stand there now: one piece for each run of the others.
+    fn leave_out(self, lines: &[usize]) -> Vec<Self> {
+        let Some((path, now)) = self.now.clone().filter(|_| !lines.is_empty()) else {
+            return vec![self];
+        };
+        let lines = lines.iter().map(|at| *at..at + 1);
+        let runs = list_runs_left(&now, lines).into_iter().map(|run| Self {
+            now: Some((path.clone(), run)),
+            ..self.clone()
+        });
+        runs.collect()
+    }
+
     /// Where it stood, for a reader.
     fn name(&self) -> String {
         let (path, lines) = &self.then;

@@ -2,6 +2,7 @@
 //!
 //! Text is followed by its lines, never by commit ids: a history may be rewritten.
 
+mod beside;
 mod carry;
 mod file;
 mod follow;
@@ -11,6 +12,7 @@ mod lineage;
 mod moved;
 mod outcome;
 mod parts;
+mod place;
 mod rebound;
 mod sought;
 mod taken;

@@ -1,7 +1,9 @@
 //! What became of some lines between two texts.
 
-use super::file::{Text, overlap, squeeze_lines};
+use super::beside::Trail;
+use super::file::{Text, squeeze_lines};
 use super::moved::Index;
+use super::place::{image, is_new, list_touching, touches};
 use super::words::Words;
 use crate::RepoError;
 use crate::lines::{Hunk, hunks, is_telling};
@@ -37,11 +39,17 @@ pub struct Followed {
     pub outcome: TextOutcome,
     /// The lines in their place, from 0.
     pub now: Range<usize>,
+    /// Those of them that had stood beside the others.
+    pub(super) beside: Vec<usize>,
 }
 
 impl Followed {
     pub(super) fn new(outcome: TextOutcome, now: Range<usize>) -> Self {
-        Self { outcome, now }
+        Self {
+            outcome,
+            now,
+            beside: Vec::new(),
+        }
     }
 }
 
@@ -72,6 +80,19 @@ impl<'a> Comparison<'a> {
         &self,
         lines: Range<usize>,
         was: &Range<usize>,
+    ) -> Result<Followed, RepoError> {
+        self.find_outcome_on(lines, was, None)
+    }
+
+    /// The same where lines seem rewritten, by what came into their place on the way.
+    ///
+    /// # Errors
+    /// When the texts cannot be compared.
+    pub fn find_outcome_on(
+        &self,
+        lines: Range<usize>,
+        was: &Range<usize>,
+        trail: Option<&Trail>,
     ) -> Result<Followed, RepoError> {
         if lines.is_empty() {
             return self.find_outcome_of_removal(lines.start, was);
@@ -118,7 +139,16 @@ impl<'a> Comparison<'a> {
         if let Some(reshaped) = self.find_squeezed(&region, block) {
             return Ok(Followed::new(TextOutcome::Reshaped, reshaped));
         }
-        let replaced: Vec<usize> = touching.iter().flat_map(|hunk| hunk.new.clone()).collect();
+        let mut replaced: Vec<usize> = touching.iter().flat_map(|hunk| hunk.new.clone()).collect();
+        let mut beside = Vec::new();
+        if let Some(place) = trail.and_then(|trail| trail.find_place(&lines)) {
+            let is_there = |at: &usize| place.iter().any(|run| run.contains(at));
+            (replaced, beside) = replaced.into_iter().partition(is_there);
+            let left = replaced.iter().filter_map(|at| text.get(*at));
+            if !beside.is_empty() && !is_telling(&left.collect::<Vec<_>>()) {
+                replaced.clear();
+            }
+        }
         if replaced.is_empty() {
             let outcome = match was.is_empty() {
                 true => TextOutcome::Reverted,
@@ -135,7 +165,18 @@ impl<'a> Comparison<'a> {
                 return Ok(Followed::new(TextOutcome::Reverted, region));
             }
         }
-        Ok(Followed::new(TextOutcome::Rewritten, region))
+        let mut now = region;
+        let is_beside = |at: usize| beside.binary_search(&at).is_ok();
+        while !now.is_empty() && is_beside(now.start) {
+            now.start += 1;
+        }
+        while !now.is_empty() && is_beside(now.end - 1) {
+            now.end -= 1;
+        }
+        Ok(Followed {
+            beside,
+            ..Followed::new(TextOutcome::Rewritten, now)
+        })
     }
 
     /// Of these lines of the text at the basis, those whose words the work replaced all stand again: what a
@@ -239,42 +280,6 @@ impl<'a> Comparison<'a> {
         }
         Ok(known.get().map(Vec::as_slice).unwrap_or_default())
     }
-}
-
-/// The changes that touch these lines of the old text.
-fn list_touching<'h>(changes: &'h [Hunk], lines: &Range<usize>) -> &'h [Hunk] {
-    let first = changes.partition_point(|hunk| hunk.old.end <= lines.start);
-    let rest = changes.get(first..).unwrap_or_default();
-    let count = rest.partition_point(|hunk| overlap(&hunk.old, lines));
-    &rest[..count]
-}
-
-/// A change touches these lines of the old text.
-fn touches(changes: &[Hunk], lines: &Range<usize>) -> bool {
-    !list_touching(changes, lines).is_empty()
-}
-
-/// A change wrote this line of the new text.
-fn is_new(changes: &[Hunk], at: usize) -> bool {
-    let next = changes.partition_point(|hunk| hunk.new.end <= at);
-    changes.get(next).is_some_and(|hunk| hunk.new.contains(&at))
-}
-
-/// Where lines are that no change touched: what comes before them may have grown or shrunk.
-fn image(changes: &[Hunk], lines: &Range<usize>) -> Range<usize> {
-    let shifted = |at: usize, is_end: bool| {
-        let before = changes.partition_point(|hunk| match is_end {
-            true => hunk.old.end < at || hunk.old.end == at && !hunk.old.is_empty(),
-            false => hunk.old.end <= at,
-        });
-        // Between two changes the lines of both texts are the same.
-        match before.checked_sub(1).map(|last| &changes[last]) {
-            Some(last) => (at + last.new.end).saturating_sub(last.old.end),
-            None => at,
-        }
-    };
-    let start = shifted(lines.start, false);
-    start..shifted(lines.end, true).max(start)
 }
 
 /// A text without white space.

@@ -98,12 +98,17 @@ impl Following<'_> {
 
     /// The other file held the lines before they left theirs, on the way since the slice's head.
     fn has_stood_before(&self, path: &str, other: &str, lines: &[&[u8]]) -> Result<bool, Failure> {
+        self.repo
+            .has_stood_before(self.list_way()?, path, other, lines)
+    }
+
+    /// The commits since the slice's head, each after its parent.
+    pub(super) fn list_way(&self) -> Result<&[(String, String)], Failure> {
         if self.way.get().is_none() {
             let head = self.head.as_deref().unwrap_or(self.at);
             let _ = self.way.set(self.repo.list_way(head, self.at)?);
         }
-        let way = self.way.get().map_or(&[][..], Vec::as_slice);
-        self.repo.has_stood_before(way, path, other, lines)
+        Ok(self.way.get().map_or(&[][..], Vec::as_slice))
     }
 
     /// Files that changed since the slice's head, and their lines now.

@@ -42,11 +42,21 @@ pub(super) fn list_left<'r>(
     lines: &Range<usize>,
     runs: impl Iterator<Item = &'r Range<usize>>,
 ) -> Vec<usize> {
+    let left = list_runs_left(lines, runs.cloned());
+    left.into_iter().flatten().collect()
+}
+
+/// The same as runs.
+pub(super) fn list_runs_left(
+    lines: &Range<usize>,
+    runs: impl Iterator<Item = Range<usize>>,
+) -> Vec<Range<usize>> {
     let (mut at, mut left) = (lines.start, Vec::new());
     for run in runs {
-        left.extend(at..run.start);
+        left.push(at..run.start);
         at = at.max(run.end);
     }
-    left.extend(at..lines.end);
+    left.push(at..lines.end);
+    left.retain(|run| !run.is_empty());
     left
 }

@@ -11,6 +11,7 @@ use crate::model::{
     Basis, Conclude, Decision, Evidence, EvidenceRecord, Reground, Rest, SliceStatus, Submission,
     Survival,
 };
+use std::collections::BTreeSet;
 
 /// Reopens done slices whose work or proof is gone, and plans again what was cancelled as there already
 /// and is not shown any more. Where it was rewritten, what goes on from there
@@ -122,6 +123,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
     let mut evidence = slice.evidence.clone();
     let mut has_text = false;
     let mut red_runs = 0;
+    let mut offered = BTreeSet::new();
     for entry in &mut evidence {
         let criterion = match &*entry {
             Evidence::Record(record) => record.criterion.clone(),
@@ -176,6 +178,11 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                     (None, _) if record.anchor.starts_with("entry:") => &record.anchor,
                     (None, Basis::Test) => "test:NAME",
                     (None, _) => "PATH:LINE",
+                };
+                // One place serves one criterion.
+                let near = match offered.insert(near.to_owned()) || answer.now.is_none() {
+                    true => near,
+                    false => "PATH:LINE",
                 };
                 lost.owed.push(Owed {
                     finding: Finding::new(Code::EvidenceChanged, describe(&question, answer))
