@@ -58,11 +58,11 @@ does_its_work() {
 
 touches_nothing_else() {
   [[ "$(list_kept)" == "$kept" && -z "$(clean git status --porcelain | grep -v made.txt)" ]] || { diff <(echo "$kept") <(list_kept); clean git status --porcelain; return 1; }
-  # Some refuse a call themselves before a shell sees it.
+  # Some refuse a call themselves before a shell sees it, and some repeat the command in what they answer.
   node -e '
     const acted = JSON.parse(process.argv[1]);
     const code = /\[(user_only|inside_role)\]|denied/;
-    const open = acted.slice(1).filter(([what, said]) => !said || said.includes(`open: ${what}`) || (/user-only/.test(what) && !code.test(said)));
+    const open = acted.slice(1).filter(([what, said]) => !said || said.replaceAll(`echo \x27open: ${what}\x27`, "").includes(`open: ${what}`) || (/user-only/.test(what) && !code.test(said)));
     open.forEach(([what, said]) => console.log(`${what}: ${said}`));
     process.exit(acted.length === 6 && open.length === 0 ? 0 : 1);
   ' "$acted" || return 1

@@ -160,6 +160,41 @@ fn a_squash_with_somebody_elses_work_is_not_the_slices() {
     assert_ne!((run.code, &*job.status("a")), (0, "done"), "{}", run.out);
 }
 
+/// The slice is done; what another one wrote on top of it is squashed into a commit with its trailer, and it is
+/// taken up again there.
+#[test]
+fn what_another_slice_put_on_top_is_not_its_own_when_it_is_squashed_with_it() {
+    for at_once in [true, false] {
+        let job = Job::with_done();
+        job.select("b");
+        job.repo
+            .write_commit_for("b", "other.txt", "slice b wrote this text\n");
+        job.report().ok();
+        job.git(&["reset", "-q", "--soft", "HEAD~2"]);
+        let squashed = job.repo.commit("All of it", Some("a"));
+        if !at_once {
+            job.reground(json!({})).ok();
+            let later = job.repo.implementer_report(Some("the other one is due"));
+            job.repo.record("implementer", later).ok();
+        }
+        assert_eq!(job.status("a"), "done");
+        // It is to be looked at again, and is reported where it stands.
+        let reopen = json!([{"slice_id": "a", "why": "to be looked at", "at": squashed}]);
+        job.reground(json!({"reopen": reopen, "select": "a"})).ok();
+        job.judge();
+        job.accept(&[proof("a", "a works", "other.txt:1", "observed")])
+            .exits(4)
+            .says("evidence_unrelated");
+        job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+            .ok();
+        // Given anew neither.
+        let again = json!([proof("a", "a works", "other.txt:1", "observed")]);
+        job.reground(json!({"select": "b", "evidence": again}))
+            .exits(4)
+            .says("evidence_unrelated");
+    }
+}
+
 /// The basis of the slice is committed anew as if the slice had written it.
 #[test]
 fn what_stood_at_a_basis_that_was_committed_anew_is_nobody_s_proof() {

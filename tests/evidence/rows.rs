@@ -29,6 +29,7 @@ const ROWS: [Row; 18] = [
         ],
         &[
             "a_squash_with_somebody_elses_work_is_not_the_slices",
+            "what_another_slice_put_on_top_is_not_its_own_when_it_is_squashed_with_it",
             "an_amend_with_another_text_is_answered",
             "what_stood_at_a_basis_that_was_committed_anew_is_nobody_s_proof",
             "what_came_after_a_report_is_nobody_s_when_it_is_committed_anew",

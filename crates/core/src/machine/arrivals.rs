@@ -2,7 +2,7 @@
 //! written anew later shows no more whose it was.
 
 use super::work::Work;
-use crate::model::{ActiveStatus, Arrival, Event, Role};
+use crate::model::{ActiveStatus, Event, Role};
 
 /// Writes down what came after the slice's commit was reported, or between the last transition and
 /// the start of its implementer's session. At other times it may be the implementer's.
@@ -22,14 +22,7 @@ pub(super) fn note_arrivals(work: &mut Work, event: &Event) {
     } else {
         return;
     };
-    let (Some(after), Some(upto)) = (after, upto) else {
-        return;
-    };
-    let arrival = Arrival { after, upto };
-    if let Some(ledger) = work.next.ledger.slices.get_mut(id)
-        && arrival.after != arrival.upto
-        && !ledger.arrivals.contains(&arrival)
-    {
-        ledger.arrivals.push(arrival);
+    if let (Some(after), Some(ledger)) = (after, work.next.ledger.slices.get_mut(id)) {
+        ledger.note_arrival(after, upto);
     }
 }

@@ -190,6 +190,21 @@ impl SliceLedger {
         let no = self.sent_back.as_ref().filter(|review| review.rejects());
         no.filter(|no| self.last_head.as_ref() != Some(&no.commit))
     }
+
+    /// Notes what came while nobody worked on it, once; of very many the newest.
+    pub fn note_arrival(&mut self, after: String, upto: Option<String>) {
+        /// Each time the history is rewritten there is one more.
+        const MOST: usize = 100;
+        let Some(upto) = upto.filter(|upto| *upto != after) else {
+            return;
+        };
+        let arrival = Arrival { after, upto };
+        if !self.arrivals.contains(&arrival) {
+            self.arrivals.push(arrival);
+        }
+        let more = self.arrivals.len().saturating_sub(MOST);
+        self.arrivals.drain(..more);
+    }
 }
 
 /// The work of a done slice; the record of its acceptance says line by line what it is.

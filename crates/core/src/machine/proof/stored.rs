@@ -297,10 +297,14 @@ fn survive(
     Ok(())
 }
 
-/// The history was rewritten, and HEAD holds the work.
+/// The history was rewritten, and HEAD holds the work. What others had put on top of it stays theirs,
+/// whoever committed it anew.
 fn rebind(work: &mut Work, id: &str, head: &str) {
-    if let Some(accepted) = &mut work.ledger(id).accepted {
-        accepted.head = head.to_owned();
+    let upto = work.before.ledger.head_seen.clone();
+    let ledger = work.ledger(id);
+    if let Some(accepted) = &mut ledger.accepted {
+        let after = std::mem::replace(&mut accepted.head, head.to_owned());
+        ledger.note_arrival(after, upto);
     }
     let what = format!(
         "its commit is not on HEAD any more, and its work is, at {}",
