@@ -149,7 +149,7 @@ export function answer(asked) {
     case "keep":
     case "recall": {
       const shown = turns.map(([, text]) => text).join("\n");
-      return { text: `known: ${WORDS.filter((word) => shown.includes(word)).join(" ")}` };
+      return { text: `known: ${WORDS.filter((word) => new RegExp(`\\b${word}\\b`).test(shown)).join(" ")}` };
     }
     case "number":
       return answerInSchema(more, all);
