@@ -119,7 +119,8 @@ impl Repo {
                 None => self.tree_entry(commit, names.0)?,
                 entry => entry,
             };
-            if entry == last && !texts.is_empty() {
+            // It may have been called otherwise for a while.
+            if entry.is_none() || entry == last {
                 continue;
             }
             let text = self.read_text(entry.as_ref())?.unwrap_or_default();
