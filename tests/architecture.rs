@@ -65,6 +65,7 @@ const TEXTS: Order = Order {
         "lex",
         "lines",
         "suite",
+        "shipped",
         "integrity",
         "mutant",
         "fault",

@@ -5,7 +5,7 @@ use super::driver::Driver;
 use super::event::{Observer, RunEvent};
 use super::operator::Opening;
 use super::outcome::{Ended, Step};
-use super::preflight::{cast, require_agents};
+use super::preflight::{cast_roles, require_agents};
 use super::sandbox::Keeping;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
@@ -36,7 +36,7 @@ pub fn first_agent(
     role: Role,
     only: Option<&str>,
 ) -> Result<RoleAgent, Failure> {
-    let all = cast(workspace, workspace.config()?, only)?;
+    let all = cast_roles(workspace, workspace.config()?, only, &[role])?;
     let first = all.get(&role).and_then(|agents| agents.first()).cloned();
     let mut one: RoleAssignment = first.map(|agent| (role, vec![agent])).into_iter().collect();
     require_agents(workspace, &mut one)?;

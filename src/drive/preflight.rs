@@ -31,9 +31,19 @@ pub(super) fn cast(
     config: &Config,
     only: Option<&str>,
 ) -> Result<RoleAssignment, Failure> {
+    cast_roles(workspace, config, only, &PLAYED)
+}
+
+/// The same of some roles.
+pub(super) fn cast_roles(
+    workspace: &Workspace,
+    config: &Config,
+    only: Option<&str>,
+    roles: &[Role],
+) -> Result<RoleAssignment, Failure> {
     let default = config.roles.get("default").cloned().unwrap_or_default();
     let mut cast = RoleAssignment::new();
-    for role in PLAYED {
+    for &role in roles {
         let own = config.roles.get(role.short()).cloned().unwrap_or_default();
         let first = only
             .map(str::to_owned)
@@ -202,7 +212,7 @@ pub(super) fn require_calibrated(
             let known = find_known(workspace, *role, name, model)?;
             let caught = known.map(|known| (known, known.record.caught.rate().unwrap_or(0.0)));
             let refusal = match caught {
-                Some((_, rate)) if rate >= least => continue,
+                Some((known, rate)) if rate >= least && known.tells_apart() => continue,
                 Some((known, _)) => {
                     let what = format!(
                         "the {role} would be {who}, which {}; `[rules] min_catch_rate` asks for {least}",

@@ -4,7 +4,7 @@
 //! last line that is torn counts as none.
 
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure};
+use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::digest;
 use cook_core::model::Role;
 use cook_core::prompt;
@@ -132,6 +132,11 @@ impl Kept {
         }
         let mut file = disk::open_to_append(&path).map_err(|error| fail(&error))?;
         let mut lines = Vec::new();
+        let last = disk::read_tail(&mut file, 1).map_err(|error| fail(&error))?;
+        if !last.is_empty() && last != b"\n" {
+            // A line that was torn ends here, so that it takes no other along.
+            lines.push(String::new());
+        }
         if self.answers.is_empty() {
             lines.push(serde_json::to_string(&self.identity).map_err(|error| fail(&error))?);
         }
@@ -168,7 +173,8 @@ impl Kept {
         let held = disk::hold_directory(&dir, Duration::ZERO);
         let held = held.map_err(|error| unwritable(&dir, &error))?;
         held.ok_or_else(|| {
-            Failure::state(Code::LeaseHeld, "another `cook calibrate` is at work here")
+            let what = "another `cook calibrate` is at work here";
+            Failure::new(FailureKind::Held, Code::LeaseHeld, what)
                 .replace_hints(["wait until it ends; what it measured counts here too"])
         })
     }
@@ -180,10 +186,12 @@ fn place(workspace: &Workspace) -> Result<PathBuf, Failure> {
 
 /// What a file holds; none where its first line does not say whose answers they are.
 fn read(path: &Path) -> Result<Option<Kept>, Failure> {
-    let text = disk::read_text(path, LIMIT, Links::Refuse);
-    let Some(text) = text.map_err(|error| unreadable(path, &error))? else {
+    let bytes = disk::read(path, LIMIT, Links::Refuse);
+    let Some(bytes) = bytes.map_err(|error| unreadable(path, &error))? else {
         return Ok(None);
     };
+    // A line that is damaged counts as none, as one that is torn does.
+    let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     let identity = lines
         .next()
@@ -198,7 +206,11 @@ fn read(path: &Path) -> Result<Option<Kept>, Failure> {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     let what = format!("`{}`: {error}", path.display());
-    Failure::state(Code::DocumentUnreadable, what)
+    let hint = format!(
+        "remove `{}`, then measure that judge again with `cook calibrate`",
+        path.display()
+    );
+    Failure::state(Code::DocumentUnreadable, what).replace_hints([hint])
 }
 
 fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Failure {

@@ -21,8 +21,8 @@ pub(crate) use facts::read_settings_at;
 pub(crate) use losses::list_lost_tests;
 pub(crate) use missing::{Red, list_dropped, list_missing_in_worktree, missing};
 pub(crate) use planted::{
-    Field, Green, Planted, Reverted, Survivor, plant_defects, read_files_before, sources, texts,
-    why_not,
+    Field, Green, Planted, Reverted, Survivor, list_unread, plant_defects, read_files_before,
+    sources, tell_unread, texts, why_not,
 };
 pub(crate) use rerun::{Claim, Needs, Reran};
 pub use world::World;

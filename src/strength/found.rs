@@ -24,5 +24,7 @@ pub(crate) struct Measured {
     pub base: Base,
     /// Why there is nothing to plant in, where that is so.
     pub not_applicable: Option<String>,
+    /// Code that changed and that nobody could read, in words.
+    pub unread: Option<String>,
     pub planted: Planted,
 }

@@ -3,7 +3,7 @@
 use super::found::{Ask, Measured};
 use super::span::{self, Span};
 use crate::check::{Tell, deciding, require_green};
-use crate::measure::{Field, Planted, plant_defects, texts, why_not};
+use crate::measure::{Field, Planted, list_unread, plant_defects, tell_unread, texts, why_not};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, count_noun};
 use cook_git::MAX_EDITS;
@@ -37,9 +37,11 @@ pub(crate) fn measure(
         let what = "what is not committed was not looked at";
         checked.push(what.to_owned());
     }
-    let not_applicable = why_not(&texts(&edits, &commands));
+    let why = why_not(&texts(&edits, &commands));
+    let unread = tell_unread(&list_unread(&edits, &commands));
     let mut planted = Planted::default();
-    if not_applicable.is_none() {
+    let not_applicable = why.clone().filter(|_| unread.is_none());
+    if why.is_none() {
         let (mut greens, looked_at) =
             require_green(workspace, (&head, &base), (proposed, &own), tell)?;
         checked.extend(looked_at);
@@ -64,6 +66,7 @@ pub(crate) fn measure(
         head,
         base,
         not_applicable,
+        unread,
         planted,
     })
 }

@@ -84,6 +84,8 @@ impl StrengthAnswer {
             let what = "no gate notices when the whole change is taken back";
             findings.push(Finding::new(Code::ProvesNothing, what));
         }
+        let unread = measured.unread.into_iter();
+        findings.extend(unread.map(|what| Finding::new(Code::StrengthUnknown, what)));
         Self {
             strength: measured.planted.tally.strength(),
             not_applicable: measured.not_applicable,
@@ -107,11 +109,15 @@ impl StrengthAnswer {
 
     /// Below the share that was asked for.
     fn is_below(&self) -> bool {
-        self.minimum
-            .is_some_and(|minimum| match (self.strength, self.reverted) {
-                (Some(strength), _) => strength < minimum,
-                (None, reverted) => reverted == Reverted::Unnoticed,
-            })
+        let is_unread = self
+            .findings
+            .iter()
+            .any(|it| it.code == Code::StrengthUnknown);
+        self.minimum.is_some_and(|minimum| match self.strength {
+            Some(strength) => strength < minimum || is_unread,
+            // What is not known is not enough.
+            None => self.not_applicable.is_none(),
+        })
     }
 
     fn verdict(&self, page: &mut Page) {

@@ -304,6 +304,55 @@ fn a_gate_that_looks_at_the_text_notices_nothing() {
     }
 }
 
+/// What nobody could read, and what stands where documents or tests do, is code all the same.
+#[test]
+fn code_that_looks_like_something_else_is_not_passed_over() {
+    let program = Program::of(5);
+    let code = program.code.as_bytes();
+    let large = [code, &b"# a line of a comment\n".repeat(60_000)].concat();
+    let latin = [code, b"# caf\xe9\n"].concat();
+    for (path, text, pages, unknown) in [
+        ("band.sh", &latin[..], 0, true),
+        ("band.sh", &large[..], 0, true),
+        ("band.sh", code, 3_005, true),
+        ("band.sh", code, 310, false),
+        ("docs/band.sh", code, 0, false),
+        ("e2e/band.sh", code, 0, false),
+        ("band_test.sh", code, 0, false),
+    ] {
+        let repo = make_planned("[rules]\nstrength = \"require\"\n[strength]\nmutants = 4\n");
+        for page in 0..pages {
+            repo.write(&format!("aaa/{page}.md"), "a page\n");
+        }
+        repo.write(path, text);
+        repo.write("tests.sh", program.hollow.replace("band.sh", path));
+        repo.commit("Name bands", Some("band"));
+        let report = repo.implementer_report(None);
+        let said = repo.record("implementer", report).ok().err;
+        assert_eq!(
+            said.contains("[strength_unknown]"),
+            unknown,
+            "{path}: {said}"
+        );
+        repo.record("reviewer", repo.reviewer_report(None)).ok();
+        repo.record("auditor", repo.auditor_report()).ok();
+        let accepting = accepting(&repo).replace("band.sh:7", &format!("{path}:7"));
+        let accepting = match text.len() == code.len() {
+            true => accepting,
+            false => accepting.replace(&format!("{path}:7"), &format!("entry:{path}")),
+        };
+        repo.record("regrounder", accepting)
+            .expect_refused("review_negative");
+        let below = ["strength", "band", "--minimum", "0.5"];
+        let run = repo.cook(&below).exits(1);
+        assert_eq!(
+            (run.out + &run.err).contains("strength_unknown"),
+            unknown,
+            "{path}"
+        );
+    }
+}
+
 /// A gate's command may name what ships.
 #[test]
 fn code_that_a_gate_names_is_not_passed_over_in_silence() {

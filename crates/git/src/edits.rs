@@ -4,9 +4,11 @@ use super::{Change, ChangeKind, Entry, Repo};
 use cook_core::diagnostic::Failure;
 
 /// Files whose texts are read.
-pub const MAX_EDITS: usize = 300;
+pub const MAX_EDITS: usize = 3_000;
 /// Bytes of a text that is looked at; larger files are only named.
-const MAX_TEXT: usize = 1024 * 1024;
+pub const MAX_TEXT: usize = 1024 * 1024;
+/// Bytes of all of them.
+const MAX_TEXTS: usize = 64 << 20;
 
 /// A file that differs between two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,14 +22,15 @@ pub struct Edit {
 
 impl Repo {
     /// The texts of what differs between two commits (full ids), sorted by path. Beyond the
-    /// first [`MAX_EDITS`] the paths alone.
+    /// first [`MAX_EDITS`], and 64 MiB of text, the paths alone.
     ///
     /// # Errors
     /// When the repository cannot be read.
     pub fn edits(&self, from: &str, to: &str) -> Result<Vec<Edit>, Failure> {
         let mut edits = Vec::new();
+        let mut bytes = 0;
         for change in self.changes(Some(from), to)? {
-            let texts = if edits.len() < MAX_EDITS {
+            let texts = if edits.len() < MAX_EDITS && bytes < MAX_TEXTS {
                 let before = match change.kind {
                     ChangeKind::Added => Some(None),
                     _ => self.text(from, &change.path)?,
@@ -36,6 +39,8 @@ impl Repo {
                     ChangeKind::Deleted => Some(None),
                     _ => self.text(to, &change.path)?,
                 };
+                let texts = [&before, &after].into_iter().flatten().flatten();
+                bytes += texts.map(String::len).sum::<usize>();
                 before.zip(after)
             } else {
                 None

@@ -41,7 +41,7 @@ mod trailers;
 
 pub use attributes::is_set;
 pub use baseline::{Baseline, Difference, Ignored};
-pub use edits::{Edit, MAX_EDITS};
+pub use edits::{Edit, MAX_EDITS, MAX_TEXT};
 pub use error::RepoError;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};
 pub use identity::Identity;

@@ -12,6 +12,7 @@ mod lex;
 mod lines;
 mod mutant;
 mod report;
+mod shipped;
 mod suite;
 
 pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
@@ -23,6 +24,7 @@ pub use mutant::{
     Mutant, Operator, Planting, Subject, plant, subject, with_comment, without_change,
 };
 pub use report::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
+pub use shipped::{classify_texts, is_in_tests};
 
 /// How many tests a text holds.
 pub fn count_tests(path: &str, text: &str) -> usize {

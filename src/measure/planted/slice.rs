@@ -1,5 +1,6 @@
 //! The strength of a slice's gates, once all of them are green at its commit.
 
+use super::before::{list_unread, tell_unread};
 use super::found::{Field, Green, Planted, Reverted};
 use super::trial::{plant_defects, texts, why_not};
 use crate::measure::deciding::deciding;
@@ -44,6 +45,12 @@ impl World<'_> {
         let texts = texts(&edits, &commands);
         note.untried = list_untried(&texts);
         note.not_applicable = why_not(&texts);
+        // The rest may be noticed: it says nothing of what nobody read.
+        if let Some(why) = tell_unread(&list_unread(&edits, &commands)) {
+            note.not_applicable = None;
+            note.problem = Some(why);
+            return Ok(Some(note));
+        }
         if note.not_applicable.is_some() && note.untried.is_empty() {
             return Ok(Some(note));
         }

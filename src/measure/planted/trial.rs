@@ -1,14 +1,13 @@
 //! Takes the whole change back, then plants one defect after another.
 
-use super::before::{read_files_before, sources};
+use super::before::{find_class, read_files_before, sources};
 use super::found::{Field, Green, Planted, Reverted, Survivor};
 use super::tried::{Tried, try_files};
 use cook_core::diagnostic::{Failure, count_noun, list_with_verb};
 use cook_git::Edit;
 use cook_store::receipt::TakenBack;
 use cook_strength::{
-    Class, Edited, Language, Outcome, Planting, Subject, Tally, classify, plant, subject,
-    with_comment,
+    Class, Edited, Language, Outcome, Planting, Subject, Tally, plant, subject, with_comment,
 };
 use std::time::{Duration, Instant};
 
@@ -53,7 +52,7 @@ pub(crate) fn texts<'e>(edits: &'e [Edit], commands: &[String]) -> Vec<Edited<'e
             let (before, after) = edit.texts.as_ref()?;
             Some(Edited {
                 path: &edit.change.path,
-                class: classify(&edit.change.path, commands),
+                class: find_class(edit, commands),
                 before: before.as_deref(),
                 after: after.as_deref(),
             })
