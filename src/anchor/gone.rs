@@ -2,10 +2,11 @@
 
 use super::answer::{NO_COMMIT, answer};
 use super::sources::{Sources, Text};
+use super::text::join;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
 use cook_core::model::{Own, OwnFile, Verdict};
-use cook_git::{ChangeKind, stands_reshaped};
+use cook_git::{ChangeKind, stands_by_words, stands_reshaped};
 use std::collections::BTreeSet;
 
 /// New files in which a line of one that is gone is looked for.
@@ -31,13 +32,17 @@ impl Sources<'_> {
             None => is_there,
             Some(line) => {
                 let mut stands = false;
+                let around = match own.as_deref() {
+                    Some(own) => self.text_around(own, path, line)?,
+                    None => None,
+                };
                 let block = match own.as_deref() {
                     Some(own) => self.block_of(own, path, line)?,
                     None => None,
                 };
                 // The file is gone, and git does not see where it went.
                 let block = match (block, own.as_deref()) {
-                    (None, Some(own)) if !is_there => self.text_around(own, path, line)?,
+                    (None, Some(_)) if !is_there => around.clone(),
                     (block, _) => block,
                 };
                 for here in self.names_now(question, own.as_deref(), path, head)? {
@@ -47,6 +52,9 @@ impl Sources<'_> {
                             let block = block.as_ref();
                             stands |=
                                 block.is_some_and(|(block, at)| stands_reshaped(lines, block, *at));
+                            if let (false, Some((was, at))) = (stands || here == path, &around) {
+                                stands = stands_in_words(was, *at, lines)?;
+                            }
                         }
                         Text::Gone => {}
                         Text::No(why) if here == path => {
@@ -178,5 +186,13 @@ impl Sources<'_> {
             let at = removed.iter().position(|was| was.trim() == line)?;
             Some((removed.to_vec(), at))
         }))
+    }
+}
+
+/// The words of this line (from 0) stand again, however its file was wrapped meanwhile.
+fn stands_in_words(was: &[String], at: usize, now: &[String]) -> Result<bool, Failure> {
+    match (join(was), join(now)) {
+        (Some(was), Some(now)) => Ok(stands_by_words(&was, at, &now)?),
+        _ => Ok(false),
     }
 }

@@ -159,6 +159,35 @@ fn a_line_that_is_back_in_a_new_file_is_lost() {
     job.is_reopened();
 }
 
+/// The same where the new file is wrapped otherwise: the line is a part of one.
+#[test]
+fn a_line_that_is_back_as_a_part_of_one_in_a_new_file_is_lost() {
+    let halves = |line: &str| format!("{line} begins here\nand {line} ends there\n");
+    let wrapped: String = library().iter().map(|line| halves(line)).collect();
+    let joined = wrapped.replace("here\n", "here ");
+    for (text, is_back) in [
+        (joined.clone(), true),
+        (
+            joined.replace("line 5 of the library begins here ", ""),
+            false,
+        ),
+    ] {
+        let job = Job::begin_with(&["a works"], &[("wrapped.txt", &wrapped)]);
+        let work = wrapped.replace("line 5 of the library begins here\n", "");
+        job.repo.write_commit_for("a", "wrapped.txt", &work);
+        job.judge();
+        let gone = "gone:wrapped.txt#line 5 of the library begins here";
+        job.accept(&[proof("a", "a works", gone, "observed")]).ok();
+        job.git(&["rm", "-q", "wrapped.txt"]);
+        job.repo.write("joined.txt", text);
+        job.repo.commit("Write it anew", None);
+        match is_back {
+            true => job.is_reopened(),
+            false => drop(job.stands()),
+        }
+    }
+}
+
 /// A file that was no text on the way counts as a whole: what stood in it before is nobody's work.
 #[test]
 fn what_a_slice_puts_back_whole_is_not_all_its_own() {

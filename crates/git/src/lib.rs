@@ -53,6 +53,7 @@ pub use merged::{MergedAs, MergedFrom};
 pub use moves::{MAX_MADE, MadeCommit};
 pub use own::{
     Comparison, Followed, Following, Found, Piece, Text, find_moved, is_prose, may_move,
+    stands_by_words,
 };
 pub use parked::{PARKED_REFS, Unparked};
 pub use refs::RESCUED_REFS;

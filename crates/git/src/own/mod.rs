@@ -24,3 +24,4 @@ pub use file::Text;
 pub use follow::{Following, Piece};
 pub use moved::{Found, find_moved, is_prose, may_move};
 pub use outcome::{Comparison, Followed};
+pub use words::stands_by_words;

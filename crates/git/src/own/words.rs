@@ -1,6 +1,7 @@
 //! Two texts by their words: what a formatter joins and wraps stays told apart.
 
 use super::file::Text;
+use super::place::list_touching;
 use crate::RepoError;
 use crate::lines::{Hunk, hunks};
 use std::ops::Range;
@@ -39,5 +40,34 @@ impl Words {
     /// Where another text has other words.
     pub(super) fn compare(&self, other: &Self) -> Result<Vec<Hunk>, RepoError> {
         hunks(&self.text, &other.text)
+    }
+}
+
+/// Every word of this line (from 0) of a text stands in another one, among the words that stood around it.
+///
+/// # Errors
+/// When the texts cannot be compared.
+pub fn stands_by_words(was: &Text, line: usize, now: &Text) -> Result<bool, RepoError> {
+    let words = Words::of(was);
+    let of_line = words.find_line(line);
+    let changes = words.compare(&Words::of(now))?;
+    Ok(!of_line.is_empty() && list_touching(&changes, &of_line).is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_stands_where_it_was_joined_to_the_next_one() {
+        let stands = |now: &str| {
+            let [was, now] = ["head\nthe first half\nthe second one\ntail\n", now]
+                .map(|text| Text::of(text.into()).unwrap());
+            stands_by_words(&was, 1, &now).unwrap()
+        };
+        assert!(stands("head\nthe first half the second one\ntail\n"));
+        assert!(!stands("head\nthe second one\ntail\n"));
+        assert!(!stands("head\nthe other half the second one\ntail\n"));
+        assert!(!stands(""));
     }
 }
