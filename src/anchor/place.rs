@@ -243,7 +243,7 @@ impl Sources<'_> {
             return Ok(Some(found));
         };
         let way = self.repo.list_way(commit, head)?;
-        let trail = self.repo.find_trail(&way, names, &old)?;
+        let trail = self.repo.find_trail(&way, names, &old);
         Ok(Some(compared.find_outcome_on(lines, &was, Some(&trail))?))
     }
 }

@@ -3,68 +3,212 @@
 
 use super::file::Text;
 use super::place::{image, list_touching};
+use crate::Repo;
 use crate::lines::{Hunk, find_lines, hunks, split_lines};
-use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
-use std::cell::OnceCell;
+use cook_core::model::TreeEntry;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
-/// Texts of one file that are compared, and their bytes.
-const MAX_TEXTS: usize = 200;
+/// Comparisons of two texts of a file, and the bytes of all its texts; after that nothing is known.
+const MAX_COMPARED: usize = 400;
 const MAX_BYTES: usize = 64 << 20;
+/// Places of the way at which lines are looked for that do not stand at its beginning.
+const PROBES: usize = 16;
 
-/// A file's texts on the way from one commit to another, oldest first, and what changed each into the
-/// next. White space within lines does not count.
-#[derive(Debug, Default)]
-pub struct Trail {
-    /// The text whose lines are followed.
-    then: Vec<u8>,
-    texts: Vec<Vec<u8>>,
-    changes: Vec<Vec<Hunk>>,
-    /// The first text that holds the lines that were looked for first, where the way does not begin with `then`.
-    first: OnceCell<Option<usize>>,
+/// A file on the way from one commit to another. Few of its texts are read: where lines went is found by
+/// halving the way.
+pub struct Trail<'a> {
+    read: Box<dyn Fn(usize) -> Result<Option<TreeEntry>, Failure> + 'a>,
+    read_text: Box<dyn Fn(&TreeEntry) -> Result<Option<Text>, Failure> + 'a>,
+    /// Commits of the way.
+    length: usize,
+    /// The text whose lines are followed, without white space in its lines.
+    then: Rc<Vec<u8>>,
+    entries: RefCell<HashMap<usize, Option<TreeEntry>>>,
+    texts: RefCell<HashMap<String, Rc<Vec<u8>>>>,
+    bytes: Cell<usize>,
+    compared: RefCell<HashMap<(String, String), Rc<Vec<Hunk>>>>,
+    /// Where the lines that were looked for first stand, when that is not the beginning.
+    probed: OnceCell<Option<usize>>,
 }
 
-impl Trail {
-    fn new(then: &Text, texts: Vec<Vec<u8>>) -> Result<Self, RepoError> {
-        let pairs = texts.windows(2);
-        let changes = pairs.map(|pair| hunks(&pair[0], &pair[1]));
-        Ok(Self {
-            then: then.squeeze_all(),
-            changes: changes.collect::<Result<_, _>>()?,
-            texts,
-            first: OnceCell::new(),
-        })
+/// Where lines stand: which commit of the way, and the lines.
+type Stand = (usize, Vec<Range<usize>>);
+
+impl<'a> Trail<'a> {
+    fn new(
+        then: &Text,
+        length: usize,
+        read: Box<dyn Fn(usize) -> Result<Option<TreeEntry>, Failure> + 'a>,
+        read_text: Box<dyn Fn(&TreeEntry) -> Result<Option<Text>, Failure> + 'a>,
+    ) -> Self {
+        Self {
+            read,
+            read_text,
+            length,
+            then: Rc::new(then.squeeze_all()),
+            entries: RefCell::default(),
+            texts: RefCell::default(),
+            bytes: Cell::new(0),
+            compared: RefCell::default(),
+            probed: OnceCell::new(),
+        }
     }
 
     /// The lines (from 0) of the last text that came into the place of these, in order, with those that
     /// stayed; none where that is not known.
-    pub(super) fn find_place(&self, lines: &Range<usize>) -> Option<Vec<Range<usize>>> {
-        let (first, start) = self.find_start(lines)?;
-        let mut place = vec![start];
-        for changes in &self.changes[first..] {
-            let led = place.iter().flat_map(|run| lead(changes, run));
-            place = unite(led.collect());
+    pub(super) fn find_place(
+        &self,
+        lines: &Range<usize>,
+    ) -> Result<Option<Vec<Range<usize>>>, Failure> {
+        let Some((mut at, mut place)) = self.find_start(lines)? else {
+            return Ok(None);
+        };
+        let last = self.length - 1;
+        while at < last && !place.is_empty() {
+            let Some((stood, moved)) = self.find_last(at, &place)? else {
+                return Ok(None);
+            };
+            place = moved;
+            at = stood;
+            if at < last {
+                let Some(changes) = self.compare(at, at + 1)? else {
+                    return Ok(None);
+                };
+                let led = place.iter().flat_map(|run| lead(&changes, run));
+                place = unite(led.collect());
+                at += 1;
+            }
         }
-        Some(place)
+        Ok(Some(place))
     }
 
-    /// The first of the texts that holds them, and where.
-    fn find_start(&self, lines: &Range<usize>) -> Option<(usize, Range<usize>)> {
-        if self.texts.first() == Some(&self.then) {
-            return Some((0, lines.clone()));
+    /// The last commit of a part of the way at whose end the lines do not stand, or the way's end.
+    fn find_last(&self, at: usize, place: &[Range<usize>]) -> Result<Option<Stand>, Failure> {
+        let stands = |there: usize| -> Result<Option<Option<Vec<Range<usize>>>>, Failure> {
+            let Some(changes) = self.compare(at, there)? else {
+                return Ok(None);
+            };
+            let is_touched = |run: &Range<usize>| !list_touching(&changes, run).is_empty();
+            let moved = place.iter().map(|run| image(&changes, run)).collect();
+            Ok(Some((!place.iter().any(is_touched)).then_some(moved)))
+        };
+        let last = self.length - 1;
+        let (mut low, mut high) = ((at, place.to_vec()), last);
+        match stands(last)? {
+            None => return Ok(None),
+            Some(Some(moved)) => return Ok(Some((last, moved))),
+            Some(None) => {}
+        }
+        while low.0 + 1 < high {
+            let middle = low.0.midpoint(high);
+            match stands(middle)? {
+                None => return Ok(None),
+                Some(Some(moved)) => low = (middle, moved),
+                Some(None) => high = middle,
+            }
+        }
+        Ok(Some(low))
+    }
+
+    /// The first commit at which the lines are found, and where.
+    fn find_start(&self, lines: &Range<usize>) -> Result<Option<Stand>, Failure> {
+        if self.length == 0 {
+            return Ok(None);
+        }
+        let Some(first) = self.text(0)? else {
+            return Ok(None);
+        };
+        if first == self.then {
+            return Ok(Some((0, vec![lines.clone()])));
         }
         let all = split_lines(&self.then);
-        let block = all.get(lines.clone())?;
-        let find = |number: usize| {
-            let found = find_lines(&split_lines(&self.texts[number]), block);
-            <[_; 1]>::try_from(found).ok().map(|[only]| (number, only))
+        let Some(block) = all.get(lines.clone()) else {
+            return Ok(None);
         };
-        let known = self.first.get_or_init(|| {
-            let found = (0..self.texts.len()).find_map(find);
-            found.map(|(number, _)| number)
-        });
-        known.and_then(find)
+        let find = |number: usize| -> Result<Option<Range<usize>>, Failure> {
+            let Some(text) = self.text(number)? else {
+                return Ok(None);
+            };
+            let found = find_lines(&split_lines(&text), block);
+            Ok(<[_; 1]>::try_from(found).ok().map(|[only]| only))
+        };
+        if self.probed.get().is_none() {
+            let step = self.length.div_ceil(PROBES);
+            let mut found = None;
+            for number in (0..self.length).step_by(step) {
+                if find(number)?.is_some() {
+                    found = Some(number);
+                    break;
+                }
+            }
+            let _ = self.probed.set(found);
+        }
+        let Some(start) = self.probed.get().copied().flatten() else {
+            return Ok(None);
+        };
+        Ok(find(start)?.map(|lines| (start, vec![lines])))
+    }
+
+    fn compare(&self, one: usize, other: usize) -> Result<Option<Rc<Vec<Hunk>>>, Failure> {
+        let ids = (self.name(one)?, self.name(other)?);
+        if let Some(known) = self.compared.borrow().get(&ids) {
+            return Ok(Some(known.clone()));
+        }
+        let (Some(was), Some(is)) = (self.text(one)?, self.text(other)?) else {
+            return Ok(None);
+        };
+        if self.compared.borrow().len() == MAX_COMPARED {
+            return Ok(None);
+        }
+        let found = Rc::new(hunks(&was, &is)?);
+        self.compared.borrow_mut().insert(ids, found.clone());
+        Ok(Some(found))
+    }
+
+    fn name(&self, number: usize) -> Result<String, Failure> {
+        Ok(self
+            .entry(number)?
+            .map(|entry| entry.id)
+            .unwrap_or_default())
+    }
+
+    /// What stands there. It may have been called otherwise for a while: then what it was before.
+    fn entry(&self, number: usize) -> Result<Option<TreeEntry>, Failure> {
+        if let Some(known) = self.entries.borrow().get(&number) {
+            return Ok(known.clone());
+        }
+        let mut found = (self.read)(number)?;
+        let mut before = number;
+        while found.is_none() && before > 0 {
+            before -= 1;
+            found = (self.read)(before)?;
+        }
+        self.entries.borrow_mut().insert(number, found.clone());
+        Ok(found)
+    }
+
+    /// Its text; none where too much was read.
+    fn text(&self, number: usize) -> Result<Option<Rc<Vec<u8>>>, Failure> {
+        let entry = self.entry(number)?;
+        let id = entry.as_ref().map_or("", |entry| &entry.id).to_owned();
+        if let Some(known) = self.texts.borrow().get(&id) {
+            return Ok(Some(known.clone()));
+        }
+        let text = match &entry {
+            Some(entry) => (self.read_text)(entry)?.unwrap_or_default(),
+            None => Text::default(),
+        };
+        self.bytes.set(self.bytes.get() + text.bytes().len());
+        if self.bytes.get() > MAX_BYTES {
+            return Ok(None);
+        }
+        let squeezed = Rc::new(text.squeeze_all());
+        self.texts.borrow_mut().insert(id, squeezed.clone());
+        Ok(Some(squeezed))
     }
 }
 
@@ -101,37 +245,34 @@ fn unite(mut runs: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 impl Repo {
-    /// The texts of a file on the way from one commit to another, in which the lines of `then` are followed;
-    /// `names` are its former name and the one that it has now.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn find_trail(
-        &self,
-        way: &[(String, String)],
-        names: (&str, &str),
+    /// A file on the way from one commit to another, on which the lines of `then` are followed; `names` are
+    /// its former name and the one that it has now.
+    pub fn find_trail<'a>(
+        &'a self,
+        way: &'a [(String, String)],
+        names: (&'a str, &'a str),
         then: &Text,
-    ) -> Result<Trail, Failure> {
-        let (mut texts, mut last, mut bytes) = (Vec::new(), None, 0);
-        let first = way.iter().take(1).map(|(parent, _)| parent);
-        for commit in first.chain(way.iter().map(|(_, commit)| commit)) {
-            let entry = match self.tree_entry(commit, names.1)? {
-                None => self.tree_entry(commit, names.0)?,
-                entry => entry,
+    ) -> Trail<'a> {
+        let read = move |number: usize| -> Result<Option<TreeEntry>, Failure> {
+            let commit = match number.checked_sub(1) {
+                None => &way[0].0,
+                Some(step) => &way[step].1,
             };
-            // It may have been called otherwise for a while.
-            if entry.is_none() || entry == last {
-                continue;
+            match self.tree_entry(commit, names.1)? {
+                None if names.0 != names.1 => self.tree_entry(commit, names.0),
+                entry => Ok(entry),
             }
-            let text = self.read_text(entry.as_ref())?.unwrap_or_default();
-            last = entry;
-            bytes += text.bytes().len();
-            if texts.len() == MAX_TEXTS || bytes > MAX_BYTES {
-                return Ok(Trail::default());
-            }
-            texts.push(text.squeeze_all());
-        }
-        Ok(Trail::new(then, texts)?)
+        };
+        let length = match way.len() {
+            0 => 0,
+            steps => steps + 1,
+        };
+        Trail::new(
+            then,
+            length,
+            Box::new(read),
+            Box::new(|entry| Ok(self.read_text(Some(entry))?)),
+        )
     }
 }
 
@@ -139,11 +280,29 @@ impl Repo {
 mod tests {
     use super::*;
 
+    /// Each text is the entry of its number.
+    fn make_trail(then: &Text, texts: Vec<String>) -> Trail<'static> {
+        let length = texts.len();
+        let entry = |number: usize| TreeEntry {
+            mode: "100644".to_owned(),
+            id: number.to_string(),
+        };
+        Trail::new(
+            then,
+            length,
+            Box::new(move |number| Ok(Some(entry(number)))),
+            Box::new(move |entry| {
+                let number: usize = entry.id.parse().unwrap();
+                Ok(Text::of(texts[number].clone().into()))
+            }),
+        )
+    }
+
     fn find_place(texts: &[&str], lines: Range<usize>) -> Option<Vec<Range<usize>>> {
         let texts = texts.iter().map(|text| text.replace(' ', "\n") + "\n");
-        let texts: Vec<Text> = texts.filter_map(|text| Text::of(text.into())).collect();
-        let squeezed = texts.iter().map(Text::squeeze_all).collect();
-        Trail::new(&texts[0], squeezed).unwrap().find_place(&lines)
+        let texts: Vec<String> = texts.collect();
+        let then = Text::of(texts[0].clone().into()).unwrap();
+        make_trail(&then, texts).find_place(&lines).unwrap()
     }
 
     fn lines(place: Option<Vec<Range<usize>>>) -> Vec<usize> {
@@ -166,12 +325,26 @@ mod tests {
     }
 
     #[test]
+    fn a_long_way_is_halved() {
+        let mut texts = vec!["a w v"; 300];
+        texts.extend(vec!["a w v b"; 300]);
+        texts.extend(vec!["a x v b"; 300]);
+        texts.extend(vec!["a x b c"; 100]);
+        assert_eq!(lines(find_place(&texts, 1..3)), [1]);
+        texts.push("a b c");
+        assert_eq!(lines(find_place(&texts, 1..3)), [0; 0]);
+    }
+
+    #[test]
     fn lines_are_found_where_the_way_begins_elsewhere() {
-        let [then, other] =
-            ["head\nworks\n", "other\nhead\nworks\n"].map(|text| Text::of(text.into()).unwrap());
-        let later = Text::of(b"other\nhead\nworked\n".to_vec()).unwrap();
-        let trail = Trail::new(&then, [&other, &later].map(Text::squeeze_all).into()).unwrap();
-        assert_eq!(lines(trail.find_place(&(1..2))), [2]);
-        assert_eq!(Trail::default().find_place(&(1..2)), None);
+        let then = Text::of(b"head\nworks\n".to_vec()).unwrap();
+        let find = |texts: &[&str]| {
+            let texts = texts.iter().map(|text| (*text).to_owned()).collect();
+            make_trail(&then, texts).find_place(&(1..2)).unwrap()
+        };
+        let way = ["other\nhead\nworks\n", "other\nhead\nworked\n"];
+        assert_eq!(lines(find(&way)), [2]);
+        assert_eq!(find(&[]), None);
+        assert_eq!(find(&["other\n"]), None);
     }
 }

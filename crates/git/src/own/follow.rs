@@ -1,6 +1,5 @@
 //! What became of a slice's work.
 
-use super::beside::Trail;
 use super::file::Text;
 use super::moved::Index;
 use super::outcome::Comparison;
@@ -173,8 +172,9 @@ impl<'a> Following<'a> {
                 (None, _) => (TextOutcome::Gone, None),
                 (Some(_), Some(compared)) => {
                     let mut found = compared.find_outcome(hunk.span(), &hunk.was())?;
-                    if found.outcome == TextOutcome::Rewritten {
-                        let trail = self.recall_trail(&trail, (&file.path, path), then.as_ref())?;
+                    if let (TextOutcome::Rewritten, Some(then)) = (found.outcome, &then) {
+                        let (way, names) = (self.list_way()?, (file.path.as_str(), path));
+                        let trail = trail.get_or_init(|| self.repo.find_trail(way, names, then));
                         found = compared.find_outcome_on(hunk.span(), &hunk.was(), Some(trail))?;
                     }
                     beside = found.beside;
@@ -239,22 +239,6 @@ impl<'a> Following<'a> {
             }
         }
         Ok(pieces)
-    }
-
-    fn recall_trail<'t>(
-        &self,
-        known: &'t OnceCell<Trail>,
-        names: (&str, &str),
-        then: Option<&Text>,
-    ) -> Result<&'t Trail, Failure> {
-        if let Some(trail) = known.get() {
-            return Ok(trail);
-        }
-        let trail = match then {
-            Some(then) => self.repo.find_trail(self.list_way()?, names, then)?,
-            None => Trail::default(),
-        };
-        Ok(known.get_or_init(|| trail))
     }
 
     /// The texts that stood in the file before the work.

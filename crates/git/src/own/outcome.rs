@@ -7,6 +7,7 @@ use super::place::{image, is_new, list_touching, touches};
 use super::words::Words;
 use crate::RepoError;
 use crate::lines::{Hunk, hunks, is_telling};
+use cook_core::diagnostic::Failure;
 use cook_core::model::TextOutcome;
 use memchr::memmem;
 use std::cell::OnceCell;
@@ -80,7 +81,7 @@ impl<'a> Comparison<'a> {
         &self,
         lines: Range<usize>,
         was: &Range<usize>,
-    ) -> Result<Followed, RepoError> {
+    ) -> Result<Followed, Failure> {
         self.find_outcome_on(lines, was, None)
     }
 
@@ -92,10 +93,10 @@ impl<'a> Comparison<'a> {
         &self,
         lines: Range<usize>,
         was: &Range<usize>,
-        trail: Option<&Trail>,
-    ) -> Result<Followed, RepoError> {
+        trail: Option<&Trail<'_>>,
+    ) -> Result<Followed, Failure> {
         if lines.is_empty() {
-            return self.find_outcome_of_removal(lines.start, was);
+            return Ok(self.find_outcome_of_removal(lines.start, was)?);
         }
         let changes = &self.changes;
         let touching = list_touching(changes, &lines);
@@ -141,7 +142,11 @@ impl<'a> Comparison<'a> {
         }
         let mut replaced: Vec<usize> = touching.iter().flat_map(|hunk| hunk.new.clone()).collect();
         let mut beside = Vec::new();
-        if let Some(place) = trail.and_then(|trail| trail.find_place(&lines)) {
+        let place = match trail {
+            Some(trail) => trail.find_place(&lines)?,
+            None => None,
+        };
+        if let Some(place) = place {
             let is_there = |at: &usize| place.iter().any(|run| run.contains(at));
             (replaced, beside) = replaced.into_iter().partition(is_there);
             let left = replaced.iter().filter_map(|at| text.get(*at));
