@@ -159,7 +159,7 @@ impl Sources<'_> {
         }
         for found in there {
             let is_old = before.contains(&found.body);
-            if is_old || self.is_work(work, &found.path, &found.place.lines)? {
+            if is_old || self.is_own_body(work, &found)? {
                 return Ok(false);
             }
         }

@@ -192,11 +192,22 @@ impl Sources<'_> {
         };
         let name = TestName::of(name);
         for found in self.find_tests(head, &self.places(&own, head)?, &name)? {
-            if self.is_work(work, &found.path, &found.place.lines)? {
+            if self.is_own_body(work, &found)? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// What a test says is the work's own. The line that names it says whose it is called, and another one may
+    /// bear the same.
+    pub(super) fn is_own_body(&self, work: &WorkOf, found: &TestThen) -> Result<bool, Failure> {
+        let lines = &found.place.lines;
+        let below = match lines.len() {
+            0 | 1 => lines.clone(),
+            _ => lines.start + 1..lines.end,
+        };
+        self.is_work(work, &found.path, &below)
     }
 
     /// Whose work it is, and the commit since which its proof must say the same: of a done slice where

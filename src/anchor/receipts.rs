@@ -138,17 +138,17 @@ impl Sources<'_> {
             return Ok(answer);
         }
         let work = question.work.as_ref();
-        if let Some(work @ WorkOf::Claimed(of)) = work
-            && self.is_others_test(work, of, name)?
-        {
-            answer.related = false;
-            answer
-                .why
-                .push_str("; others wrote the test since the slice's basis");
-            return Ok(answer);
-        }
         let (verdict, why) = match self.same_test(question, name)? {
-            Same::Yes => return Ok(answer),
+            Same::Yes => {
+                if let Some(work @ WorkOf::Claimed(of)) = work
+                    && self.is_others_test(work, of, name)?
+                {
+                    answer.related = false;
+                    let others = "; others wrote the test since the slice's basis";
+                    answer.why.push_str(others);
+                }
+                return Ok(answer);
+            }
             Same::AsBefore => (
                 Verdict::Missing,
                 "the test says again what it said before the work",

@@ -135,7 +135,8 @@ impl Sources<'_> {
                 continue;
             }
             for piece in following.pieces(file)? {
-                if piece.outcome.is_lost() && piece.tells {
+                let is_away = piece.outcome.is_lost() || piece.outcome == TextOutcome::Rewritten;
+                if is_away && piece.tells {
                     lost.push(piece.then.clone());
                 }
                 let Some((_, range)) = piece.now.as_ref().filter(|(at, _)| at == path) else {

@@ -212,3 +212,64 @@ fn a_short_name_of_several_tests_does_not_answer() {
     answer("t.a.adds").ok();
     assert_eq!(job.status("a"), "done");
 }
+
+/// Row 5: the text was copied in one commit and cut out in the next. Nobody can say whose copy it is, and the
+/// report does.
+#[test]
+fn text_that_was_copied_before_it_was_cut_is_anchored_where_it_is() {
+    let sum = "fn add() {\n    compute_the_sum_of_all();\n    finish_the_sum_of_all();\n}\n";
+    let head = "use std::ops;\n\n";
+    let job = Job::begin_with(&["a works"], &[("calc.rs", head)]);
+    job.repo
+        .write_commit_for("a", "calc.rs", &format!("{head}{sum}"));
+    job.judge();
+    job.accept(&[proof("a", "a works", "calc.rs:4", "observed")])
+        .ok();
+    job.repo.write("sum.rs", sum);
+    job.repo.commit("Copy it", None);
+    job.repo
+        .write("calc.rs", "use std::ops;\n\nuse sum::add;\n");
+    job.repo.commit("Cut it out", None);
+    job.must_answer("evidence_changed");
+    let again = |anchor: &str| {
+        let block = json!([proof("a", "a works", anchor, "observed")]);
+        job.reground(json!({"select": "b", "evidence": block}))
+    };
+    again("sum.rs:2").ok();
+    assert_eq!(job.status("a"), "done");
+}
+
+/// Rows 7 and 14: the line that names a test makes it nobody's.
+#[test]
+fn a_colleague_s_test_that_the_slice_names_otherwise_is_nobody_s_proof() {
+    let job = begin_tests();
+    job.repo.write("t/theirs.txt", TEST);
+    job.repo.commit("A colleague's test", None);
+    job.repo
+        .write("t/theirs.txt", TEST.replace("adds", "adds_up"));
+    job.write_own("a");
+    job.judge();
+    job.accept(&[by_test("t.theirs.adds_up")])
+        .exits(4)
+        .says("evidence_unrelated");
+}
+
+/// Row 14: a colleague's test of the same name is not the slice's, which went.
+#[test]
+fn another_file_s_test_of_the_same_name_is_not_the_slice_s() {
+    let job = begin_tests();
+    job.repo.write("t/a.txt", TEST);
+    job.write_own("a");
+    job.judge();
+    job.accept(&[by_test("adds")]).ok();
+    job.git(&["rm", "-q", "t/a.txt"]);
+    let theirs = TEST.replace("one plus one must be two", "their own thing is looked at");
+    job.repo.write("t/theirs.txt", theirs);
+    job.repo.commit("Theirs in its place", None);
+    job.repo
+        .cook(&["gate", "--slice", "a", "--clean", "--fresh"])
+        .ok();
+    let block = json!({"select": "b", "evidence": [by_test("adds")]});
+    job.reground(block).exits(4);
+    assert_ne!(job.status("b"), "selected");
+}

@@ -129,6 +129,7 @@ const ROWS: [Row; 18] = [
         ],
         &[
             "a_test_that_a_merge_brought_is_nobody_s_proof",
+            "a_colleague_s_test_that_the_slice_names_otherwise_is_nobody_s_proof",
             "what_a_merge_brings_in_is_somebody_elses",
             "text_that_the_slice_left_alone_proves_nothing",
             "what_a_slice_puts_back_whole_is_not_all_its_own",
@@ -235,6 +236,7 @@ const ROWS: [Row; 18] = [
         ],
         &[
             "a_short_name_of_several_tests_does_not_answer",
+            "another_file_s_test_of_the_same_name_is_not_the_slice_s",
             "a_test_that_no_gate_runs_any_more_is_not_another_one_of_its_name",
             "a_test_that_says_something_else_is_answered",
             "a_test_that_is_gone_reopens_its_slice_whatever_else_is_green",
@@ -305,6 +307,7 @@ const BESIDE: [(&str, &[&str]); 6] = [
             "a_proof_does_not_move_onto_that_of_another_slice",
             "a_file_that_stood_beside_it_is_not_its_new_name",
             "text_that_stood_below_the_work_did_not_replace_it",
+            "text_that_was_copied_before_it_was_cut_is_anchored_where_it_is",
             "only_what_came_into_the_place_of_the_work_is_its_proof",
             "a_symbol_with_another_one_in_its_place_did_not_move",
             "one_entry_proves_one_slice",

@@ -18,11 +18,17 @@ const MAX_BYTES: usize = 64 << 20;
 /// Places of the way at which lines are looked for that do not stand at its beginning.
 const PROBES: usize = 16;
 
+/// The entry at a commit of the way, and its text.
+type ReadEntry<'a> = dyn Fn(usize) -> Result<Option<TreeEntry>, Failure> + 'a;
+type ReadText<'a> = dyn Fn(&TreeEntry) -> Result<Option<Text>, Failure> + 'a;
+/// By the ids of two texts.
+type Compared = HashMap<(String, String), Rc<Vec<Hunk>>>;
+
 /// A file on the way from one commit to another. Few of its texts are read: where lines went is found by
 /// halving the way.
 pub struct Trail<'a> {
-    read: Box<dyn Fn(usize) -> Result<Option<TreeEntry>, Failure> + 'a>,
-    read_text: Box<dyn Fn(&TreeEntry) -> Result<Option<Text>, Failure> + 'a>,
+    read: Box<ReadEntry<'a>>,
+    read_text: Box<ReadText<'a>>,
     /// Commits of the way.
     length: usize,
     /// The text whose lines are followed, without white space in its lines.
@@ -30,7 +36,7 @@ pub struct Trail<'a> {
     entries: RefCell<HashMap<usize, Option<TreeEntry>>>,
     texts: RefCell<HashMap<String, Rc<Vec<u8>>>>,
     bytes: Cell<usize>,
-    compared: RefCell<HashMap<(String, String), Rc<Vec<Hunk>>>>,
+    compared: RefCell<Compared>,
     /// Where the lines that were looked for first stand, when that is not the beginning.
     probed: OnceCell<Option<usize>>,
 }
@@ -42,8 +48,8 @@ impl<'a> Trail<'a> {
     fn new(
         then: &Text,
         length: usize,
-        read: Box<dyn Fn(usize) -> Result<Option<TreeEntry>, Failure> + 'a>,
-        read_text: Box<dyn Fn(&TreeEntry) -> Result<Option<Text>, Failure> + 'a>,
+        read: Box<ReadEntry<'a>>,
+        read_text: Box<ReadText<'a>>,
     ) -> Self {
         Self {
             read,
@@ -271,7 +277,7 @@ impl Repo {
             then,
             length,
             Box::new(read),
-            Box::new(|entry| Ok(self.read_text(Some(entry))?)),
+            Box::new(|entry| self.read_text(Some(entry))),
         )
     }
 }
