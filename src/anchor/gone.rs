@@ -103,7 +103,10 @@ impl Sources<'_> {
         let Some(basis) = self.repo.resolve(&own.basis)? else {
             return Ok(None);
         };
-        let text = self.text(&basis, path)?;
+        let mut files = own.files.iter();
+        let file = files.find(|file| file.path == path);
+        let was = file.and_then(|file| file.from.as_deref());
+        let text = self.text(&basis, was.unwrap_or(path))?;
         let Text::Lines(lines) = &*text else {
             return Ok(None);
         };
@@ -128,6 +131,9 @@ impl Sources<'_> {
             let moved = own.files.iter();
             let moved = moved.filter(|file| file.from.as_deref() == Some(path));
             names.extend(moved.map(|file| file.path.clone()));
+            // It may have its former name again.
+            let here = own.files.iter().filter(|file| file.path == path);
+            names.extend(here.filter_map(|file| file.from.clone()));
             // Git does not see every rename: a line of a file that is gone is not in a new one.
             if let Some(basis) = self.repo.resolve(&own.basis)? {
                 let changes = self.changes(&basis, head)?;

@@ -505,3 +505,23 @@ fn a_line_is_taken_out_of_a_file_whose_rename_git_does_not_see() {
     job.repo.commit("Somebody puts it back", None);
     job.is_reopened();
 }
+
+/// The same where the file has its former name again: the history went back to before it was wrapped and renamed.
+#[test]
+fn a_line_that_is_back_in_a_file_of_its_former_name_is_lost() {
+    let halves = |line: &str| format!("{line} begins here\nand {line} ends there\n");
+    let wrapped: String = library().iter().map(|line| halves(line)).collect();
+    let joined = wrapped.replace("here\n", "here ");
+    let job = Job::begin_with(&["a works"], &[("old.txt", &wrapped)]);
+    job.git(&["mv", "old.txt", "new.txt"]);
+    job.repo.commit("Rename it", None);
+    let work = wrapped.replace("line 5 of the library begins here\n", "");
+    job.repo.write_commit_for("a", "new.txt", &work);
+    job.judge();
+    let gone = "gone:new.txt#line 5 of the library begins here";
+    job.accept(&[proof("a", "a works", gone, "observed")]).ok();
+    job.git(&["rm", "-q", "new.txt"]);
+    job.repo.write("old.txt", joined);
+    job.repo.commit("As it was", None);
+    job.is_reopened();
+}

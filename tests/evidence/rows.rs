@@ -194,6 +194,7 @@ const ROWS: [Row; 18] = [
             "a_line_that_is_back_in_a_file_renamed_before_the_acceptance_is_lost",
             "a_line_that_is_back_in_a_new_file_is_lost",
             "a_line_that_is_back_as_a_part_of_one_in_a_new_file_is_lost",
+            "a_line_that_is_back_in_a_file_of_its_former_name_is_lost",
             "lines_that_are_back_in_another_shape_are_lost",
         ],
     ),
