@@ -52,7 +52,7 @@ pub(crate) fn tell_unread(unread: &[String]) -> Option<String> {
     };
     let named: Vec<&str> = unread.iter().take(NAMED).map(String::as_str).collect();
     Some(format!(
-        "nobody could plant a defect in `{}`{more}: what is not UTF-8, has more than {} KiB or comes after {MAX_EDITS} other files is not read",
+        "nobody could plant a defect in `{}`{more}: what is not UTF-8, has more than {} KiB, or comes after {MAX_EDITS} other files or 64 MiB of them, is not read",
         named.join("`, `"),
         MAX_TEXT / 1024
     ))

@@ -187,12 +187,10 @@ impl<'a> Trail<'a> {
         if let Some(known) = self.entries.borrow().get(&number) {
             return Ok(known.clone());
         }
-        let mut found = (self.read)(number)?;
-        let mut before = number;
-        while found.is_none() && before > 0 {
-            before -= 1;
-            found = (self.read)(before)?;
-        }
+        let found = match (self.read)(number)? {
+            None if number > 0 => self.entry(number - 1)?,
+            found => found,
+        };
         self.entries.borrow_mut().insert(number, found.clone());
         Ok(found)
     }
