@@ -1,30 +1,165 @@
 //! Tests under other names, several of one name, and tests that others wrote.
 
+use super::answer::answer;
 use super::bodies::TestThen;
 use super::body::Body;
 use super::forms::TestOutcome;
+use super::lines::list_named;
 use super::named::TestName;
-use super::output::names;
-use super::sources::{Sources, Text};
+use super::output::{Told, names};
+use super::sources::{Said, Sources, Text};
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorQuestion, OwnQuestion, WorkOf};
-use cook_core::model::Receipt;
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
+use cook_core::model::{Receipt, Verdict};
 use cook_git::{ChangeKind, is_telling};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Files that are looked at for a test that others wrote.
 const MAX_SEARCHED: usize = 2_000;
 
 /// The tests that a name may mean: itself, or each that ends in it.
-pub(super) fn list_alike<'t>(tests: &'t [(String, TestOutcome)], name: &str) -> BTreeSet<&'t str> {
-    let all = tests.iter().map(|(full, _)| full.as_str());
+pub(super) fn list_alike<'t>(tests: &'t [Told], name: &str) -> BTreeSet<&'t str> {
+    let all = tests.iter().map(|told| told.name.as_str());
     match all.clone().find(|full| *full == name) {
         Some(exact) => BTreeSet::from([exact]),
         None => all.filter(|full| names(full, name)).collect(),
     }
 }
 
+/// The anchor is to prove something from now on: it must be clear which test it means.
+pub(super) fn is_given(question: &AnchorQuestion) -> bool {
+    question.stamped_at.is_none() || matches!(question.work, Some(WorkOf::Claimed(_)))
+}
+
+pub(super) fn ask_for_one(question: &AnchorQuestion, alike: &BTreeSet<&str>) -> AnchorAnswer {
+    let some: Vec<&str> = alike.iter().copied().take(4).collect();
+    let why = format!(
+        "several tests are named so: `{}`; name the one that proves it in full",
+        some.join("`, `")
+    );
+    answer(Verdict::Unverifiable, why, &question.anchor)
+}
+
+/// Says that fewer tests bear one name than when it was stamped: nobody can say which of them is gone.
+pub(super) fn tell_fewer(
+    alike: &BTreeSet<&str>,
+    now: &Said,
+    then: Option<&Said>,
+) -> Option<String> {
+    let count = |said: &Said| {
+        let tests = said.tests.iter();
+        tests
+            .filter(|told| alike.contains(told.name.as_str()))
+            .count()
+    };
+    let (then, now) = (count(then?), count(now));
+    (alike.len() == 1 && now < then).then(|| {
+        format!("{then} tests bore this name when it was stamped, {now} now; which is gone nobody can say")
+    })
+}
+
 impl Sources<'_> {
+    /// What a command printed at the commit where the proof was stamped, or where its slice's work ended.
+    pub(super) fn read_stamped_output(
+        &self,
+        question: &AnchorQuestion,
+        command: &str,
+    ) -> Result<Option<Rc<Said>>, Failure> {
+        let head = match (self.find_stamped(question)?, &question.work) {
+            (Some((_, stamp)), _) => Some(stamp),
+            (None, Some(work @ WorkOf::Accepted(_))) => match self.work(work, "")? {
+                Some(own) => self.repo.resolve(&own.head)?,
+                None => None,
+            },
+            (None, _) => None,
+        };
+        let Some(head) = head else {
+            return Ok(None);
+        };
+        let tree = self.repo.find_tree(&head)?;
+        match self.receipts.find(command, &tree)? {
+            Some(then) => Ok(Some(self.read_output(&then)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// What the stamped test is called in full, where the name alone leads to another one, or to several.
+    pub(super) fn find_other_name(
+        &self,
+        question: &AnchorQuestion,
+        name: &str,
+        alike: &BTreeSet<&str>,
+        then: Option<&Said>,
+    ) -> Result<Option<String>, Failure> {
+        let were = then.map(|then| list_alike(&then.tests, name));
+        let were = were.unwrap_or_default();
+        let one = were.first().filter(|_| were.len() == 1);
+        Ok(match one {
+            Some(one) if alike.len() == 1 && alike.contains(one) || *one == name => None,
+            Some(one) => Some((*one).to_owned()),
+            None if alike.len() > 1 => self.find_stamped_name(question, name, alike)?,
+            None => None,
+        })
+    }
+
+    /// Follows a test by its full name.
+    pub(super) fn follow_name(
+        &self,
+        question: &AnchorQuestion,
+        full: &str,
+        gates: &[String],
+    ) -> Result<AnchorAnswer, Failure> {
+        let mut answer = self.test(question, full, gates)?;
+        if answer.verdict == Verdict::Verified {
+            answer.verdict = Verdict::Moved;
+            "other tests are named so now; this one is the stamped one".clone_into(&mut answer.why);
+            answer.now = Some(format!("test:{full}"));
+        }
+        if answer.now.as_ref() == Some(&question.anchor) {
+            answer.now = Some(format!("test:{full}"));
+        }
+        Ok(answer)
+    }
+
+    /// A line of a command's output names a test: it must name the one that it named when it was stamped.
+    pub(super) fn look_behind_line(
+        &self,
+        question: &AnchorQuestion,
+        command: &str,
+        text: &str,
+        said: &Said,
+        mut answer: AnchorAnswer,
+    ) -> Result<AnchorAnswer, Failure> {
+        let named = list_named(said, text);
+        if is_given(question) && named.len() > 1 {
+            return Ok(ask_for_one(question, &named));
+        }
+        let then = self.read_stamped_output(question, command)?;
+        let were = then.as_ref().map(|then| list_named(then, text));
+        let were = were.unwrap_or_default();
+        let one = match were.first().filter(|_| were.len() == 1) {
+            Some(one) => Some(one),
+            None => named.first(),
+        };
+        let Some(one) = one else {
+            return Ok(answer);
+        };
+        let one = BTreeSet::from([*one]);
+        if !named.is_superset(&one) {
+            answer.verdict = Verdict::Missing;
+            answer.why = "the line names another test now".to_owned();
+            return Ok(answer);
+        }
+        if let Some(why) = tell_fewer(&one, said, then.as_deref()) {
+            answer.verdict = Verdict::Changed;
+            answer.why = why;
+            return Ok(answer);
+        }
+        let name = one.first().map_or(text, |name| *name);
+        self.look_behind(question, name, answer)
+    }
+
     /// Of several tests that a stamped name may mean now, the one that all of its name leads to where the
     /// stamped one stood.
     pub(super) fn find_stamped_name(
@@ -97,10 +232,10 @@ impl Sources<'_> {
                     let passed = said
                         .tests
                         .iter()
-                        .filter(|(_, how)| *how == TestOutcome::Passed);
+                        .filter(|told| told.outcome == TestOutcome::Passed);
                     let here =
-                        passed.filter(|(name, _)| TestName::of(name).leads_to(&path, lines, at));
-                    named.extend(here.map(|(name, _)| name.clone()));
+                        passed.filter(|told| TestName::of(&told.name).leads_to(&path, lines, at));
+                    named.extend(here.map(|told| told.name.clone()));
                 }
             }
         }
@@ -159,10 +294,36 @@ impl Sources<'_> {
         }
         for found in there {
             let is_old = before.contains(&found.body);
-            if is_old || self.is_own_body(work, &found)? {
+            if is_old || self.is_mostly_own(work, &basis, &found)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Of what the test says since the basis, more is the work's own than anybody else's.
+    fn is_mostly_own(&self, work: &WorkOf, basis: &str, found: &TestThen) -> Result<bool, Failure> {
+        let (Some(head), was) = (&self.head.commit, self.text(basis, &found.path)?) else {
+            return Ok(false);
+        };
+        let Text::Lines(lines) = &*self.text(head, &found.path)? else {
+            return Ok(false);
+        };
+        let was = match &*was {
+            Text::Lines(was) => was.as_slice(),
+            _ => &[],
+        };
+        let (mut own, mut others) = (0_usize, 0_usize);
+        for at in found.below() {
+            if !lines.get(at..=at).is_some_and(is_telling) {
+                continue;
+            }
+            if self.is_work(work, &found.path, &(at..at + 1))? {
+                own += 1;
+            } else if !was.contains(&lines[at]) {
+                others += 1;
+            }
+        }
+        Ok(own > others)
     }
 }

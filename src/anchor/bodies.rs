@@ -41,11 +41,16 @@ impl Sources<'_> {
             }
             return Ok(if stands { Same::InItsPlace } else { same });
         }
-        let has_another = self.has_another(&stamped, (&stamp, head), &places, &name)?;
-        Ok(match has_another {
-            true => Same::InItsPlace,
-            false => Same::Yes,
-        })
+        if !self.has_another(&stamped, (&stamp, head), &places, &name)? {
+            return Ok(Same::Yes);
+        }
+        for found in &stamped {
+            let there = self.list_bodies(head, &found.path, &name)?;
+            if !there.contains(&found.body) {
+                return Ok(Same::OneOfSeveral);
+            }
+        }
+        Ok(Same::InItsPlace)
     }
 
     fn find_again(
@@ -191,23 +196,14 @@ impl Sources<'_> {
             return Ok(true);
         };
         let name = TestName::of(name);
-        for found in self.find_tests(head, &self.places(&own, head)?, &name)? {
-            if self.is_own_body(work, &found)? {
-                return Ok(true);
+        let found = self.find_tests(head, &self.places(&own, head)?, &name)?;
+        // Where another one bears the name, nobody can say which of them runs.
+        for test in &found {
+            if !self.is_work(work, &test.path, &test.below())? {
+                return Ok(false);
             }
         }
-        Ok(false)
-    }
-
-    /// What a test says is the work's own. The line that names it says whose it is called, and another one may
-    /// bear the same.
-    pub(super) fn is_own_body(&self, work: &WorkOf, found: &TestThen) -> Result<bool, Failure> {
-        let lines = &found.place.lines;
-        let below = match lines.len() {
-            0 | 1 => lines.clone(),
-            _ => lines.start + 1..lines.end,
-        };
-        self.is_work(work, &found.path, &below)
+        Ok(!found.is_empty())
     }
 
     /// Whose work it is, and the commit since which its proof must say the same: of a done slice where
@@ -326,8 +322,10 @@ pub(super) enum Same {
     Yes,
     /// The one from before the work.
     AsBefore,
-    /// Another one, which somebody wrote in its place.
+    /// Another one, which somebody wrote in its place, or beside it where it was.
     InItsPlace,
+    /// It went to another file, and another one of its name came.
+    OneOfSeveral,
     No,
 }
 
@@ -340,4 +338,15 @@ pub(super) struct TestThen {
     pub(super) place: NamedPlace,
     context: NameContext,
     pub(super) body: Body,
+}
+
+impl TestThen {
+    /// What it says. The line that names it says whose it is called, and another one may bear the same.
+    pub(super) fn below(&self) -> Range<usize> {
+        let lines = &self.place.lines;
+        match lines.len() {
+            0 | 1 => lines.clone(),
+            _ => lines.start + 1..lines.end,
+        }
+    }
 }

@@ -4,15 +4,31 @@
 use super::forms::TestOutcome::{self, Failed, Passed};
 use super::forms::{Named, of_line, unittest_name, unittest_outcome};
 use super::junit::read_cases;
+use super::suites::Suites;
 use super::tap::is_cut_off;
 
 use cook_core::diagnostic::without_escapes;
 use std::collections::BTreeSet;
 
+/// A test as an output names it.
+pub(super) struct Told {
+    /// The line with its result, counted from 0.
+    pub(super) line: Option<usize>,
+    pub(super) name: String,
+    pub(super) outcome: TestOutcome,
+}
+
 /// Every test that the output names with a result, in the order it does.
 pub fn test_outcomes(output: &str) -> Vec<(String, TestOutcome)> {
+    let told = list_told(output).into_iter();
+    told.map(|told| (told.name, told.outcome)).collect()
+}
+
+/// The same, and where.
+pub(super) fn list_told(output: &str) -> Vec<Told> {
     let plain = without_escapes(output);
-    let mut found: Vec<(String, TestOutcome)> = Vec::new();
+    let mut found: Vec<Told> = Vec::new();
+    let mut suites = Suites::default();
     // Lines of mocha's that are no list of its yet.
     let is_count = |line: &str| {
         let count = line.trim().strip_suffix(" failing");
@@ -20,19 +36,33 @@ pub fn test_outcomes(output: &str) -> Vec<(String, TestOutcome)> {
     };
     let mut inline = plain.lines().position(is_count).unwrap_or(0);
     let mut described: Option<String> = None;
-    for line in plain.lines() {
-        let outcome = of_line(line)
+    let mut is_again = false;
+    for (at, line) in plain.lines().enumerate() {
+        let named = of_line(line)
             .or_else(|| of_description(described.take()?, line))
             .or_else(|| (inline > 0).then(|| read_numbered(line))?);
-        found.extend(outcome);
+        found.extend(named.and_then(|(title, outcome)| {
+            let is_known = is_again && found.iter().any(|told| is_in_suite(&told.name, &title));
+            (!is_known).then(|| Told {
+                line: Some(at),
+                name: suites.name_in_full(line, &title),
+                outcome,
+            })
+        }));
+        is_again |= line.trim().ends_with(" failing tests:");
+        suites.note(line);
         inline = inline.saturating_sub(1);
         described = unittest_name(line.trim())
             .filter(|(_, rest)| rest.is_empty())
             .map(|(name, _)| name);
     }
-    found.extend(read_cases(&plain));
+    found.extend(read_cases(&plain).into_iter().map(|(name, outcome)| Told {
+        line: None,
+        name,
+        outcome,
+    }));
     if is_cut_off(&plain) {
-        found.retain(|(_, outcome)| *outcome != Passed);
+        found.retain(|told| told.outcome != Passed);
     }
     found
 }
@@ -49,6 +79,12 @@ pub fn describe_failed(output: &str) -> Vec<String> {
         lines.push(format!("failed: {} more", names.len() - NAMED));
     }
     lines
+}
+
+/// The node runner lists what failed once more, without suites.
+fn is_in_suite(name: &str, title: &str) -> bool {
+    name.strip_suffix(title)
+        .is_some_and(|suites| suites.ends_with(" > "))
 }
 
 /// `Says more. ... ok`: Python's unittest puts a test's description on a line of its own, with the
@@ -266,9 +302,9 @@ mod tests {
                 &[
                     ("adds", Passed),
                     ("calc", Failed),
-                    ("later", Ignored),
-                    ("mul", Failed),
-                    ("skip", Ignored),
+                    ("calc > later", Ignored),
+                    ("calc > mul", Failed),
+                    ("calc > skip", Ignored),
                 ],
             ),
             (
@@ -277,9 +313,9 @@ mod tests {
                 &[
                     ("adds", Passed),
                     ("calc", Failed),
-                    ("later", Ignored),
-                    ("mul", Failed),
-                    ("skip", Ignored),
+                    ("calc > later", Ignored),
+                    ("calc > mul", Failed),
+                    ("calc > skip", Ignored),
                 ],
             ),
             (
@@ -324,7 +360,7 @@ mod tests {
     #[test]
     fn what_fails_is_named_where_mocha_counts_it() {
         let output = "  calc\n    \u{2714} adds\n    1) mul\n\n  1 passing (5ms)\n  1 failing\n\n  1) calc\n       mul:\n";
-        let expected = [("adds", Passed), ("mul", Failed)];
+        let expected = [("calc > adds", Passed), ("calc > mul", Failed)];
         assert_eq!(
             test_outcomes(output),
             expected.map(|(name, outcome)| (name.to_owned(), outcome))

@@ -1,18 +1,15 @@
 //! Anchors that point into what gates printed: held against kept receipts.
 
-use super::alike::list_alike;
+use super::alike::{ask_for_one, is_given, list_alike, tell_fewer};
 use super::answer::answer;
 use super::bodies::Same;
-use super::forms::{TestOutcome, of_line};
-use super::output::names;
+use super::forms::TestOutcome;
+use super::lines::find_lines;
 use super::sources::Sources;
 use super::work::find_basis;
-use cook_core::diagnostic::{Failure, without_tags};
+use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
 use cook_core::model::{Receipt, Verdict};
-
-/// Characters a text after `#` needs to stand for the beginning of a line.
-const BEGINNING: usize = 8;
 
 impl Sources<'_> {
     pub(super) fn test(
@@ -88,32 +85,22 @@ impl Sources<'_> {
         };
         let said = self.read_output(&receipt)?;
         let alike = list_alike(&said.tests, name);
-        let is_given = question.stamped_at.is_none();
-        if (is_given || matches!(question.work, Some(WorkOf::Claimed(_)))) && alike.len() > 1 {
-            let some: Vec<&str> = alike.into_iter().take(4).collect();
-            let why = format!(
-                "several tests are named so: `{}`; name the one that proves it in full",
-                some.join("`, `")
-            );
-            return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
+        if is_given(question) && alike.len() > 1 {
+            return Ok(ask_for_one(question, &alike));
         }
-        if alike.len() > 1
-            && let Some(full) = self.find_stamped_name(question, name, &alike)?
-        {
-            let mut answer = self.test(question, &full, gates)?;
-            if answer.verdict == Verdict::Verified {
-                answer.verdict = Verdict::Moved;
-                "several tests are named so now; this one stands where the stamped one did"
-                    .clone_into(&mut answer.why);
-                answer.now = Some(full.clone());
-            }
-            answer.now = answer.now.map(|_| format!("test:{full}"));
-            return Ok(answer);
+        let then = self.read_stamped_output(question, command)?;
+        if let Some(full) = self.find_other_name(question, name, &alike, then.as_deref())? {
+            return self.follow_name(question, &full, gates);
+        }
+        if let Some(why) = tell_fewer(&alike, &said, then.as_deref()) {
+            return Ok(answer(Verdict::Changed, why, &question.anchor));
         }
         let why = format!("`{command}` names it as passed");
         // The same line may be named by `cmd:` too.
-        let is_it = |line: &String| of_line(line).is_some_and(|(full, _)| names(&full, name));
-        let target = match said.lines.iter().position(is_it) {
+        let mut named = said.tests.iter();
+        let named = named.find(|told| alike.contains(told.name.as_str()));
+        let line = named.and_then(|told| told.line);
+        let target = match line {
             Some(at) => format!("line {}", at + 1),
             None => format!("test {name}"),
         };
@@ -127,7 +114,7 @@ impl Sources<'_> {
 
     /// The test must be the one that proved it, or be given anew as the work's own; of a slice that is
     /// to be accepted, the one that was reviewed.
-    fn look_behind(
+    pub(super) fn look_behind(
         &self,
         question: &AnchorQuestion,
         name: &str,
@@ -172,18 +159,12 @@ impl Sources<'_> {
     /// Whether a receipt's output names the test as passed; none when it does not name it.
     fn find_test_in(&self, receipt: &Receipt, name: &str) -> Result<Option<bool>, Failure> {
         let said = self.read_output(receipt)?;
-        let exact = said.tests.iter().any(|(full, _)| full == name);
+        let alike = list_alike(&said.tests, name);
         let outcomes = said
             .tests
             .iter()
-            .filter(|(full, _)| {
-                if exact {
-                    full == name
-                } else {
-                    names(full, name)
-                }
-            })
-            .map(|(_, outcome)| *outcome == TestOutcome::Passed);
+            .filter(|told| alike.contains(told.name.as_str()))
+            .map(|told| told.outcome == TestOutcome::Passed);
         Ok(outcomes.reduce(|all, passed| all && passed))
     }
 
@@ -210,14 +191,10 @@ impl Sources<'_> {
         answer.related = self.is_slices(question, &receipt, holds)?;
         answer.is_new = self.is_new(question, command, holds)?;
         let said = self.read_output(&receipt)?;
-        let line = target.strip_prefix("line ").and_then(|at| at.parse().ok());
-        let line = line.and_then(|at: usize| said.lines.get(at - 1));
-        match line.and_then(|line| of_line(line)) {
-            Some((name, _)) if verdict == Verdict::Verified => {
-                self.look_behind(question, &name, answer)
-            }
-            _ => Ok(answer),
+        if verdict != Verdict::Verified || !target.starts_with("line ") {
+            return Ok(answer);
         }
+        self.look_behind_line(question, command, text, &said, answer)
     }
 
     /// What stands behind `#`: `exit`, `exit-status-line`, or a line of the output.
@@ -237,29 +214,7 @@ impl Sources<'_> {
             ));
         }
         let said = self.read_output(receipt)?;
-        let begins = text.chars().count() >= BEGINNING;
-        // A beginning leaves out that the test was set aside.
-        let is_aside = |at: usize| {
-            let named = said.lines.get(at).and_then(|line| of_line(line));
-            named.is_some_and(|(_, outcome)| outcome == TestOutcome::Ignored)
-        };
-        let find = |text: &str, as_shown: fn(&str) -> String| {
-            let lines = said.lines.iter().map(|line| as_shown(line));
-            let lines: Vec<String> = lines.collect();
-            let whole = lines.iter().position(|line| line == text);
-            whole.or_else(|| {
-                let mut places = lines.iter().enumerate();
-                let place =
-                    places.find(|(at, line)| begins && line.starts_with(text) && !is_aside(*at));
-                place.map(|(at, _)| at)
-            })
-        };
-        // A prompt shows tags with other brackets.
-        let found = find(text, str::to_owned).or_else(|| {
-            text.contains('‹')
-                .then(|| find(text, without_tags))
-                .flatten()
-        });
+        let found = find_lines(&said, text).first().copied();
         Ok(match found {
             Some(at) => (
                 Verdict::Verified,

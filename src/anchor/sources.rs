@@ -1,7 +1,6 @@
 //! What anchors are held against, each read once.
 
-use super::forms::TestOutcome;
-use super::output::test_outcomes;
+use super::output::{Told, list_told};
 use super::text::{says_generated, split};
 use cook_core::diagnostic::{Failure, without_escapes};
 use cook_core::machine::{Head, WorkOf};
@@ -37,7 +36,7 @@ pub(super) type Kept<K, T> = RefCell<HashMap<K, Rc<T>>>;
 /// What a receipt's output says.
 pub(super) struct Said {
     pub lines: Vec<String>,
-    pub tests: Vec<(String, TestOutcome)>,
+    pub tests: Vec<Told>,
     pub partial: bool,
 }
 
@@ -90,7 +89,7 @@ impl<'a> Sources<'a> {
             let plain = without_escapes(&output.text);
             Ok(Said {
                 lines: plain.lines().map(|line| line.trim().to_owned()).collect(),
-                tests: test_outcomes(&output.text),
+                tests: list_told(&output.text),
                 partial: output.partial,
             })
         })

@@ -24,6 +24,7 @@ mod rows;
 mod runs;
 mod shown;
 mod states;
+mod suites;
 #[path = "../support/mod.rs"]
 mod support;
 mod taken_back;

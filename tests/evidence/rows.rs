@@ -322,6 +322,13 @@ const BESIDE: [(&str, &[&str]); 6] = [
             "a_line_that_names_a_test_is_no_other_one",
             "a_name_that_several_tests_end_in_is_asked_for_in_full",
             "a_test_that_is_not_indented_is_held",
+            "a_title_that_two_suites_have_is_given_with_its_suite",
+            "a_title_of_another_suite_is_not_the_slice_s",
+            "a_title_is_followed_where_another_suite_has_it_too",
+            "a_name_that_fewer_tests_bear_is_answered_otherwise",
+            "a_name_that_others_bear_too_is_not_given_anew",
+            "a_remark_in_a_colleague_s_test_makes_it_nobody_s_proof",
+            "a_line_that_names_a_test_is_followed_without_what_stands_behind_it",
             "code_does_not_move_into_prose",
         ],
     ),
@@ -383,7 +390,7 @@ const BESIDE: [(&str, &[&str]); 6] = [
     ),
 ];
 
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
     include_str!("accepting.rs"),
     include_str!("again.rs"),
     include_str!("beside.rs"),
@@ -401,6 +408,7 @@ const SOURCES: [&str; 19] = [
     include_str!("reviewed.rs"),
     include_str!("runs.rs"),
     include_str!("shown.rs"),
+    include_str!("suites.rs"),
     include_str!("states.rs"),
     include_str!("taken_back.rs"),
 ];
