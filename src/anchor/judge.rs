@@ -1,12 +1,13 @@
 //! The verdict on an anchor (`docs/brief.md#anchors-and-verdicts`).
 
 use super::answer::{NO_COMMIT, Placed, answer};
-use super::section::{find_section, slug};
+use super::section::{find_retitled, find_section, slug};
 use super::sources::{Sources, Text};
 use cook_core::diagnostic::{Failure, with_plain_marks};
 use cook_core::digest::sha256;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf, short};
 use cook_core::model::{Anchor, PROMPT_DIGEST, PROMPT_ID, Verdict, fits};
+use std::rc::Rc;
 
 /// Any process of the agent's can say that the user typed something.
 const HEARD: &str =
@@ -248,11 +249,23 @@ impl Sources<'_> {
         };
         let here = renamed.as_deref().unwrap_or(place);
         let now = self.text(head, here)?;
-        let found = match (&*now, section) {
+        let was = match &then {
+            Some(then) => self.text(then, place)?,
+            None => Rc::new(Text::Gone),
+        };
+        let find = |section: Option<&str>| match (&*now, section) {
             (Text::Lines(lines), Some(section)) => find_section(lines, section),
             (Text::Lines(lines), None) => Some(0..lines.len()),
             _ => None,
         };
+        let mut found = find(section);
+        let mut retitled = None;
+        if let (Text::Lines(was), Text::Lines(now), Some(title), None) =
+            (&*was, &*now, section, &found)
+        {
+            retitled = find_retitled(was, now, title);
+            found = retitled.and_then(|title| find(Some(title)));
+        }
         // A section is its lines, however it is named.
         let target = match (section, &found) {
             (Some(_), Some(found)) => format!("{here}#{}-{}", found.start + 1, found.end),
@@ -262,13 +275,12 @@ impl Sources<'_> {
             (Text::Gone, _) => (Verdict::Missing, "it is not in HEAD's tree"),
             (Text::No(_), _) => (Verdict::Unverifiable, "it is not a file that can be read"),
             (_, None) => (Verdict::Missing, "the document has no such section"),
+            _ if retitled.is_some() => (Verdict::Moved, "it stands under another heading"),
             (Text::Lines(lines), Some(found)) => {
-                let is_same = match (&then, section) {
-                    (Some(then), Some(section)) => match &*self.text(then, place)? {
-                        Text::Lines(old) => find_section(old, section)
-                            .is_some_and(|range| old[range] == lines[found.clone()]),
-                        _ => false,
-                    },
+                let is_same = match (&then, section, &*was) {
+                    (Some(_), Some(section), Text::Lines(old)) => find_section(old, section)
+                        .is_some_and(|range| old[range] == lines[found.clone()]),
+                    (Some(_), Some(_), _) => false,
                     _ => true,
                 };
                 match is_same {
@@ -280,18 +292,20 @@ impl Sources<'_> {
                 }
             }
         };
-        if verdict == Verdict::Changed
-            && let Some(found) = &found
-            && let Some(work) = &question.work
-            && !self.is_work(work, here, found)?
-        {
-            return self.answer_emptied(work, place, section.unwrap_or_default());
+        if let (Some(work), Some(section), Text::Lines(_)) = (&question.work, section, &*was) {
+            let is_work = match &found {
+                Some(found) => verdict != Verdict::Changed || self.is_work(work, here, found)?,
+                None => false,
+            };
+            if !is_work {
+                return self.answer_emptied(work, place, section);
+            }
         }
         let mut answer = answer(verdict, why, &target);
-        answer.now = renamed
-            .as_ref()
-            .zip(section)
-            .map(|(here, section)| format!("doc:{here}#{section}"));
+        if renamed.is_some() || retitled.is_some() {
+            let section = retitled.or(section);
+            answer.now = section.map(|section| format!("doc:{here}#{section}"));
+        }
         answer.related = match (&question.work, section, &found) {
             (None, Some(_), _) => !self.is_generated(here)?,
             (Some(work), Some(_), Some(found)) => self.is_work(work, here, found)?,

@@ -5,7 +5,7 @@ use super::sources::{Sources, Text};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, WorkOf};
 use cook_core::model::{TextOutcome, Verdict};
-use cook_git::Following;
+use cook_git::{Following, is_telling};
 use std::ops::Range;
 
 impl Sources<'_> {
@@ -63,6 +63,26 @@ pub(super) fn find_section(lines: &[String], section: &str) -> Option<Range<usiz
     let section = lines[start..end].iter();
     let last = section.rev().position(|line| !line.trim().is_empty())?;
     Some(start..end - last)
+}
+
+/// The one heading that was none then, under which now stands what stood under this one.
+pub(super) fn find_retitled<'n>(
+    then: &[String],
+    now: &'n [String],
+    section: &str,
+) -> Option<&'n str> {
+    let below = |lines: &[String], title: &str| {
+        let found = find_section(lines, title)?;
+        Some(lines[found.start + 1..found.end].to_vec())
+    };
+    let said = below(then, section).filter(|said| is_telling(said))?;
+    let all = headings(now)
+        .into_iter()
+        .map(|heading| heading.words.trim());
+    let mut all = all.filter(|title| find_section(then, title).is_none());
+    let one = all.find(|title| below(now, title).as_ref() == Some(&said))?;
+    let others = all.any(|title| below(now, title).as_ref() == Some(&said));
+    (!others).then_some(one)
 }
 
 struct Heading<'a> {

@@ -125,6 +125,49 @@ fn a_section_that_is_put_back_opens_its_slice() {
     job.is_reopened();
 }
 
+/// Rows 5, 6 and 13: the section is its text.
+#[test]
+fn a_section_under_another_heading_is_followed() {
+    let begin = || {
+        let job = Job::begin(&["a works"]);
+        let before = job.repo.read("README.md");
+        let after = before.replace("Read it.", "Run it twice a day.\nAnd once a night.");
+        job.repo.write("README.md", &after);
+        job.repo.commit("Work", Some("a"));
+        job.judge();
+        job.accept(&[proof("a", "a works", "doc:README.md#Use", "doc")])
+            .ok();
+        (job, after)
+    };
+    let (job, after) = begin();
+    write(
+        &job,
+        "README.md",
+        &after.replace("## Use", "## Usage, in short"),
+    );
+    job.stands();
+    assert_eq!(job.anchor("a"), "doc:README.md#Usage, in short");
+
+    // With another text beside it the report says where it is.
+    let (job, after) = begin();
+    let more = after
+        .replace("## Use", "## Usage")
+        .replace("a night.", "a night.\nNever at noon.");
+    write(&job, "README.md", &more);
+    job.must_answer("evidence_changed");
+    let again = json!([proof("a", "a works", "doc:README.md#Usage", "doc")]);
+    job.reground(json!({"select": "b", "evidence": again})).ok();
+
+    // A copy of it hides no text that was put back, and a heading alone is no section.
+    let (job, after) = begin();
+    write(
+        &job,
+        "README.md",
+        &after.replace("Run it twice a day.\nAnd once a night.", "Read it."),
+    );
+    job.is_reopened();
+}
+
 /// Row 8, of a test.
 #[test]
 fn a_test_that_is_put_back_opens_its_slice() {

@@ -333,7 +333,12 @@ fn a_test_that_is_not_indented_is_held() {
 /// What was inserted leaves nothing else in its place: prose that quotes it says where it was.
 #[test]
 fn code_does_not_move_into_prose() {
-    for (path, stands) in [("CHANGES.md", false), ("more.rs", true)] {
+    for (path, stands) in [
+        ("CHANGES.md", false),
+        ("notes.org", false),
+        ("parked.txt", false),
+        ("more.rs", true),
+    ] {
         let job = Job::begin_with(&["a works"], &[("code.rs", "fn first() {}\n")]);
         let own = "fn the_one_of_slice_a() { adds_two_numbers() }";
         job.repo
@@ -344,6 +349,32 @@ fn code_does_not_move_into_prose() {
         job.repo.write("code.rs", "fn first() {}\n");
         job.repo.write(path, format!("What was:\n\n{own}\n"));
         job.repo.commit("Take it away", None);
+        match stands {
+            true => drop(job.stands()),
+            false => job.is_reopened(),
+        }
+    }
+}
+
+/// Row 8: no program runs a file under such a name.
+#[test]
+fn code_that_is_set_aside_is_gone() {
+    for (path, stands) in [
+        ("code.rs.bak", false),
+        ("code.txt", false),
+        ("code.md", false),
+        ("src/code.rs", true),
+    ] {
+        let job = Job::begin_with(&["a works"], &[("code.rs", "fn first() {}\n")]);
+        let own = "fn the_one_of_slice_a() { adds_two_numbers() }";
+        job.repo
+            .write_commit_for("a", "code.rs", &format!("fn first() {{}}\n{own}\n"));
+        job.judge();
+        job.accept(&[proof("a", "a works", "code.rs:2", "observed")])
+            .ok();
+        job.repo.write("src/none.rs", "-\n");
+        job.git(&["mv", "code.rs", path]);
+        job.repo.commit("Set it aside", None);
         match stands {
             true => drop(job.stands()),
             false => job.is_reopened(),

@@ -322,6 +322,7 @@ const BESIDE: [(&str, &[&str]); 6] = [
             "a_line_that_names_a_test_is_no_other_one",
             "a_name_that_several_tests_end_in_is_asked_for_in_full",
             "a_test_that_is_not_indented_is_held",
+            "a_section_under_another_heading_is_followed",
             "a_title_that_two_suites_have_is_given_with_its_suite",
             "a_title_of_another_suite_is_not_the_slice_s",
             "a_title_is_followed_where_another_suite_has_it_too",
@@ -330,6 +331,7 @@ const BESIDE: [(&str, &[&str]); 6] = [
             "a_remark_in_a_colleague_s_test_makes_it_nobody_s_proof",
             "a_line_that_names_a_test_is_followed_without_what_stands_behind_it",
             "code_does_not_move_into_prose",
+            "code_that_is_set_aside_is_gone",
         ],
     ),
     (

@@ -17,7 +17,15 @@ fn write_suite(of: &str) -> String {
 }
 
 fn begin(check: &str, files: &[(&str, &str)]) -> Job {
-    let files: Vec<(&str, &str)> = [&[("check.sh", check), ("t/none.js", "-\n")], files].concat();
+    let files: Vec<(&str, &str)> = [
+        &[
+            ("check.sh", check),
+            ("t/none.js", "-\n"),
+            ("old/none.js", "-\n"),
+        ],
+        files,
+    ]
+    .concat();
     let job = Job::begin_with(&["it refuses"], &files);
     job.plan_anew(GATE);
     job
@@ -59,7 +67,7 @@ fn a_title_that_two_suites_have_is_given_with_its_suite() {
         job.accept(&[by(anchor)]).exits(4).says("add > refuses");
     }
     job.accept(&[by("test:add > refuses")]).ok();
-    job.git(&["mv", "t/add.js", "t/add.off"]);
+    job.git(&["mv", "t/add.js", "old/add.js"]);
     job.repo.commit("Set it aside", None);
     job.is_reopened();
 }
@@ -71,7 +79,7 @@ fn a_title_of_another_suite_is_not_the_slice_s() {
         let job = begin(CHECK, &[]);
         write_own(&job);
         job.accept(&[by(anchor)]).ok();
-        job.git(&["mv", "t/add.js", "t/add.off"]);
+        job.git(&["mv", "t/add.js", "old/add.js"]);
         job.repo.write("t/sub.js", write_suite("sub"));
         job.repo.commit("Set it aside", None);
         job.is_reopened();
@@ -100,7 +108,7 @@ fn a_name_that_fewer_tests_bear_is_answered_otherwise() {
         job.repo.commit("A colleague's test", None);
         write_own(&job);
         job.accept(&[by(anchor)]).ok();
-        job.git(&["mv", "t/add.js", "t/add.off"]);
+        job.git(&["mv", "t/add.js", "old/add.js"]);
         commit_and_gate(&job);
         job.must_answer("evidence_changed");
         answer(&job, by(anchor)).exits(4);
@@ -116,7 +124,7 @@ fn a_name_that_others_bear_too_is_not_given_anew() {
     let job = begin(FLAT, &[]);
     write_own(&job);
     job.accept(&[by("test:refuses")]).ok();
-    job.git(&["mv", "t/add.js", "t/add.off"]);
+    job.git(&["mv", "t/add.js", "old/add.js"]);
     let other = write_suite("sub").replace(".to.be.refused", " == their_own_thing");
     job.repo.write("t/sub.js", other);
     commit_and_gate(&job);

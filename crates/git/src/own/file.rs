@@ -1,5 +1,6 @@
 //! A file's text as it is followed.
 
+use super::moved::may_move;
 use crate::history::{Entry, MAX_FILE};
 use crate::lines::split_lines;
 use crate::{Repo, RepoError};
@@ -93,14 +94,15 @@ impl Repo {
         Ok(named.next().map(|(new, _)| new))
     }
 
-    /// New paths of files that were renamed on the way, each with its old one. A file that stood beside the
-    /// old one before that one went is another file, however alike they are.
+    /// New paths of files that were renamed on the way, each with its old one. Code that was set aside was not,
+    /// and a file that stood beside the old one before that one went is another file, however alike they are.
     pub(super) fn list_moved(
         &self,
         from: &str,
         to: &str,
     ) -> Result<Vec<(String, String)>, RepoError> {
         let mut renames = self.renames(from, to)?;
+        renames.retain(|(new, old)| may_move(old, new));
         if renames.is_empty() || renames.len() > MAX_MOVED {
             return Ok(renames);
         }

@@ -25,19 +25,34 @@ pub enum Found {
     TooMany,
 }
 
-/// Whether text of one file may have gone into the other: prose quotes code.
+/// Endings of files that people read and no program runs.
+const PROSE: [&str; 8] = [
+    "md", "markdown", "rst", "adoc", "asciidoc", "org", "textile", "tex",
+];
+/// Endings of plain text, which may be anything, and of what was set aside.
+const ASIDE: [&str; 10] = [
+    "txt", "text", "log", "bak", "orig", "old", "off", "disabled", "save", "rej",
+];
+/// Endings of data.
+const DATA: [&str; 8] = ["csv", "tsv", "json", "yaml", "yml", "xml", "toml", "dat"];
+
+/// Whether text of one file may have gone into the other: prose quotes code, and what is set aside does not run.
 pub fn may_move(path: &str, other: &str) -> bool {
-    let extension = Path::new(path).extension();
-    // What has no ending, or this one, may be prose.
-    let is_code = extension.is_some_and(|found| found != "txt") && !is_prose(path);
-    !(is_code && is_prose(other))
+    let is_aside = |path: &str| is_prose(path) || ends_in(path, &ASIDE);
+    // What has no ending may be prose.
+    let is_code = Path::new(path).extension().is_some() && !is_aside(path) && !ends_in(path, &DATA);
+    !(is_code && is_aside(other))
 }
 
 /// A file that people read and no program runs.
 pub fn is_prose(path: &str) -> bool {
-    let extension = Path::new(path).extension();
-    extension.is_some_and(|found| {
-        ["md", "markdown", "rst", "adoc"]
+    ends_in(path, &PROSE)
+}
+
+fn ends_in(path: &str, endings: &[&str]) -> bool {
+    let found = Path::new(path).extension();
+    found.is_some_and(|found| {
+        endings
             .iter()
             .any(|known| found.eq_ignore_ascii_case(known))
     })
