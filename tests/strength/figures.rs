@@ -1,6 +1,6 @@
 //! Strong and hollow tests of the same program, and the change as a whole.
 
-use crate::{Repo, program, python, strength};
+use crate::{Repo, go, program, python, rust, strength};
 use serde_json::json;
 
 const CART: &str = include_str!("cart.py");
@@ -86,6 +86,26 @@ fn shell_with_tests_that_look() {
 fn shell_with_tests_that_do_not() {
     let tests = ("test.sh", include_str!("hollow.sh"));
     is_hollow(program(("rotate.sh", ROTATE), tests, "sh test.sh"));
+}
+
+#[test]
+fn rust_with_tests_that_look() {
+    is_strong(rust(include_str!("strong_spans.rs.txt")));
+}
+
+#[test]
+fn rust_with_tests_that_do_not() {
+    is_hollow(rust(include_str!("hollow_spans.rs.txt")));
+}
+
+#[test]
+fn go_with_tests_that_look() {
+    is_strong(go(include_str!("strong.go")));
+}
+
+#[test]
+fn go_with_tests_that_do_not() {
+    is_hollow(go(include_str!("hollow.go")));
 }
 
 #[test]
