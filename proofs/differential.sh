@@ -88,9 +88,9 @@ for language in rust javascript; do
     "$cook" strength --trust-repo --json --base HEAD~1 --mutants 400 --minutes 20 >strength.json
     read -r own planted < <(jq -r '"\(.killed) \(.planted)"' strength.json)
     line="$(awk -v a="$noticed" -v b="$all" -v c="$own" -v d="$planted" -v allowed="$ALLOWED" 'BEGIN {
-      x = a / b; y = c / d; far = x > y ? x - y : y - x
-      printf "%-22s %-22s %.2f%s", sprintf("%.2f (%d of %d)", x, a, b), sprintf("%.2f (%d of %d)", y, c, d), far,
-        far > allowed ? "  too far" : "" }')"
+      x = a / b; y = c / d; far = x > y ? x - y : y - x; verdict = (far > allowed) ? "  too far" : ""
+      printf("%-22s %-22s %.2f%s", sprintf("%.2f (%d of %d)", x, a, b), sprintf("%.2f (%d of %d)", y, c, d), far, verdict)
+    }')"
     printf '%-12s %-8s %s\n' "$language" "$tests" "$line"
     [[ "$line" != *'too far' ]] || failed=1
   done

@@ -3,6 +3,7 @@
 use super::answer::{NO_COMMIT, Placed, answer};
 use super::section::{find_retitled, find_section, slug};
 use super::sources::{Sources, Text};
+use super::work::answer_unstamped;
 use cook_core::diagnostic::{Failure, with_plain_marks};
 use cook_core::digest::sha256;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf, short};
@@ -113,10 +114,7 @@ impl Sources<'_> {
                 {
                     return self.by_work(question, anchor, path);
                 }
-                None => {
-                    let why = "the commit it was stamped at is not here";
-                    return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
-                }
+                None => return Ok(answer_unstamped(question)),
             },
         };
         let then = match &stamp {

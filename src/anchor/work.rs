@@ -236,8 +236,7 @@ impl Sources<'_> {
         anchor: &Anchor,
         path: &str,
     ) -> Result<AnchorAnswer, Failure> {
-        let gone = "the commit it was stamped at is not here";
-        let nothing = || answer(Verdict::Unverifiable, gone, &question.anchor);
+        let nothing = || answer_unstamped(question);
         let (Some(work), Some(head), Anchor::Lines { first, last, .. }) =
             (&question.work, &self.head.commit, anchor)
         else {
@@ -322,10 +321,7 @@ impl Sources<'_> {
             Some(then) if then == now => (Verdict::Verified, "it is as it was stamped"),
             Some(_) if was.as_ref() == Some(&now) => (Verdict::Missing, "it is as it was before"),
             Some(_) => (Verdict::Changed, "it is not as it was stamped"),
-            None if question.stamped_at.is_some() => (
-                Verdict::Unverifiable,
-                "the commit it was stamped at is not here",
-            ),
+            None if question.stamped_at.is_some() => (Verdict::Changed, NO_STAMP),
             None => (Verdict::Verified, "it is in HEAD's tree"),
         };
         let mut answer = answer(verdict, why, &format!("entry:{place}"));
@@ -366,4 +362,11 @@ impl Sources<'_> {
         }
         Ok(None)
     }
+}
+
+const NO_STAMP: &str = "the commit it was stamped at is not here";
+
+/// What a done slice rests on cannot be followed, and the report says where it is.
+pub(super) fn answer_unstamped(question: &AnchorQuestion) -> AnchorAnswer {
+    answer(Verdict::Changed, NO_STAMP, &question.anchor)
 }
