@@ -7,7 +7,7 @@ use crate::Repo;
 use crate::history::ChangeKind;
 use crate::lines::{find_lines, is_telling};
 use cook_core::diagnostic::Failure;
-use cook_core::model::TextOutcome;
+use cook_core::model::{TextOutcome, TreeEntry};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -154,10 +154,16 @@ impl Repo {
         other: &str,
         lines: &[&[u8]],
     ) -> Result<bool, Failure> {
-        // Few commits change the two files.
+        let Some((first, _)) = way.first() else {
+            return Ok(false);
+        };
+        let commits: Vec<&str> = [first.as_str()]
+            .into_iter()
+            .chain(way.iter().map(|(_, commit)| commit.as_str()))
+            .collect();
         let mut known = HashMap::new();
-        let mut holds = |commit: &str, path: &str| -> Result<bool, Failure> {
-            let Some(entry) = self.tree_entry(commit, path)? else {
+        let mut holds = |entry: Option<TreeEntry>| -> Result<bool, Failure> {
+            let Some(entry) = entry else {
                 return Ok(false);
             };
             if let Some(holds) = known.get(&entry.id) {
@@ -168,17 +174,26 @@ impl Repo {
             known.insert(entry.id, is_held);
             Ok(is_held)
         };
-        let mut held = None;
-        for (parent, commit) in way.iter().rev() {
-            let after = match held {
-                Some(held) => held,
-                None => holds(commit, path)?,
-            };
-            let before = holds(parent, path)?;
-            held = Some(before);
-            if before && !after && holds(parent, other)? {
-                return Ok(true);
+        let read = |at: usize| self.tree_entry(commits[at], path);
+        let mut parts = vec![((0, read(0)?), (way.len(), read(way.len())?))];
+        // Where a file begins and ends a part of the way with one text it lost nothing there for good.
+        while let Some(((from, before), (to, after))) = parts.pop() {
+            if before == after {
+                continue;
             }
+            if from + 1 == to {
+                if holds(before)?
+                    && !holds(after)?
+                    && holds(self.tree_entry(commits[from], other)?)?
+                {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let middle = from.midpoint(to);
+            let between = read(middle)?;
+            parts.push(((from, before), (middle, between.clone())));
+            parts.push(((middle, between), (to, after)));
         }
         Ok(false)
     }
