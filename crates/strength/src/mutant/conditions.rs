@@ -27,6 +27,19 @@ const SHIFTS: [(&str, &str); 16] = [
     ("-n", "-z"),
 ];
 
+/// Signs of arithmetic and what they become.
+const ARITHMETIC: [(&str, &str); 9] = [
+    ("+", "-"),
+    ("-", "+"),
+    ("*", "/"),
+    ("/", "*"),
+    ("%", "*"),
+    ("+=", "-="),
+    ("-=", "+="),
+    ("*=", "/="),
+    ("/=", "*="),
+];
+
 impl Finder<'_> {
     /// `if` and `while`: the condition negated; a branch that came, never taken.
     pub(super) fn condition(&self, at: usize, found: &mut Vec<Site>) {
@@ -168,6 +181,32 @@ impl Finder<'_> {
             || matches!(before.text, ")" | "]" | "?" | "}");
         if token.kind != Kind::Text && joins && spaced {
             found.extend(self.site(Operator::ConditionNegated, at..at + 1, connective));
+        }
+    }
+    /// Between two values, with spaces around; never of texts, which some languages add up.
+    pub(super) fn arithmetic(&self, at: usize, found: &mut Vec<Site>) {
+        let token = self.tokens()[at];
+        let before = at.checked_sub(1).map(|at| &self.tokens()[at]);
+        let (Some(before), Some(after)) = (before, self.token(at + 1)) else {
+            return;
+        };
+        let spaced = before.end() < token.at && token.end() < after.at;
+        let is_value = matches!(before.kind, Kind::Word | Kind::Number)
+            || matches!(before.text, ")" | "]" | "?");
+        let of_texts = before.kind == Kind::Text || after.kind == Kind::Text;
+        let sign = ARITHMETIC.iter().find(|(from, _)| *from == token.text);
+        if let Some((_, to)) = sign
+            && token.kind == Kind::Mark
+            && spaced
+            && is_value
+            && !of_texts
+            && !matches!(
+                before.text,
+                "return" | "case" | "in" | "yield" | "as" | "mut"
+            )
+            && self.suite.language != Language::Shell
+        {
+            found.extend(self.site(Operator::ArithmeticChanged, at..at + 1, *to));
         }
     }
 }

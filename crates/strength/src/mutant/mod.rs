@@ -122,7 +122,9 @@ fn of_file<'e>(edit: &'e Edited<'e>, seed: &str) -> Vec<Candidate<'e>> {
     let mut found = Vec::new();
     for site in sites {
         let old = &text[site.from..site.to];
-        if old == site.with {
+        // With or without the mark behind it, it is the same.
+        let is_same = |old: &str| old.trim_end_matches([',', ';']).trim_end() == site.with;
+        if is_same(old) || old == site.with {
             continue;
         }
         let operator = [site.operator as u8];

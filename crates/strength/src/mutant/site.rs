@@ -18,6 +18,8 @@ pub enum Operator {
     ConditionNegated,
     /// A comparison is off by one, or the opposite.
     ComparisonShifted,
+    /// A sum is a difference, a product a quotient.
+    ArithmeticChanged,
     /// A statement is gone.
     StatementDropped,
     /// A number, a truth value or a text is another one.
@@ -34,6 +36,7 @@ impl Operator {
             Self::ErrorIgnored => "an error does not stop anything",
             Self::ConditionNegated => "a condition is the opposite",
             Self::ComparisonShifted => "a comparison is another one",
+            Self::ArithmeticChanged => "it calculates otherwise",
             Self::StatementDropped => "a statement is gone",
             Self::ConstantChanged => "a constant is another one",
         }

@@ -23,6 +23,7 @@ pub(super) fn sites(suite: &Suite, text: &str, is_changed: &dyn Fn(usize) -> boo
         }
         finder.condition(at, &mut found);
         finder.comparison(at, &mut found);
+        finder.arithmetic(at, &mut found);
         finder.constant(at, &mut found);
         finder.result(at, &mut found);
         finder.error(at, &mut found);

@@ -57,6 +57,7 @@ fn each_language_has_defects_of_its_own() {
             "def f(x):\n    a()\n",
             "def f(x):\n    \"\"\"If x == 1.\"\"\"\n    if not x:\n        raise ValueError(\"no\")\n    self.n += 1\n    return g(x)\n",
             &[
+                "ArithmeticChanged: self.n -= 1",
                 "BranchRemoved: if False and (not x):",
                 "ConditionNegated: if not (not x):",
                 "ConstantChanged: raise ValueError(\"\")",
