@@ -38,6 +38,9 @@ pub(super) struct InitArgs {
     /// Commit the contract files, and nothing else
     #[arg(long)]
     pub commit: bool,
+    /// Ask nothing: what nobody states is left for later
+    #[arg(long, short)]
+    pub yes: bool,
     /// Go on with a workflow of the log that lost its worktree; `new` begins another (user only)
     #[arg(long, value_name = "ID")]
     pub log: Option<String>,
@@ -78,7 +81,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     };
     let given = Given {
         mission: match (given, &args.from) {
-            (None, None) => stated_mission::ask(context, &workspace)?,
+            (None, None) if !args.yes => stated_mission::ask(context, &workspace)?,
             (given, _) => given,
         },
         from: args.from.as_deref(),

@@ -128,3 +128,24 @@ fn a_branch_is_quoted_where_a_shell_would_read_its_name() {
     repo.git(&["switch", "-qc", "other"]);
     repo.cook(&["next"]).ok().says("git switch 'a;b'");
 }
+
+/// On a terminal, as `script` makes one: what nobody states is asked for, and with `--yes` it is not.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_person_is_asked_for_the_mission_and_may_say_not_to() {
+    for (more, is_asked) in [("", true), (" --yes", false)] {
+        let repo = Repo::new();
+        repo.commit("Begin", None);
+        let cook = crate::support::COOK;
+        let line = format!("'{cook}' init --skip-gates{more}");
+        let mut command = repo.command("script");
+        command.args(["-qec", &line, "/dev/null"]);
+        let run = crate::support::run(&mut command, "Ship it\n");
+        assert_eq!(run.code, 0, "{run:?}");
+        let asks = run.out.contains("What is this repository to become?");
+        assert_eq!(asks, is_asked, "{run:?}");
+        let state = repo.document("state.json");
+        let is_known = state["mission_anchor"] == "Ship it";
+        assert_eq!(is_known, is_asked, "{state:#}");
+    }
+}
