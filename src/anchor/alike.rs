@@ -157,7 +157,7 @@ impl Sources<'_> {
             return Ok(answer);
         }
         let name = one.first().map_or(text, |name| *name);
-        self.look_behind(question, name, answer)
+        self.look_behind(question, name, name, answer)
     }
 
     /// Of several tests that a stamped name may mean now, the one that all of its name leads to where the
@@ -213,14 +213,15 @@ impl Sources<'_> {
         let stamped = self.find_stamped_tests(&own, &stamp, &TestName::of(name))?;
         let mut named = BTreeSet::new();
         let way = self.repo.list_way(&stamp, head)?;
-        for path in self.places(&own, head)? {
-            let text = self.text(head, &path)?;
+        let places = self.places(&own, head)?;
+        for path in &places {
+            let text = self.text(head, path)?;
             let Text::Lines(lines) = &*text else {
                 continue;
             };
             let mut moved = Vec::new();
             for then in &stamped {
-                if !self.has_stood_beside(then, &stamp, &way, &path)? {
+                if !self.has_stood_beside(then, &stamp, &way, path)? {
                     moved.push(then);
                 }
             }
@@ -234,8 +235,12 @@ impl Sources<'_> {
                         .iter()
                         .filter(|told| told.outcome == TestOutcome::Passed);
                     let here =
-                        passed.filter(|told| TestName::of(&told.name).leads_to(&path, lines, at));
-                    named.extend(here.map(|told| told.name.clone()));
+                        passed.filter(|told| TestName::of(&told.name).leads_to(path, lines, at));
+                    for told in here {
+                        if self.is_all_of(&told.name, head, &places, &moved)? {
+                            named.insert(told.name.clone());
+                        }
+                    }
                 }
             }
         }
@@ -243,6 +248,26 @@ impl Sources<'_> {
             1 => named.pop_first(),
             _ => None,
         })
+    }
+
+    /// Whatever bears the name as well as it says what one of these tests said.
+    fn is_all_of(
+        &self,
+        name: &str,
+        head: &str,
+        places: &BTreeSet<String>,
+        tests: &[&TestThen],
+    ) -> Result<bool, Failure> {
+        for found in self.find_tests(head, places, &TestName::of(name))? {
+            let Text::Lines(lines) = &*self.text(head, &found.path)? else {
+                return Ok(false);
+            };
+            let at = found.place.lines.start;
+            if !tests.iter().any(|then| then.body.is_body_at(lines, at)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The other file held what the test says already before it left its own.

@@ -18,7 +18,13 @@ const MAX_SEARCHED: usize = 2_000;
 impl Sources<'_> {
     /// What became of the test that proves a done slice: what bore its name when it was stamped, as far
     /// as something that changed since names it, or another one of its name.
-    pub(super) fn same_test(&self, question: &AnchorQuestion, name: &str) -> Result<Same, Failure> {
+    /// `full` is what its runner calls it now.
+    pub(super) fn same_test(
+        &self,
+        question: &AnchorQuestion,
+        name: &str,
+        full: &str,
+    ) -> Result<Same, Failure> {
         let (Some((own, stamp)), Some(head)) = (self.find_stamped(question)?, &self.head.commit)
         else {
             return Ok(Same::Yes);
@@ -40,6 +46,12 @@ impl Sources<'_> {
                 return Ok(Same::AsBefore);
             }
             return Ok(if stands { Same::InItsPlace } else { same });
+        }
+        let full = TestName::of(full);
+        for found in &stamped {
+            if self.is_displaced(found, head, &places, &full)? {
+                return Ok(Same::OneOfSeveral);
+            }
         }
         if !self.has_another(&stamped, (&stamp, head), &places, &name)? {
             return Ok(Same::Yes);
@@ -79,6 +91,32 @@ impl Sources<'_> {
         Ok(Same::No)
     }
 
+    /// More of the name leads to another place now, which says something else: that one runs.
+    fn is_displaced(
+        &self,
+        found: &TestThen,
+        head: &str,
+        places: &BTreeSet<String>,
+        name: &TestName,
+    ) -> Result<bool, Failure> {
+        let mut there = Vec::new();
+        for path in places {
+            let Text::Lines(lines) = &*self.text(head, path)? else {
+                continue;
+            };
+            for place in name.find_all(path, lines) {
+                let body = Body::of(lines, place.lines.clone(), name.last);
+                there.push((place, body == found.body));
+            }
+        }
+        let is_less = |own: &NamedPlace| {
+            let mut others = there.iter().filter(|(_, is_own)| !is_own);
+            others.any(|(other, _)| own.is_less_than(other))
+        };
+        let mut own = there.iter().filter(|(_, is_own)| *is_own).peekable();
+        Ok(own.peek().is_some() && own.all(|(place, _)| is_less(place)))
+    }
+
     /// Something bears the name in just its way that did not when it was stamped, and says something else:
     /// the runner may take that one.
     fn has_another(
@@ -97,9 +135,10 @@ impl Sources<'_> {
             found.retain(|found| {
                 let there = list_contexts(&lines[found.lines.start], name.last);
                 let is_likely = stamped.iter().all(|then| !found.is_less_than(&then.place));
-                let is_alike = there.iter().any(|context| contexts.contains(&context))
-                    || is_assigned(&lines[found.lines.start], name.last);
-                is_likely && is_alike
+                let line = &lines[found.lines.start];
+                let is_put = is_assigned(line, name.last);
+                let is_alike = there.iter().any(|context| contexts.contains(&context)) || is_put;
+                is_likely && is_alike || is_put && name.is_within(line)
             });
             let bodies = found.into_iter();
             Ok(bodies
@@ -324,7 +363,7 @@ pub(super) enum Same {
     AsBefore,
     /// Another one, which somebody wrote in its place, or beside it where it was.
     InItsPlace,
-    /// It went to another file, and another one of its name came.
+    /// It went elsewhere, and another one of its name came.
     OneOfSeveral,
     No,
 }

@@ -68,6 +68,11 @@ impl<'n> TestName<'n> {
         has_word(&lines[at], self.last) && self.count_parts(path, lines, at) == self.within.len()
     }
 
+    /// The line names something that the test stands in: `TestOne.test_works = …`.
+    pub(super) fn is_within(&self, line: &str) -> bool {
+        self.within.last().is_some_and(|part| has_word(line, part))
+    }
+
     /// How many of the parts before the last one lead to this line: by the path, or by the lines that it
     /// stands under.
     fn count_parts(&self, path: &str, lines: &[String], at: usize) -> usize {

@@ -109,7 +109,8 @@ impl Sources<'_> {
             |old: &Receipt| Ok(old.has_passed() && self.find_test_in(old, name)? == Some(true));
         answer.related = self.is_slices(question, &receipt, holds)?;
         answer.is_new = self.is_new(question, command, holds)?;
-        self.look_behind(question, name, answer)
+        let full = alike.first().filter(|_| alike.len() == 1);
+        self.look_behind(question, name, full.unwrap_or(&name), answer)
     }
 
     /// The test must be the one that proved it, or be given anew as the work's own; of a slice that is
@@ -118,6 +119,7 @@ impl Sources<'_> {
         &self,
         question: &AnchorQuestion,
         name: &str,
+        full: &str,
         mut answer: AnchorAnswer,
     ) -> Result<AnchorAnswer, Failure> {
         if let (Some(work @ WorkOf::Accepted(_)), None) = (&question.work, &question.stamped_at) {
@@ -125,7 +127,7 @@ impl Sources<'_> {
             return Ok(answer);
         }
         let work = question.work.as_ref();
-        let (verdict, why) = match self.same_test(question, name)? {
+        let (verdict, why) = match self.same_test(question, name, full)? {
             Same::Yes => {
                 if let Some(work @ WorkOf::Claimed(of)) = work
                     && self.is_others_test(work, of, name)?

@@ -359,21 +359,37 @@ fn code_does_not_move_into_prose() {
 /// Row 8: no program runs a file under such a name.
 #[test]
 fn code_that_is_set_aside_is_gone() {
-    for (path, stands) in [
-        ("code.rs.bak", false),
-        ("code.txt", false),
-        ("code.md", false),
-        ("src/code.rs", true),
+    for (from, path, stands) in [
+        ("code.rs", "code.rs.bak", false),
+        ("code.rs", "code.rs~", false),
+        ("code.rs", "code.rs.1", false),
+        ("code.rs", "code.txt", false),
+        ("code.rs", "code.json", false),
+        ("code.rs", "code.patch", false),
+        ("code.rs", "src/code.rs", true),
+        ("code.rs", "code.ts", true),
+        ("Makefile", "Makefile.old", false),
+        ("Makefile", "docs.md", false),
+        ("Makefile", "GNUmakefile", true),
+        ("bin/one", "one.md", false),
+        ("bin/one", "bin/one.sh", true),
+        ("ci.yml", "ci.yml.disabled", false),
+        ("ci.yml", "ci.md", false),
+        ("ci.yml", "ci.yaml", true),
+        ("data.csv", "data.txt", true),
+        ("LICENSE", "LICENSE.md", true),
+        ("one.cmake", "CMakeLists.txt", true),
+        ("notes.md", "notes.txt", true),
     ] {
-        let job = Job::begin_with(&["a works"], &[("code.rs", "fn first() {}\n")]);
+        let job = Job::begin_with(&["a works"], &[(from, "fn first() {}\n")]);
         let own = "fn the_one_of_slice_a() { adds_two_numbers() }";
         job.repo
-            .write_commit_for("a", "code.rs", &format!("fn first() {{}}\n{own}\n"));
+            .write_commit_for("a", from, &format!("fn first() {{}}\n{own}\n"));
         job.judge();
-        job.accept(&[proof("a", "a works", "code.rs:2", "observed")])
+        job.accept(&[proof("a", "a works", &format!("{from}:2"), "observed")])
             .ok();
         job.repo.write("src/none.rs", "-\n");
-        job.git(&["mv", "code.rs", path]);
+        job.git(&["mv", from, path]);
         job.repo.commit("Set it aside", None);
         match stands {
             true => drop(job.stands()),

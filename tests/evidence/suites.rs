@@ -161,3 +161,87 @@ fn a_line_that_names_a_test_is_followed_without_what_stands_behind_it() {
     job.repo.commit("Somebody else's", None);
     job.stands();
 }
+
+/// Names what pytest would run of `t/`: functions of classes whose name begins with `Test`, and those of none.
+const PYTEST: &str = r#"awk '/^\047\047\047/{q=!q} q{next}
+/^class /{c=$2; sub(/[(:].*/,"",c)}
+/^    def test_/{n=$2; sub(/[(].*/,"",n); if (c ~ /^Test/) print FILENAME "::" c "::" n " PASSED"}
+/^def test_/{n=$2; sub(/[(].*/,"",n); print FILENAME "::" n " PASSED"}' t/*.py
+"#;
+
+fn write_class(name: &str, body: &str) -> String {
+    format!("class {name}:\n    def test_works(self):\n        {body}\n\n\n")
+}
+
+const LOOKS: &str = "assert one(two, three) == four";
+
+fn accept_class(anchor: &str) -> Job {
+    let job = begin(PYTEST, &[("t/one.py", "import one\n\n\n")]);
+    let own = format!("import one\n\n\n{}", write_class("TestOne", LOOKS));
+    job.repo.write_commit_for("a", "t/one.py", &own);
+    job.judge();
+    job.accept(&[by(anchor)]).ok();
+    job
+}
+
+/// Row 14: what no runner takes for the test of that name is not it, though it says what it said.
+#[test]
+fn a_body_under_another_class_is_not_the_test_of_the_first() {
+    let anchors = [
+        "test:TestOne::test_works",
+        "test:t/one.py::TestOne::test_works",
+    ];
+    for (anchor, parked, hollow) in [
+        (anchors[0], "Parked", "pass"),
+        (anchors[1], "Parked", "assert True"),
+        (anchors[0], "TestTwo", "pass"),
+    ] {
+        let job = accept_class(anchor);
+        let now = [write_class(parked, LOOKS), write_class("TestOne", hollow)].concat();
+        job.repo.write("t/one.py", format!("import one\n\n\n{now}"));
+        commit_and_gate(&job);
+        job.must_answer("evidence_changed");
+        answer(&job, by(anchor)).exits(4);
+    }
+    // A class that is called otherwise is followed.
+    let job = accept_class(anchors[0]);
+    let now = write_class("TestFirst", LOOKS);
+    job.repo.write("t/one.py", format!("import one\n\n\n{now}"));
+    commit_and_gate(&job);
+    job.stands();
+    assert_eq!(job.anchor("a"), "test:t/one.py::TestFirst::test_works");
+}
+
+/// Row 14: a new name is followed where nothing else bears it.
+#[test]
+fn a_test_is_not_followed_to_the_name_of_another() {
+    let hollow = "def test_works():\n    pass\n";
+    for parked in ["class Old:\n    ", "'''\n"] {
+        let job = accept_class("test:TestOne::test_works");
+        let own = write_class("TestOne", LOOKS);
+        let (_, body) = own.split_once('\n').unwrap();
+        let now = match parked.contains("class") {
+            true => format!("class Old:\n{body}{hollow}"),
+            false => format!("'''\n{own}'''\n\n\n{hollow}"),
+        };
+        job.repo.write("t/one.py", format!("import one\n\n\n{now}"));
+        job.repo.commit("Somebody else's", None);
+        let block = json!({"select": "b"});
+        job.reground(block).ok();
+        assert_ne!(job.status("a"), "done", "{parked}");
+    }
+}
+
+/// Row 14: what is put in the place of a method bears its name.
+#[test]
+fn a_method_that_is_put_into_a_class_is_asked_about() {
+    let job = accept_class("test:TestOne::test_works");
+    let now = [
+        "import one\n\n\n",
+        &write_class("TestOne", LOOKS),
+        "TestOne.test_works = lambda self: None\n",
+    ];
+    job.repo.write("t/one.py", now.concat());
+    job.repo.commit("Somebody else's", None);
+    job.must_answer("evidence_changed");
+}

@@ -3,6 +3,7 @@
 use crate::lines::{find_lines, is_telling};
 use cook_core::diagnostic::Failure;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::path::Path;
@@ -29,19 +30,58 @@ pub enum Found {
 const PROSE: [&str; 8] = [
     "md", "markdown", "rst", "adoc", "asciidoc", "org", "textile", "tex",
 ];
-/// Endings of plain text, which may be anything, and of what was set aside.
-const ASIDE: [&str; 10] = [
-    "txt", "text", "log", "bak", "orig", "old", "off", "disabled", "save", "rej",
+/// Endings of plain text and of what quotes: code does not run there.
+const QUOTES: [&str; 6] = ["txt", "text", "log", "wiki", "patch", "diff"];
+/// Endings of what was set aside: nothing runs or reads it there.
+const ASIDE: [&str; 12] = [
+    "bak", "backup", "orig", "old", "off", "disabled", "save", "rej", "tmp", "swp", "dist",
+    "example",
 ];
 /// Endings of data.
 const DATA: [&str; 8] = ["csv", "tsv", "json", "yaml", "yml", "xml", "toml", "dat"];
+/// Files of plain text by their ending that programs run.
+const RUN: [&str; 1] = ["CMakeLists.txt"];
 
 /// Whether text of one file may have gone into the other: prose quotes code, and what is set aside does not run.
 pub fn may_move(path: &str, other: &str) -> bool {
-    let is_aside = |path: &str| is_prose(path) || ends_in(path, &ASIDE);
-    // What has no ending may be prose.
-    let is_code = Path::new(path).extension().is_some() && !is_aside(path) && !ends_in(path, &DATA);
-    !(is_code && is_aside(other))
+    if is_aside(other) {
+        return is_aside(path);
+    }
+    let is_text = |path: &str| is_prose(path) || ends_in(path, &QUOTES) && !is_run(path);
+    match () {
+        () if is_text(path) || is_run(other) => true,
+        // What has no ending may be prose, unless it is known by its name.
+        () if Path::new(path).extension().is_none() => !(is_script(path) && is_text(other)),
+        () if ends_in(path, &DATA) => !is_prose(other),
+        () => !is_text(other) && !ends_in(other, &DATA),
+    }
+}
+
+fn is_aside(path: &str) -> bool {
+    let is_number = |found: &OsStr| {
+        let found = found.as_encoded_bytes();
+        !found.is_empty() && found.iter().all(u8::is_ascii_digit)
+    };
+    path.ends_with(['~', '#'])
+        || ends_in(path, &ASIDE)
+        || Path::new(path).extension().is_some_and(is_number)
+}
+
+fn is_run(path: &str) -> bool {
+    let name = Path::new(path).file_name();
+    name.is_some_and(|name| RUN.iter().any(|known| name == *known))
+}
+
+/// A file without an ending that a program runs, by its name or its directory.
+fn is_script(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_make = name.ends_with("file") && name.starts_with(|c: char| c.is_ascii_uppercase());
+    let in_programs = path
+        .split('/')
+        .rev()
+        .skip(1)
+        .any(|dir| matches!(dir, "bin" | "scripts"));
+    is_make || in_programs
 }
 
 /// A file that people read and no program runs.
