@@ -5,7 +5,7 @@ use super::side::{Both, Side};
 use super::{marks, swallow};
 use std::collections::BTreeSet;
 
-impl Both<'_> {
+impl Both<'_, '_> {
     pub(super) fn weakenings(&self) -> Vec<(Kind, usize)> {
         let mut found = Vec::new();
         found.extend(self.more(marks::is_skip).map(|line| (Kind::Skipped, line)));
@@ -61,13 +61,13 @@ impl Both<'_> {
             });
             times.reduce(|a, b| if b.0 > a.0 { b } else { a })
         };
-        let (was, is) = (longest(&self.was)?, longest(&self.is)?);
+        let (was, is) = (longest(self.was)?, longest(self.is)?);
         (is.0 >= was.0 * 2.0 && is.0 > 0.0).then_some(is.1)
     }
 
     fn swallows_more(&self) -> Option<usize> {
         let of = |side: &Side| swallow::list_swallowed(side.suite, &side.item.body);
-        let (was, is) = (of(&self.was), of(&self.is));
+        let (was, is) = (of(self.was), of(self.is));
         if is.len() <= was.len() {
             return None;
         }
@@ -77,10 +77,8 @@ impl Both<'_> {
                 .find(|(number, _)| number == line)
                 .map(|(_, text)| (*text).to_owned())
         };
-        let known: Vec<Option<String>> = was.iter().map(|line| text(&self.was, line)).collect();
-        let new = is
-            .iter()
-            .find(|line| !known.contains(&text(&self.is, line)));
+        let known: Vec<Option<String>> = was.iter().map(|line| text(self.was, line)).collect();
+        let new = is.iter().find(|line| !known.contains(&text(self.is, line)));
         new.or(is.last()).copied()
     }
 
@@ -94,8 +92,8 @@ impl Both<'_> {
                 .min()?;
             swallow::early_return(side.suite, &side.item.body, first)
         };
-        match early(&self.was) {
-            None => early(&self.is),
+        match early(self.was) {
+            None => early(self.is),
             Some(_) => None,
         }
     }

@@ -1,10 +1,13 @@
 //! A test compared with the test that it became.
 
+use super::around;
 use super::assertion;
 use super::marks;
+use super::merged::{self, Grown};
 use super::outside::outside;
 use super::pair::{self, Case};
 use super::remark::{Kind, Remark, Renamed, Weakenings, show_line};
+use super::retired::Retired;
 use super::side::{Both, Side};
 use crate::class::Edited;
 use crate::suite::Suite;
@@ -22,16 +25,6 @@ pub(super) fn compare<'a>(
         .map(|(before, after)| pair::fresh_values(before.as_ref(), after.as_ref()))
         .collect();
     let pairs = pair::pair(&old, &new, &fresh);
-    for lost in &pairs.lost {
-        let case = &old[*lost];
-        found.remarks.push(Remark {
-            kind: Kind::Lost,
-            path: edits[case.file].path.to_owned(),
-            line: case.item.line,
-            name: full_name(case),
-            what: show_line(edits[case.file].before, case.item.line),
-        });
-    }
     let helpers = [
         assertion::asserting_helpers(before.iter().flatten()),
         assertion::asserting_helpers(after.iter().flatten()),
@@ -46,29 +39,69 @@ pub(super) fn compare<'a>(
             .map(|edit| code_lines(edit, edit.after))
             .collect(),
     ];
-    for (was, is) in &pairs.same {
-        let (was, is) = (&old[*was], &new[*is]);
-        if was.item.name != is.item.name {
+    let side = |part: usize, case: &Case<'a>| {
+        Side::of(
+            case.suite,
+            case.item,
+            &helpers[part],
+            &lines[part][case.file],
+        )
+    };
+    let was: Vec<Side> = old.iter().map(|case| side(0, case)).collect();
+    let is: Vec<Side> = new.iter().map(|case| side(1, case)).collect();
+    let retired = Retired::list(edits, before, after);
+    let grown: Vec<Grown> = pairs
+        .same
+        .iter()
+        .filter(|(old, new)| is[*new].assertions != was[*old].assertions)
+        .map(|(old, new)| (Some(&was[*old]), &is[*new]))
+        .chain(pairs.new.iter().map(|new| (None, &is[*new])))
+        .collect();
+    for lost in &pairs.lost {
+        let case = &old[*lost];
+        let body = &case.suite.tokens[case.item.body.clone()];
+        if retired.is_named_in(case.suite.language, body) || merged::is_merged(&was[*lost], &grown)
+        {
+            continue;
+        }
+        found.remarks.push(Remark {
+            kind: Kind::Lost,
+            path: edits[case.file].path.to_owned(),
+            line: case.item.line,
+            name: full_name(case),
+            what: show_line(edits[case.file].before, case.item.line),
+        });
+    }
+    let spare = merged::list_spare(pairs.new.iter().map(|new| &is[*new]));
+    for (old_at, new_at) in &pairs.same {
+        let (from, to) = (&old[*old_at], &new[*new_at]);
+        if from.item.name != to.item.name {
             found.renamed.push(Renamed {
-                path: edits[is.file].path.to_owned(),
-                from: full_name(was),
-                to: full_name(is),
+                path: edits[to.file].path.to_owned(),
+                from: full_name(from),
+                to: full_name(to),
             });
         }
         let both = Both {
-            was: Side::of(was, &helpers[0], &lines[0][was.file]),
-            is: Side::of(is, &helpers[1], &lines[1][is.file]),
-            fresh: &fresh[is.file],
+            was: &was[*old_at],
+            is: &is[*new_at],
+            fresh: &fresh[to.file],
+            spare: &spare,
+            retired: &retired,
         };
         for (kind, line) in both.weakenings() {
-            found.remarks.push(remark(edits, is, kind, line));
+            found.remarks.push(remark(edits, to, kind, line));
         }
     }
     for fresh in &pairs.new {
         let case = &new[*fresh];
-        let side = Side::of(case, &helpers[1], &lines[1][case.file]);
-        for (kind, line) in side.find_born_weak() {
-            found.remarks.push(remark(edits, case, kind, line));
+        for (kind, line) in is[*fresh].find_born_weak() {
+            // Elsewhere it runs.
+            let elsewhere =
+                kind == Kind::Skipped && around::is_conditional(edits[case.file].after, line);
+            if !elsewhere {
+                found.remarks.push(remark(edits, case, kind, line));
+            }
         }
     }
     outside(edits, before, after, &lines, &mut found.remarks);

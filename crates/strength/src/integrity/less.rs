@@ -1,6 +1,7 @@
 //! What a test would notice less than before.
 
 use super::assertion::Assertion;
+use super::merged;
 use super::pair;
 use super::side::{Both, Side, is_value};
 use super::strength::Strength;
@@ -10,20 +11,22 @@ use crate::lex::{self, Token};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-impl Both<'_> {
+impl Both<'_, '_> {
     /// The line from which on it would notice less.
     pub(super) fn notices_less(&self) -> Option<usize> {
-        let (mut gone, mut came) = (
-            remaining(&self.was, &self.is),
-            remaining(&self.is, &self.was),
-        );
+        let (mut gone, mut came) = (remaining(self.was, self.is), remaining(self.is, self.was));
+        merged::keep_those_without_place(self.was, &mut gone, self.spare);
+        gone.retain(|one| {
+            let tokens = &self.was.suite.tokens[one.tokens.clone()];
+            !self.retired.is_named_in(self.was.suite.language, tokens)
+        });
         if let Some(idle) = came.iter().find(|one| one.strength == Strength::Idle) {
             return Some(idle.line);
         }
         if let Some(line) = self.find_guarded() {
             return Some(line);
         }
-        if let Some(line) = looser(&self.was, &gone, &self.is, &came) {
+        if let Some(line) = looser(self.was, &gone, self.is, &came) {
             return Some(line);
         }
         if let Some(line) = self.expects_no_error(&gone, &came) {
@@ -70,9 +73,9 @@ impl Both<'_> {
                 .filter(|token| token.kind == lex::Kind::Word && !words::is_vocabulary(token.text));
             own.map(|token| token.text.to_owned()).collect()
         };
-        let own = words(&self.was, &one.tokens);
+        let own = words(self.was, &one.tokens);
         // Whether there is something goes without saying where it is looked at.
-        let looked_at = |new: &&&Assertion| !words(&self.is, &new.tokens).is_disjoint(&own);
+        let looked_at = |new: &&&Assertion| !words(self.is, &new.tokens).is_disjoint(&own);
         if one.strength == Strength::Truth
             && came
                 .iter()
@@ -102,21 +105,21 @@ impl Both<'_> {
         };
         let whole = |side: &Side| side.item.head.start..side.item.body.end;
         let (was, is) = (
-            values(&self.was, &whole(&self.was)),
-            values(&self.is, &whole(&self.is)),
+            values(self.was, &whole(self.was)),
+            values(self.is, &whole(self.is)),
         );
-        let mine = values(&self.was, &one.tokens);
+        let mine = values(self.was, &one.tokens);
         let kept = mine.keys().all(|value| {
             let count = |side: &BTreeMap<String, usize>| side.get(value).copied().unwrap_or(0);
             count(&is) >= count(&was) || self.fresh.contains(value.as_str())
         });
         // Several became one that holds what they held.
         let of = |side: &Side, one: &Assertion| values(side, &one.tokens);
-        let gone = remaining(&self.was, &self.is);
+        let gone = remaining(self.was, self.is);
         let merges = |new: &&&Assertion| {
-            let held = of(&self.is, new);
+            let held = of(self.is, new);
             let inside = |old: &&&Assertion| {
-                let own = of(&self.was, old);
+                let own = of(self.was, old);
                 !own.is_empty() && own.keys().all(|value| held.contains_key(value))
             };
             new.strength == Strength::Exact && gone.iter().filter(inside).count() > 0
@@ -128,12 +131,12 @@ impl Both<'_> {
                 && (mine.is_empty()
                     || came
                         .iter()
-                        .any(|new| merges(&new) && of(&self.is, new).len() > 1))
+                        .any(|new| merges(&new) && of(self.is, new).len() > 1))
             {
                 return true;
             }
         }
-        let there = words(&self.is, &whole(&self.is));
+        let there = words(self.is, &whole(self.is));
         let share = own.intersection(&there).count() * 10;
         asserts
             && if mine.is_empty() {
@@ -172,7 +175,7 @@ impl Both<'_> {
         };
         let expects = came
             .iter()
-            .any(|one| own(&self.is, one).iter().any(of_error));
+            .any(|one| own(self.is, one).iter().any(of_error));
         let came = came.first().filter(|_| raised && !expects)?;
         Some(came.line)
     }
@@ -186,7 +189,7 @@ impl Both<'_> {
             }
             most
         };
-        let was = of(&self.was);
+        let was = of(self.was);
         let under = self.is.assertions.iter().find(|one| {
             was.get(&self.is.text(one))
                 .is_some_and(|guards| one.guards > *guards)
@@ -200,7 +203,7 @@ impl Both<'_> {
         }
         let free = |side: &Side| side.assertions.iter().filter(|one| one.guards == 0).count();
         let guarded = |side: &Side| side.assertions.iter().filter(|one| one.guards > 0).count();
-        let more = guarded(&self.is) > guarded(&self.was) && free(&self.is) < free(&self.was);
+        let more = guarded(self.is) > guarded(self.was) && free(self.is) < free(self.was);
         self.is
             .assertions
             .iter()

@@ -5,15 +5,18 @@
 //! other words is no loss. The precision and recall of that are measured by
 //! `crates/strength/tests/integrity/main.rs`.
 
+mod around;
 mod assertion;
 mod both;
 mod commands;
 mod compare;
 mod less;
 mod marks;
+mod merged;
 mod outside;
 mod pair;
 mod remark;
+mod retired;
 mod scripts;
 mod side;
 mod strength;
@@ -39,6 +42,7 @@ pub fn weakenings(edits: &[Edited]) -> Weakenings {
         found.remarks.extend(of_script(edit));
     }
     found.remarks.extend(list_deleted_files(edits, &before));
+    drop_polling(edits, &mut found.remarks);
     found
         .remarks
         .sort_by(|a, b| (&a.path, a.line, a.kind).cmp(&(&b.path, b.line, b.kind)));
@@ -46,6 +50,37 @@ pub fn weakenings(edits: &[Edited]) -> Weakenings {
         .remarks
         .dedup_by(|a, b| (&a.path, a.line, a.kind) == (&b.path, b.line, b.kind));
     found
+}
+
+/// Where a fixed wait gave way to a loop that looks again, the loop's own wait pads nothing.
+fn drop_polling(edits: &[Edited], remarks: &mut Vec<Remark>) {
+    let of_time = |one: &Remark| matches!(one.kind, Kind::SleepPadded | Kind::Retried);
+    if !remarks.iter().any(of_time) {
+        return;
+    }
+    let fixed = |path: &str, text: Option<&str>| {
+        let polling = around::list_polling(text);
+        let lines = marks::code_lines(path, text.unwrap_or_default());
+        let waits = lines.iter().enumerate();
+        waits
+            .filter(|(at, line)| marks::is_sleep(line) && !polling.contains(&(at + 1)))
+            .count()
+    };
+    let was: usize = edits.iter().map(|edit| fixed(edit.path, edit.before)).sum();
+    let is: usize = edits.iter().map(|edit| fixed(edit.path, edit.after)).sum();
+    if is >= was {
+        return;
+    }
+    let polling: BTreeMap<&str, _> = edits
+        .iter()
+        .map(|edit| (edit.path, around::list_polling(edit.after)))
+        .collect();
+    let polls = |one: &Remark| {
+        polling
+            .get(one.path.as_str())
+            .is_some_and(|lines| lines.contains(&one.line))
+    };
+    remarks.retain(|one| !(of_time(one) && polls(one)));
 }
 
 fn read_side<'a>(

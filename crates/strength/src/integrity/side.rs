@@ -2,13 +2,13 @@
 
 use super::assertion::{self, Assertion, Helpers};
 use super::marks;
-use super::pair::Case;
 use super::remark::Kind;
+use super::retired::Retired;
 use super::strength::{Strength, fails};
 use crate::language::Language;
 use crate::lex::{self, Token};
 use crate::suite::{Item, Suite};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A test on one side of the diff.
 pub(super) struct Side<'a> {
@@ -20,16 +20,23 @@ pub(super) struct Side<'a> {
     pub helpers: &'a Helpers,
 }
 
-pub(super) struct Both<'a> {
+pub(super) struct Both<'a, 's> {
     /// Values that came outside of tests into the file of now.
-    pub fresh: &'a BTreeSet<&'a str>,
-    pub was: Side<'a>,
-    pub is: Side<'a>,
+    pub fresh: &'s BTreeSet<&'a str>,
+    /// Assertions of tests that came.
+    pub spare: &'s BTreeMap<String, usize>,
+    pub retired: &'s Retired<'a>,
+    pub was: &'s Side<'a>,
+    pub is: &'s Side<'a>,
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn of(case: &Case<'a>, helpers: &'a Helpers, lines: &'a [String]) -> Self {
-        let (suite, item) = (case.suite, case.item);
+    pub(super) fn of(
+        suite: &'a Suite<'a>,
+        item: &'a Item,
+        helpers: &'a Helpers,
+        lines: &'a [String],
+    ) -> Self {
         let mut own = assertion::assertions(suite, &item.body, helpers);
         own.extend(in_head(suite, item));
         let numbers = suite.lines(item);
