@@ -41,6 +41,64 @@ impl Both<'_, '_> {
         found
     }
 
+    /// The same of what tests call to look at something; by whatever it got weaker, they notice less.
+    pub(super) fn weakenings_of_helper(&self) -> Vec<(Kind, usize)> {
+        let mut found = Vec::new();
+        let (had, has) = (self.was.weight(), self.is.weight());
+        if had == 0 {
+            if self.always_agrees() {
+                found.push((Kind::Weakened, self.is.item.line));
+            }
+            return found;
+        }
+        if let Some(line) = self.swallows_more() {
+            found.push((Kind::ErrorSwallowing, line));
+        }
+        if has == 0 || self.returns_at_once() {
+            found.push((Kind::Weakened, self.is.item.line));
+        } else if let Some(line) = self.notices_less() {
+            found.push((Kind::Weakened, line));
+        }
+        found
+    }
+
+    /// It compared, and answers now that all is well.
+    fn always_agrees(&self) -> bool {
+        const AGREES: [&str; 9] = [
+            "return", "true", "True", "nil", "None", "null", "Ok", "0", ":",
+        ];
+        let compares = self.was.tokens().iter().any(|token| {
+            matches!(token.text, "==" | "===" | "!=" | "!==" | "=" | "-eq")
+                || token.kind == crate::lex::Kind::Word
+                    && matches!(
+                        token.text,
+                        "diff" | "cmp" | "DeepEqual" | "isEqual" | "deepEqual" | "all" | "matches"
+                    )
+        });
+        let is = self.is.tokens();
+        let nothing = |token: &crate::lex::Token| {
+            matches!(token.text, "(" | ")" | ";") || AGREES.contains(&token.text)
+        };
+        compares
+            && !is.is_empty()
+            && is.iter().all(nothing)
+            && is
+                .iter()
+                .any(|token| matches!(token.text, "true" | "True" | "0" | "nil" | "Ok" | ":"))
+    }
+
+    /// Nothing behind its first line is reached.
+    fn returns_at_once(&self) -> bool {
+        let first = |side: &Side| {
+            let own = side.tokens();
+            let next = own
+                .get(1)
+                .is_none_or(|next| next.line > own[0].line || matches!(next.text, ";" | "0"));
+            own.first().is_some_and(|first| first.is("return")) && next
+        };
+        first(self.is) && !first(self.was)
+    }
+
     /// The first line of now that is such, where there are more than before.
     fn more(&self, is_one: fn(&str) -> bool) -> Option<usize> {
         let (was, is) = (self.was.matching(is_one), self.is.matching(is_one));

@@ -2,15 +2,17 @@
 
 use super::around;
 use super::assertion;
+use super::constants::{self, Constants};
 use super::marks;
 use super::merged::{self, Grown};
 use super::outside::outside;
 use super::pair::{self, Case};
 use super::remark::{Kind, Remark, Renamed, Weakenings, show_line};
 use super::retired::Retired;
+use super::shared;
 use super::side::{Both, Side};
 use crate::class::Edited;
-use crate::suite::Suite;
+use crate::suite::{Item, Suite};
 use std::collections::BTreeSet;
 
 pub(super) fn compare<'a>(
@@ -39,12 +41,20 @@ pub(super) fn compare<'a>(
             .map(|edit| code_lines(edit, edit.after))
             .collect(),
     ];
+    let loose: [Vec<Constants>; 2] = [before, after].map(|suites| {
+        let of = |suite: &'a Option<Suite<'a>>| suite.as_ref().map(constants::list_loose);
+        suites
+            .iter()
+            .map(|suite| of(suite).unwrap_or_default())
+            .collect()
+    });
     let side = |part: usize, case: &Case<'a>| {
         Side::of(
             case.suite,
             case.item,
             &helpers[part],
             &lines[part][case.file],
+            &loose[part][case.file],
         )
     };
     let was: Vec<Side> = old.iter().map(|case| side(0, case)).collect();
@@ -103,6 +113,35 @@ pub(super) fn compare<'a>(
                 found.remarks.push(remark(edits, case, kind, line));
             }
         }
+    }
+    let of_item = |part: usize, file: usize, item: &'a Item| {
+        let suite = [before, after][part][file].as_ref()?;
+        Some(Side::of(
+            suite,
+            item,
+            &helpers[part],
+            &lines[part][file],
+            &loose[part][file],
+        ))
+    };
+    for (was, is) in shared::pair_helpers(edits, before, after) {
+        let sides = of_item(0, was.0, was.1).zip(of_item(1, is.0, is.1));
+        let Some((was, to)) = &sides else { continue };
+        let both = Both {
+            was,
+            is: to,
+            fresh: &fresh[is.0],
+            spare: &spare,
+            retired: &retired,
+        };
+        let told = both.weakenings_of_helper().into_iter();
+        found.remarks.extend(told.map(|(kind, line)| Remark {
+            kind,
+            path: edits[is.0].path.to_owned(),
+            line,
+            name: is.1.name.clone(),
+            what: show_line(edits[is.0].after, line),
+        }));
     }
     outside(edits, before, after, &lines, &mut found.remarks);
     found

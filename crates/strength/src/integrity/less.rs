@@ -3,11 +3,12 @@
 use super::assertion::Assertion;
 use super::merged;
 use super::pair;
+use super::room::{find_wider, looser};
 use super::side::{Both, Side, is_value};
 use super::strength::Strength;
 use super::words;
 use crate::language::Language;
-use crate::lex::{self, Token};
+use crate::lex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -27,6 +28,9 @@ impl Both<'_, '_> {
             return Some(line);
         }
         if let Some(line) = looser(self.was, &gone, self.is, &came) {
+            return Some(line);
+        }
+        if let Some(line) = find_wider(self.was, self.is) {
             return Some(line);
         }
         if let Some(line) = self.expects_no_error(&gone, &came) {
@@ -229,92 +233,4 @@ fn remaining<'s>(side: &'s Side, other: &Side) -> Vec<&'s Assertion> {
             _ => true,
         });
     left.collect()
-}
-
-/// The same assertion with more room: a tolerance that grew, an error of any kind.
-fn looser(was: &Side, gone: &[&Assertion], is: &Side, came: &[&Assertion]) -> Option<usize> {
-    for old in gone {
-        let before = &was.suite.tokens[old.tokens.clone()];
-        for new in came {
-            let after = &is.suite.tokens[new.tokens.clone()];
-            let shape = |tokens: &[Token]| -> Vec<String> {
-                tokens
-                    .iter()
-                    .map(|token| {
-                        if token.kind == lex::Kind::Number {
-                            "0".to_owned()
-                        } else {
-                            token.text.to_owned()
-                        }
-                    })
-                    .collect()
-            };
-            if shape(before) == shape(after) && has_more_room(before, after) {
-                return Some(new.line);
-            }
-            let raises = |tokens: &[Token]| {
-                tokens
-                    .iter()
-                    .any(|token| words::RAISES.contains(&token.text))
-            };
-            if raises(before)
-                && raises(after)
-                && new.strength < old.strength
-                && gone.len() == came.len()
-            {
-                return Some(new.line);
-            }
-        }
-    }
-    None
-}
-
-fn has_more_room(before: &[Token], after: &[Token]) -> bool {
-    const TOLERANCES: [&str; 16] = [
-        "approx",
-        "isclose",
-        "allclose",
-        "assert_allclose",
-        "assertAlmostEqual",
-        "toBeCloseTo",
-        "closeTo",
-        "within",
-        "InDelta",
-        "delta",
-        "epsilon",
-        "tolerance",
-        "assert_relative_eq",
-        "assert_abs_diff_eq",
-        "assert_in_delta",
-        "EXPECT_NEAR",
-    ];
-    const PLACES: [&str; 3] = ["assertAlmostEqual", "toBeCloseTo", "decimal"];
-    let has = |list: &[&str]| before.iter().any(|token| list.contains(&token.text));
-    let bounded = before.iter().any(|token| {
-        matches!(
-            token.text,
-            "<" | "<="
-                | "assertLess"
-                | "assertLessEqual"
-                | "toBeLessThan"
-                | "toBeLessThanOrEqual"
-                | "-lt"
-                | "-le"
-        )
-    });
-    if !has(&TOLERANCES) && !bounded {
-        return false;
-    }
-    let named_delta = before.iter().any(|token| token.is("delta"));
-    let places = has(&PLACES) && !named_delta;
-    let number = |token: &Token| token.text.replace('_', "").parse::<f64>().ok();
-    let changed = before.iter().zip(after).filter(|(a, b)| a.text != b.text);
-    let mut changed = changed.filter_map(|(a, b)| Some((number(a)?, number(b)?)));
-    changed.any(|(a, b)| {
-        if places {
-            b < a
-        } else {
-            b >= a * 5.0 && b > 0.0
-        }
-    })
 }

@@ -1,6 +1,7 @@
 //! A test on one side of a diff, or on both.
 
 use super::assertion::{self, Assertion, Helpers};
+use super::constants::Constants;
 use super::marks;
 use super::remark::Kind;
 use super::retired::Retired;
@@ -18,6 +19,8 @@ pub(super) struct Side<'a> {
     /// The test's lines, by their numbers.
     pub lines: Vec<(usize, &'a str)>,
     pub helpers: &'a Helpers,
+    /// Numbers that have names outside of tests.
+    pub loose: &'a Constants<'a>,
 }
 
 pub(super) struct Both<'a, 's> {
@@ -36,6 +39,7 @@ impl<'a> Side<'a> {
         item: &'a Item,
         helpers: &'a Helpers,
         lines: &'a [String],
+        loose: &'a Constants<'a>,
     ) -> Self {
         let mut own = assertion::assertions(suite, &item.body, helpers);
         own.extend(in_head(suite, item));
@@ -51,6 +55,7 @@ impl<'a> Side<'a> {
                 .map(|(at, line)| (first + at + 1, line.as_str()))
                 .collect(),
             helpers,
+            loose,
         }
     }
 
