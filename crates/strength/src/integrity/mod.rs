@@ -22,6 +22,7 @@ mod room;
 mod scripts;
 mod shared;
 mod side;
+mod status;
 mod strength;
 mod swallow;
 mod values;

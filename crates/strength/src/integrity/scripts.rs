@@ -1,6 +1,7 @@
 //! Exit codes that go unseen: in gate scripts, build files and settings of CI.
 
 use super::commands::{is_harmless, or_passes, runs_check};
+use super::status;
 use crate::language::Language;
 use std::collections::BTreeMap;
 
@@ -45,6 +46,9 @@ pub(super) fn new_swallows(path: &str, before: &str, after: &str) -> Vec<(usize,
         .collect();
     if !before.is_empty() && !after.is_empty() {
         found.extend(is.find_lost(&was));
+        if is.language == Language::Shell && was.language == Language::Shell {
+            found.extend(status::find_unseen(&was.lines, &is.lines));
+        }
     }
     found.sort();
     found.dedup_by_key(|(line, _)| *line);
@@ -145,7 +149,8 @@ impl<'a> Script<'a> {
             return true;
         }
         if line.ends_with('&') && !line.ends_with("&&") && runs_check(line) {
-            return !self.text.contains("wait");
+            let ended = self.lines.iter().any(|(_, line)| line.contains("kill "));
+            return !ended && !status::waits_for_one(&self.lines);
         }
         let own = line.trim_end_matches([';', '"', '\'', ',']).trim_end();
         let passes = ["; true", "; exit 0", "; :"]
