@@ -11,6 +11,7 @@ use super::remark::{Kind, Remark, Renamed, Weakenings, show_line};
 use super::retired::Retired;
 use super::shared;
 use super::side::{Both, Side};
+use super::tables::Tables;
 use crate::class::Edited;
 use crate::suite::{Item, Suite};
 use std::collections::BTreeSet;
@@ -60,6 +61,7 @@ pub(super) fn compare<'a>(
     let was: Vec<Side> = old.iter().map(|case| side(0, case)).collect();
     let is: Vec<Side> = new.iter().map(|case| side(1, case)).collect();
     let retired = Retired::list(edits, before, after);
+    let tables = Tables::read(edits, before, after);
     let grown: Vec<Grown> = pairs
         .same
         .iter()
@@ -102,6 +104,11 @@ pub(super) fn compare<'a>(
         for (kind, line) in both.weakenings() {
             found.remarks.push(remark(edits, to, kind, line));
         }
+        if tables.takes_out((from.file, from.item), (to.file, to.item), &retired) {
+            found
+                .remarks
+                .push(remark(edits, to, Kind::Weakened, to.item.line));
+        }
     }
     for fresh in &pairs.new {
         let case = &new[*fresh];
@@ -124,6 +131,18 @@ pub(super) fn compare<'a>(
             &loose[part][file],
         ))
     };
+    for (file, edit) in edits.iter().enumerate() {
+        let whole = shared::is_of_tests(edit);
+        if let Some(line) = tables.takes_out_of(file, whole, &retired) {
+            found.remarks.push(Remark {
+                kind: Kind::Weakened,
+                path: edit.path.to_owned(),
+                line,
+                name: edit.path.to_owned(),
+                what: show_line(edit.after, line),
+            });
+        }
+    }
     for (was, is) in shared::pair_helpers(edits, before, after) {
         let sides = of_item(0, was.0, was.1).zip(of_item(1, is.0, is.1));
         let Some((was, to)) = &sides else { continue };

@@ -19,12 +19,14 @@ mod pair;
 mod remark;
 mod retired;
 mod room;
+mod rows;
 mod scripts;
 mod shared;
 mod side;
 mod status;
 mod strength;
 mod swallow;
+mod tables;
 mod values;
 mod words;
 

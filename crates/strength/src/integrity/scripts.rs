@@ -65,6 +65,8 @@ struct Script<'a> {
     /// Lines with their numbers, without those that are nothing but comments.
     lines: Vec<(usize, &'a str)>,
     text: &'a str,
+    /// What runs in the background is waited for by its own name, or ended.
+    is_waited_for: bool,
 }
 
 impl<'a> Script<'a> {
@@ -75,10 +77,13 @@ impl<'a> Script<'a> {
             let line = line.trim();
             !(line.is_empty() || line.starts_with('#') || line.starts_with("//"))
         });
+        let lines: Vec<(usize, &str)> = lines.map(|(at, line)| (at + 1, line)).collect();
         Self {
             language,
             is_make: name.ends_with("makefile") || name.ends_with(".mk"),
-            lines: lines.map(|(at, line)| (at + 1, line)).collect(),
+            is_waited_for: status::waits_for_one(&lines)
+                || lines.iter().any(|(_, line)| line.contains("kill ")),
+            lines,
             text,
         }
     }
@@ -149,8 +154,7 @@ impl<'a> Script<'a> {
             return true;
         }
         if line.ends_with('&') && !line.ends_with("&&") && runs_check(line) {
-            let ended = self.lines.iter().any(|(_, line)| line.contains("kill "));
-            return !ended && !status::waits_for_one(&self.lines);
+            return !self.is_waited_for;
         }
         let own = line.trim_end_matches([';', '"', '\'', ',']).trim_end();
         let passes = ["; true", "; exit 0", "; :"]

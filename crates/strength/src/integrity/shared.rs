@@ -104,3 +104,50 @@ fn list_shared<'a>(edit: &Edited, suite: Option<&'a Suite<'a>>) -> Vec<&'a Item>
     }
     found
 }
+
+/// The tests of a text, and the groups that hold one.
+fn list_groups<'a>(suite: &'a Suite<'a>) -> (Vec<&'a Item>, Vec<&'a Item>) {
+    let of = |sort: Sort| suite.items.iter().filter(move |item| item.sort == sort);
+    let tests: Vec<&Item> = of(Sort::Test).collect();
+    let holds = |group: &&Item| {
+        let at = tests.partition_point(|test| test.head.start < group.body.start);
+        tests
+            .get(at)
+            .is_some_and(|test| test.body.end <= group.body.end)
+    };
+    let groups = of(Sort::Group).filter(holds).collect();
+    (tests, groups)
+}
+
+/// Tokens that belong to no test: of a whole file, or of the groups in it that hold tests.
+pub(super) fn list_loose(suite: &Suite, whole: bool) -> Vec<std::ops::Range<usize>> {
+    let (tests, groups) = list_groups(suite);
+    let mut around: Vec<std::ops::Range<usize>> = Vec::new();
+    if whole {
+        around.push(0..suite.tokens.len());
+    } else {
+        for group in groups {
+            if around
+                .last()
+                .is_none_or(|last| last.end <= group.head.start)
+            {
+                around.push(group.body.clone());
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let mut next = 0;
+    for outer in around {
+        let mut from = outer.start;
+        while let Some(test) = tests.get(next).filter(|test| test.head.start < outer.end) {
+            next += 1;
+            if test.head.start < from {
+                continue;
+            }
+            found.push(from..test.head.start);
+            from = test.body.end.max(from);
+        }
+        found.push(from..outer.end.max(from));
+    }
+    found
+}

@@ -31,8 +31,8 @@ pub(super) fn waits_for_one(lines: Lines) -> bool {
             let own = line[..at].chars().next_back();
             let rest = line[at + 5..].trim_start();
             !own.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
-                && rest.starts_with(['"', '$', '-', '%', '\'', '`'])
-                || rest.starts_with(|c: char| c.is_ascii_digit())
+                && (rest.starts_with(['"', '$', '-', '%', '\'', '`'])
+                    || rest.starts_with(|c: char| c.is_ascii_digit()))
         })
     })
 }
