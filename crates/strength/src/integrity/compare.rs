@@ -11,6 +11,7 @@ use super::remark::{Kind, Remark, Renamed, Weakenings, show_line};
 use super::retired::Retired;
 use super::shared;
 use super::side::{Both, Side};
+use super::stub::{self, Defined, StandIns};
 use super::tables::Tables;
 use crate::class::Edited;
 use crate::suite::{Item, Suite};
@@ -62,6 +63,31 @@ pub(super) fn compare<'a>(
     let is: Vec<Side> = new.iter().map(|case| side(1, case)).collect();
     let retired = Retired::list(edits, before, after);
     let tables = Tables::read(edits, before, after);
+    let stand_ins = StandIns {
+        was: Defined::list(edits, before),
+        is: Defined::list(edits, after),
+        suites: after,
+    };
+    let replaced = [before, after].map(|suites| {
+        let of = |suite: &'a Option<Suite<'a>>| suite.as_ref().map(stub::list_beside);
+        suites
+            .iter()
+            .map(|suite| of(suite).unwrap_or_default())
+            .collect::<Vec<_>>()
+    });
+    let before_names: Vec<BTreeSet<&str>> = before
+        .iter()
+        .map(|suite| {
+            let tokens = suite.as_ref().map(|suite| suite.tokens.as_slice());
+            let all = stub::list_replaced(tokens.unwrap_or_default());
+            all.into_iter().map(|(name, ..)| name).collect()
+        })
+        .enumerate()
+        .map(|(file, mut names): (usize, BTreeSet<&str>)| {
+            names.extend(replaced[0][file].iter().map(|(name, ..)| *name));
+            names
+        })
+        .collect();
     let grown: Vec<Grown> = pairs
         .same
         .iter()
@@ -103,6 +129,13 @@ pub(super) fn compare<'a>(
         };
         for (kind, line) in both.weakenings() {
             found.remarks.push(remark(edits, to, kind, line));
+        }
+        let beside = &replaced[1][to.file];
+        let line = stand_ins
+            .find(&both)
+            .or_else(|| stub::finds_replaced(&both, &before_names[from.file], beside));
+        if let Some(line) = line {
+            found.remarks.push(remark(edits, to, Kind::Weakened, line));
         }
         if tables.takes_out((from.file, from.item), (to.file, to.item), &retired) {
             found

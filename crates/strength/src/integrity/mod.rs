@@ -25,6 +25,8 @@ mod shared;
 mod side;
 mod status;
 mod strength;
+mod stub;
+mod subject;
 mod swallow;
 mod tables;
 mod values;
