@@ -62,6 +62,18 @@ impl Both<'_, '_> {
         found
     }
 
+    /// The same of a script that is one test.
+    pub(super) fn weakenings_of_script(&self) -> Vec<(Kind, usize)> {
+        let (had, has) = (self.was.weight(), self.is.weight());
+        if had > 0 && has == 0 {
+            return vec![(Kind::Assertionless, self.is.item.line)];
+        }
+        let less = self.notices_less().filter(|_| had > 0);
+        less.map(|line| (Kind::Weakened, line))
+            .into_iter()
+            .collect()
+    }
+
     /// It compared, and answers now that all is well.
     fn always_agrees(&self) -> bool {
         const AGREES: [&str; 9] = [

@@ -2,6 +2,7 @@
 
 use super::around;
 use super::assertion;
+use super::collected;
 use super::constants::{self, Constants};
 use super::marks;
 use super::merged::{self, Grown};
@@ -130,9 +131,15 @@ pub(super) fn compare<'a>(
         for (kind, line) in both.weakenings() {
             found.remarks.push(remark(edits, to, kind, line));
         }
+        if collected::is_out_of_sight(edits, from, to) {
+            found
+                .remarks
+                .push(remark(edits, to, Kind::Lost, to.item.line));
+        }
         let beside = &replaced[1][to.file];
         let line = stand_ins
             .find(&both)
+            .or_else(|| stand_ins.find_written(&both))
             .or_else(|| stub::finds_replaced(&both, &before_names[from.file], beside));
         if let Some(line) = line {
             found.remarks.push(remark(edits, to, Kind::Weakened, line));
@@ -165,6 +172,23 @@ pub(super) fn compare<'a>(
         ))
     };
     for (file, edit) in edits.iter().enumerate() {
+        let (Some(was), Some(is)) = (&before[file], &after[file]) else {
+            continue;
+        };
+        let unlisted = collected::list_unlisted(edits, file, was, is).into_iter();
+        let uncalled = collected::list_uncalled(was, is).into_iter();
+        let told = unlisted
+            .map(|one| (Kind::Lost, one, edit.before))
+            .chain(uncalled.map(|one| (Kind::Skipped, one, edit.after)));
+        found
+            .remarks
+            .extend(told.map(|(kind, (name, line), text)| Remark {
+                kind,
+                path: edit.path.to_owned(),
+                line,
+                name,
+                what: show_line(text, line),
+            }));
         let whole = shared::is_of_tests(edit);
         if let Some(line) = tables.takes_out_of(file, whole, &retired) {
             found.remarks.push(Remark {
@@ -175,6 +199,41 @@ pub(super) fn compare<'a>(
                 what: show_line(edit.after, line),
             });
         }
+    }
+    let scripts = shared::list_scripts(edits, before, after);
+    for (file, was, is) in &scripts {
+        let (Some(from), Some(to)) = (&before[*file], &after[*file]) else {
+            continue;
+        };
+        let whole = |part: usize, suite, item| {
+            Side::of_script(
+                suite,
+                item,
+                &helpers[part],
+                &lines[part][*file],
+                &loose[part][*file],
+            )
+        };
+        let (was, to) = (whole(0, from, was), whole(1, to, is));
+        let both = Both {
+            was: &was,
+            is: &to,
+            fresh: &fresh[*file],
+            spare: &spare,
+            retired: &retired,
+        };
+        let told = both.weakenings_of_script().into_iter();
+        let by_stub = stand_ins
+            .find(&both)
+            .or_else(|| stand_ins.find_written(&both));
+        let told = told.chain(by_stub.map(|line| (Kind::Weakened, line)));
+        found.remarks.extend(told.map(|(kind, line)| Remark {
+            kind,
+            path: edits[*file].path.to_owned(),
+            line,
+            name: edits[*file].path.to_owned(),
+            what: show_line(edits[*file].after, line),
+        }));
     }
     for (was, is) in shared::pair_helpers(edits, before, after) {
         let sides = of_item(0, was.0, was.1).zip(of_item(1, is.0, is.1));

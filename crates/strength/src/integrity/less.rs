@@ -2,6 +2,7 @@
 
 use super::assertion::Assertion;
 use super::merged;
+use super::narrow::narrower;
 use super::pair;
 use super::room::{find_wider, looser};
 use super::side::{Both, Side, is_value};
@@ -28,6 +29,9 @@ impl Both<'_, '_> {
             return Some(line);
         }
         if let Some(line) = looser(self.was, &gone, self.is, &came) {
+            return Some(line);
+        }
+        if let Some(line) = narrower(self.was, &gone, self.is, &came, self.fresh) {
             return Some(line);
         }
         if let Some(line) = find_wider(self.was, self.is) {

@@ -8,12 +8,14 @@
 mod around;
 mod assertion;
 mod both;
+mod collected;
 mod commands;
 mod compare;
 mod constants;
 mod less;
 mod marks;
 mod merged;
+mod narrow;
 mod outside;
 mod pair;
 mod remark;

@@ -1,6 +1,7 @@
 //! What tests share: functions that look at something for them, and scripts that are one test.
 
 use crate::class::{Class, Edited};
+use crate::language::Language;
 use crate::suite::{Item, Sort, Suite};
 use std::collections::BTreeMap;
 
@@ -148,6 +149,32 @@ pub(super) fn list_loose(suite: &Suite, whole: bool) -> Vec<std::ops::Range<usiz
             from = test.body.end.max(from);
         }
         found.push(from..outer.end.max(from));
+    }
+    found
+}
+
+/// Scripts that are one test each: the file, and the whole of it on both sides.
+pub(super) fn list_scripts(
+    edits: &[Edited],
+    before: &[Option<Suite>],
+    after: &[Option<Suite>],
+) -> Vec<(usize, Item, Item)> {
+    let whole = |path: &str, suite: &Suite| Item {
+        name: path.to_owned(),
+        sort: Sort::Test,
+        line: 1,
+        head: 0..0,
+        body: 0..suite.tokens.len(),
+    };
+    let is_one = |suite: &Suite| suite.language == Language::Shell && !suite.has_tests();
+    let mut found = Vec::new();
+    for (file, edit) in edits.iter().enumerate() {
+        let (Some(was), Some(is)) = (&before[file], &after[file]) else {
+            continue;
+        };
+        if edit.class == Class::Test && is_one(was) && is_one(is) {
+            found.push((file, whole(edit.path, was), whole(edit.path, is)));
+        }
     }
     found
 }

@@ -59,6 +59,26 @@ impl<'a> Side<'a> {
         }
     }
 
+    /// A script that is one test: its functions are looked at by themselves, its ends by another.
+    pub(super) fn of_script(
+        suite: &'a Suite<'a>,
+        item: &'a Item,
+        helpers: &'a Helpers,
+        lines: &'a [String],
+        loose: &'a Constants<'a>,
+    ) -> Self {
+        let mut found = Self::of(suite, item, helpers, lines, loose);
+        let functions: Vec<_> = suite.items.iter().map(|item| item.body.clone()).collect();
+        found.assertions.retain(|one| {
+            let at = one.tokens.start;
+            let place = functions.partition_point(|body| body.start <= at);
+            let inside = place > 0 && functions[place - 1].contains(&at);
+            let ends = matches!(suite.tokens[at].text, "exit" | "return" | "fail" | "die");
+            !inside && !ends
+        });
+        found
+    }
+
     pub(super) fn tokens(&self) -> &'a [Token<'a>] {
         &self.suite.tokens[self.item.body.clone()]
     }

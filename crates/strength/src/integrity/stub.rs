@@ -205,14 +205,36 @@ impl StandIns<'_> {
                 .filter(|one| is_value(suite.language, one) || suite.language == Language::Shell)
                 .map(|one| inside(one.text))
                 .collect();
-            let named_so = real.iter().any(|one| plain(one) == plain(name));
+            let of_shell = suite.language == Language::Shell;
+            let calls = |one: &Token| {
+                real.contains(one.text)
+                    || of_shell && real.iter().any(|name| one.text.contains(name))
+            };
+            // It hands on what the code answers.
+            let mut body = tokens.iter();
+            if body.any(calls) {
+                return None;
+            }
             let answers = told
                 .iter()
                 .any(|value| value.len() > 1 && expected.contains(*value));
-            let calls_none = named_so && !tokens.iter().any(|one| real.contains(one.text));
-            (answers || calls_none)
-                .then(|| tokens.first().map_or(both.is.item.line, |one| one.line))
+            let named_so = real.iter().any(|one| plain(one) == plain(name));
+            (answers || named_so).then(|| tokens.first().map_or(both.is.item.line, |one| one.line))
         })
+    }
+}
+
+impl StandIns<'_> {
+    /// The line where a script writes a program of the name of the one that it tests.
+    pub(super) fn find_written(&self, both: &Both) -> Option<usize> {
+        if both.is.suite.language != Language::Shell {
+            return None;
+        }
+        let (was, is) = (list_written(both.was.suite), list_written(both.is.suite));
+        let subjects = list_subjects(both.was);
+        let mut new = is.iter().filter(|(name, _)| !was.contains_key(*name));
+        let hit = new.find(|(name, _)| subjects.contains(*name));
+        hit.map(|(_, line)| *line)
     }
 }
 
@@ -456,7 +478,7 @@ fn list_mocked<'a>(suite: &Suite<'a>) -> Vec<(&'a str, &'a str, usize)> {
 }
 
 /// Programs that a script of tests writes for itself where the shell finds them: `… > "$dir/slug"`.
-pub(super) fn list_written<'a>(suite: &Suite<'a>) -> BTreeMap<&'a str, usize> {
+fn list_written<'a>(suite: &Suite<'a>) -> BTreeMap<&'a str, usize> {
     let mut found = BTreeMap::new();
     let sets_path = suite.tokens.iter().any(|one| one.text.starts_with("PATH="));
     if suite.language != Language::Shell || !sets_path {
