@@ -2,6 +2,7 @@
 
 use super::remark::Kind;
 use super::side::{Both, Side};
+use super::strength::Strength;
 use super::{marks, swallow};
 use std::collections::BTreeSet;
 
@@ -68,7 +69,20 @@ impl Both<'_, '_> {
         if had > 0 && has == 0 {
             return vec![(Kind::Assertionless, self.is.item.line)];
         }
-        let less = self.notices_less().filter(|_| had > 0);
+        // A loop that goes through a table says once what was said for each.
+        let loops = |side: &Side| {
+            let words = side.tokens().iter();
+            words
+                .filter(|one| matches!(one.text, "for" | "while" | "read"))
+                .count()
+        };
+        let exact = |side: &Side| {
+            side.assertions
+                .iter()
+                .any(|one| one.strength > Strength::Truth)
+        };
+        let gathers = loops(self.is) > loops(self.was) && exact(self.is);
+        let less = self.notices_less().filter(|_| had > 0 && !gathers);
         less.map(|line| (Kind::Weakened, line))
             .into_iter()
             .collect()

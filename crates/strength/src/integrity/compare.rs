@@ -202,7 +202,7 @@ pub(super) fn compare<'a>(
     }
     let scripts = shared::list_scripts(edits, before, after);
     for (file, was, is) in &scripts {
-        let (Some(from), Some(to)) = (&before[*file], &after[*file]) else {
+        let (Some(from), Some(to_suite)) = (&before[*file], &after[*file]) else {
             continue;
         };
         let whole = |part: usize, suite, item| {
@@ -214,7 +214,7 @@ pub(super) fn compare<'a>(
                 &loose[part][*file],
             )
         };
-        let (was, to) = (whole(0, from, was), whole(1, to, is));
+        let (was, to) = (whole(0, from, was), whole(1, to_suite, is));
         let both = Both {
             was: &was,
             is: &to,
@@ -223,6 +223,22 @@ pub(super) fn compare<'a>(
             retired: &retired,
         };
         let told = both.weakenings_of_script().into_iter();
+        // What its functions look at is looked at by it.
+        let all = |part: usize, suite, item| {
+            Side::of(
+                suite,
+                item,
+                &helpers[part],
+                &lines[part][*file],
+                &loose[part][*file],
+            )
+        };
+        let (was, to) = (all(0, from, was.item), all(1, to_suite, to.item));
+        let both = Both {
+            was: &was,
+            is: &to,
+            ..both
+        };
         let by_stub = stand_ins
             .find(&both)
             .or_else(|| stand_ins.find_written(&both));

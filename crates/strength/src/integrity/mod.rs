@@ -41,7 +41,7 @@ pub use remark::{Kind, Remark, Renamed, Weakenings};
 use crate::class::{Class, Edited};
 use crate::language::Language;
 use crate::suite::Suite;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What these edits take away from the tests.
 pub fn weakenings(edits: &[Edited]) -> Weakenings {
@@ -51,7 +51,9 @@ pub fn weakenings(edits: &[Edited]) -> Weakenings {
     for edit in edits {
         found.remarks.extend(of_script(edit));
     }
-    found.remarks.extend(list_deleted_files(edits, &before));
+    found
+        .remarks
+        .extend(list_deleted_files(edits, &before, &after));
     drop_polling(edits, &mut found.remarks);
     found
         .remarks
@@ -184,7 +186,11 @@ fn new_lines(
 }
 
 /// Files of tests that hold none by a name, and are gone.
-fn list_deleted_files(edits: &[Edited], before: &[Option<Suite>]) -> Vec<Remark> {
+fn list_deleted_files(
+    edits: &[Edited],
+    before: &[Option<Suite>],
+    after: &[Option<Suite>],
+) -> Vec<Remark> {
     let gone = edits.iter().zip(before).filter(|(edit, suite)| {
         edit.class == Class::Test
             && edit.after.is_none()
@@ -193,6 +199,9 @@ fn list_deleted_files(edits: &[Edited], before: &[Option<Suite>]) -> Vec<Remark>
                 other.after.is_some()
                     && (other.after == edit.before || is_same_name(edit.path, other))
             })
+            && !suite
+                .as_ref()
+                .is_some_and(|suite| is_ported(suite, edits, after))
     });
     gone.map(|(edit, _)| Remark {
         kind: Kind::Lost,
@@ -202,6 +211,37 @@ fn list_deleted_files(edits: &[Edited], before: &[Option<Suite>]) -> Vec<Remark>
         what: "the file is deleted".to_owned(),
     })
     .collect()
+}
+
+/// What a script ran and expected stands in tests of a file that came.
+fn is_ported(was: &Suite, edits: &[Edited], after: &[Option<Suite>]) -> bool {
+    let telling = |suite: &Suite| -> BTreeSet<String> {
+        let mut says = 0;
+        let mut found = BTreeSet::new();
+        for token in &suite.tokens {
+            if matches!(token.text, "echo" | "exit" | "set") {
+                says = token.line;
+            }
+            let own = crate::lex::inside(token.text).trim_end_matches(')');
+            let told = own.chars().any(char::is_alphanumeric) && !own.starts_with('$');
+            if told && says != token.line && token.kind != crate::lex::Kind::Mark {
+                found.extend(own.split(['$', '(', '=']).map(str::to_owned));
+            }
+        }
+        found.retain(|word| word.len() > 2);
+        found
+    };
+    let own = telling(was);
+    let came = edits
+        .iter()
+        .zip(after)
+        .filter(|(edit, _)| edit.before.is_none());
+    own.len() > 2
+        && came.filter_map(|(_, suite)| suite.as_ref()).any(|suite| {
+            let there = telling(suite);
+            let held = own.intersection(&there).count();
+            suite.has_tests() && held * 10 >= own.len() * 5
+        })
 }
 
 /// A new file of the same name elsewhere.

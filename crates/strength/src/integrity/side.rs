@@ -74,7 +74,8 @@ impl<'a> Side<'a> {
             let place = functions.partition_point(|body| body.start <= at);
             let inside = place > 0 && functions[place - 1].contains(&at);
             let ends = matches!(suite.tokens[at].text, "exit" | "return" | "fail" | "die");
-            !inside && !ends
+            let defines = suite.tokens.get(at + 1).is_some_and(|next| next.is("("));
+            !inside && !ends && !defines
         });
         found
     }
