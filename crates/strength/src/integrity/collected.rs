@@ -31,11 +31,11 @@ fn is_found(language: Language, path: &str) -> bool {
 /// A class that is none of tests by its name, nor by what it is made from.
 fn in_plain_class(case: &Case) -> bool {
     let own = case.item.head.start;
-    let groups =
+    let mut groups =
         case.suite.items.iter().filter(|item| {
             item.sort == Sort::Group && item.body.start <= own && own < item.body.end
         });
-    groups.last().is_some_and(|group| {
+    groups.next_back().is_some_and(|group| {
         let head = &case.suite.tokens[group.head.clone()];
         // Where others are made from it, they hold its tests.
         let tokens = case.suite.tokens.iter();

@@ -9,10 +9,11 @@ use super::merged::{self, Grown};
 use super::outside::outside;
 use super::pair::{self, Case};
 use super::remark::{Kind, Remark, Renamed, Weakenings, show_line};
+use super::replaced;
 use super::retired::Retired;
 use super::shared;
 use super::side::{Both, Side};
-use super::stub::{self, Defined, StandIns};
+use super::stub::{Defined, StandIns};
 use super::tables::Tables;
 use crate::class::Edited;
 use crate::suite::{Item, Suite};
@@ -69,8 +70,8 @@ pub(super) fn compare<'a>(
         is: Defined::list(edits, after),
         suites: after,
     };
-    let replaced = [before, after].map(|suites| {
-        let of = |suite: &'a Option<Suite<'a>>| suite.as_ref().map(stub::list_beside);
+    let beside_tests = [before, after].map(|suites| {
+        let of = |suite: &'a Option<Suite<'a>>| suite.as_ref().map(replaced::list_beside);
         suites
             .iter()
             .map(|suite| of(suite).unwrap_or_default())
@@ -80,12 +81,12 @@ pub(super) fn compare<'a>(
         .iter()
         .map(|suite| {
             let tokens = suite.as_ref().map(|suite| suite.tokens.as_slice());
-            let all = stub::list_replaced(tokens.unwrap_or_default());
+            let all = replaced::list_replaced(tokens.unwrap_or_default());
             all.into_iter().map(|(name, ..)| name).collect()
         })
         .enumerate()
         .map(|(file, mut names): (usize, BTreeSet<&str>)| {
-            names.extend(replaced[0][file].iter().map(|(name, ..)| *name));
+            names.extend(beside_tests[0][file].iter().map(|(name, ..)| *name));
             names
         })
         .collect();
@@ -93,13 +94,15 @@ pub(super) fn compare<'a>(
         .same
         .iter()
         .filter(|(old, new)| is[*new].assertions != was[*old].assertions)
-        .map(|(old, new)| (Some(&was[*old]), &is[*new]))
-        .chain(pairs.new.iter().map(|new| (None, &is[*new])))
+        .map(|(old, new)| Grown::of(Some(&was[*old]), &is[*new]))
+        .chain(pairs.new.iter().map(|new| Grown::of(None, &is[*new])))
+        .take(merged::CANDIDATES)
         .collect();
-    for lost in &pairs.lost {
+    for (place, lost) in pairs.lost.iter().enumerate() {
         let case = &old[*lost];
         let body = &case.suite.tokens[case.item.body.clone()];
-        if retired.is_named_in(case.suite.language, body) || merged::is_merged(&was[*lost], &grown)
+        if retired.is_named_in(case.suite.language, body)
+            || place < merged::CANDIDATES && merged::is_merged(&was[*lost], &grown)
         {
             continue;
         }
@@ -136,11 +139,11 @@ pub(super) fn compare<'a>(
                 .remarks
                 .push(remark(edits, to, Kind::Lost, to.item.line));
         }
-        let beside = &replaced[1][to.file];
+        let beside = &beside_tests[1][to.file];
         let line = stand_ins
             .find(&both)
             .or_else(|| stand_ins.find_written(&both))
-            .or_else(|| stub::finds_replaced(&both, &before_names[from.file], beside));
+            .or_else(|| replaced::finds_replaced(&both, &before_names[from.file], beside));
         if let Some(line) = line {
             found.remarks.push(remark(edits, to, Kind::Weakened, line));
         }

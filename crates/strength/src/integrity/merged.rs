@@ -6,10 +6,28 @@ use crate::lex::{Kind, Token};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tests that one which is gone is sought in.
-const CANDIDATES: usize = 400;
+pub(super) const CANDIDATES: usize = 400;
 
-/// What a test is that came or grew: as it was, and as it is.
-pub(super) type Grown<'s, 'a> = (Option<&'s Side<'a>>, &'s Side<'a>);
+/// A test that came or grew: as it was, and as it is, with the values in it.
+pub(super) struct Grown<'s, 'a> {
+    was: Option<&'s Side<'a>>,
+    is: &'s Side<'a>,
+    values: BTreeSet<&'a str>,
+}
+
+impl<'s, 'a> Grown<'s, 'a> {
+    pub(super) fn of(was: Option<&'s Side<'a>>, is: &'s Side<'a>) -> Self {
+        let values = list_values(is.tokens());
+        Self { was, is, values }
+    }
+}
+
+fn list_values<'a>(tokens: &[Token<'a>]) -> BTreeSet<&'a str> {
+    let texts = tokens
+        .iter()
+        .filter(|one| matches!(one.kind, Kind::Text | Kind::Number));
+    texts.map(|one| crate::lex::inside(one.text)).collect()
+}
 
 /// One test of now holds all that this one asserted, and did not before.
 pub(super) fn is_merged(lost: &Side, grown: &[Grown]) -> bool {
@@ -17,34 +35,29 @@ pub(super) fn is_merged(lost: &Side, grown: &[Grown]) -> bool {
     if own.is_empty() || own.len() > CANDIDATES {
         return false;
     }
-    let values = |tokens: &[Token]| -> BTreeSet<String> {
-        let texts = tokens
-            .iter()
-            .filter(|one| matches!(one.kind, Kind::Text | Kind::Number));
-        texts
-            .map(|one| crate::lex::inside(one.text).to_owned())
-            .collect()
-    };
-    let all = values(lost.tokens());
-    grown.iter().take(CANDIDATES).any(|(was, is)| {
-        let there = values(is.tokens());
-        let kept = all.intersection(&there).count() * 10 >= all.len() * 8;
-        kept && {
-            let mut taken = vec![false; is.assertions.len()];
-            own.iter().all(|one| {
-                let held = find_held(lost, one, is, &mut taken);
-                held && !was.is_some_and(|was| {
-                    find_held(lost, one, was, &mut vec![false; was.assertions.len()])
+    let all = list_values(lost.tokens());
+    grown
+        .iter()
+        .take(CANDIDATES)
+        .any(|Grown { was, is, values }| {
+            let kept = all.intersection(values).count() * 10 >= all.len() * 8;
+            kept && {
+                let mut taken = vec![false; is.assertions.len()];
+                own.iter().all(|one| {
+                    let held = find_held(lost, one, is, &mut taken);
+                    held && !was.is_some_and(|was| {
+                        find_held(lost, one, was, &mut vec![false; was.assertions.len()])
+                    })
                 })
-            })
-        }
-    })
+            }
+        })
 }
 
 /// The same assertion stands there, or one that says all of it and more.
 fn find_held(from: &Side, one: &Assertion, to: &Side, taken: &mut [bool]) -> bool {
     let own = &from.suite.tokens[one.tokens.clone()];
     let whole = own.len() > 4;
+    let (given, other_given) = (locals(from), locals(to));
     let place = to
         .assertions
         .iter()
@@ -52,7 +65,7 @@ fn find_held(from: &Side, one: &Assertion, to: &Side, taken: &mut [bool]) -> boo
         .position(|(other, taken)| {
             let tokens = &to.suite.tokens[other.tokens.clone()];
             let same = own.len() == tokens.len();
-            (whole || same) && !(*taken && same) && is_within(own, tokens)
+            (whole || same) && !(*taken && same) && is_within((own, &given), (tokens, &other_given))
         });
     if let Some(place) = place {
         taken[place] = true;
@@ -60,11 +73,16 @@ fn find_held(from: &Side, one: &Assertion, to: &Side, taken: &mut [bool]) -> boo
     place.is_some()
 }
 
-/// These tokens stand among the others in this order.
-fn is_within(own: &[Token], others: &[Token]) -> bool {
+/// These tokens stand among the others in this order, whatever a test calls its own values.
+fn is_within(
+    (own, given): (&[Token], &BTreeSet<&str>),
+    (others, other_given): (&[Token], &BTreeSet<&str>),
+) -> bool {
     let mut left = others.iter();
-    own.iter()
-        .all(|token| left.any(|other| other.text == token.text))
+    own.iter().all(|token| {
+        let local = given.contains(token.text);
+        left.any(|other| other.text == token.text || local && other_given.contains(other.text))
+    })
 }
 
 /// Assertions of tests that came, without the names that they give to what they look at.

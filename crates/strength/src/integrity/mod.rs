@@ -19,6 +19,7 @@ mod narrow;
 mod outside;
 mod pair;
 mod remark;
+mod replaced;
 mod retired;
 mod room;
 mod rows;

@@ -44,8 +44,7 @@ pub(super) fn narrower(
             let (held, holds) = (values(was, before), values(is, after));
             let sized = count(after, |one| SIZES.contains(&one.text))
                 > count(before, |one| SIZES.contains(&one.text));
-            let asks = |one: &Token| matches!(one.text, "." | "[" | "?.");
-            let deeper = sized || count(after, asks) > count(before, asks);
+            let deeper = sized || count_parts(after) > count_parts(before);
             let lost = held
                 .iter()
                 .any(|value| !there.contains(value) && !fresh.contains(value));
@@ -66,6 +65,15 @@ pub(super) fn narrower(
 
 fn count(tokens: &[Token], is_one: impl Fn(&Token) -> bool) -> usize {
     tokens.iter().filter(|one| is_one(one)).count()
+}
+
+/// How often something is asked for a part: `a.b`, `a["b"]`.
+fn count_parts(tokens: &[Token]) -> usize {
+    let of_value = |before: &Token| before.kind == Kind::Word || matches!(before.text, ")" | "]");
+    let asks = tokens
+        .windows(2)
+        .filter(|two| matches!(two[1].text, "." | "?.") || two[1].is("[") && of_value(&two[0]));
+    asks.count()
 }
 
 fn values<'t>(side: &Side, tokens: &[Token<'t>]) -> BTreeSet<&'t str> {

@@ -8,7 +8,7 @@ use super::retired::Retired;
 use super::strength::{Strength, fails};
 use crate::language::Language;
 use crate::lex::{self, Token};
-use crate::suite::{Item, Suite};
+use crate::suite::{Item, Sort, Suite};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A test on one side of the diff.
@@ -42,7 +42,9 @@ impl<'a> Side<'a> {
         loose: &'a Constants<'a>,
     ) -> Self {
         let mut own = assertion::assertions(suite, &item.body, helpers);
-        own.extend(in_head(suite, item));
+        if item.sort == Sort::Test {
+            own.extend(in_head(suite, item));
+        }
         let numbers = suite.lines(item);
         let first = numbers.start.saturating_sub(1).min(lines.len());
         let last = numbers.end.saturating_sub(1).clamp(first, lines.len());

@@ -160,11 +160,12 @@ fn find_remarks(before: Lines, after: Lines) -> Vec<(usize, String)> {
         }
         let block = after[place + 1..].iter().take(LONGEST);
         let ends = block
-            .take_while(|(_, line)| line.trim() != "fi")
-            .any(|(_, line)| {
-                ["exit", "return", "=", "false", "fail", "((", "kill"]
-                    .iter()
-                    .any(|word| line.contains(word))
+            .map(|(_, line)| line.trim())
+            .take_while(|line| *line != "fi")
+            .filter(|line| !line.starts_with("echo") && !line.starts_with("printf"))
+            .any(|line| {
+                let words = ["exit", "return", "=", "false", "fail", "die", "((", "kill"];
+                words.iter().any(|word| line.contains(word))
             });
         if !ends {
             found.push((*number, own.to_owned()));

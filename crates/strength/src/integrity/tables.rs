@@ -12,6 +12,11 @@ use std::ops::Range;
 /// Rows of a table that are held against each other.
 const CANDIDATES: usize = 300;
 
+/// Cells that many rows hold.
+const COMMON: [&str; 10] = [
+    "", "0", "1", "true", "false", "True", "False", "nil", "None", "null",
+];
+
 /// The rows of all files of one side, and what is held there how often.
 struct Part<'a> {
     suites: &'a [Option<Suite<'a>>],
@@ -200,7 +205,9 @@ impl<'a> Tables<'a> {
         });
         let suite = self.was.suites.get(file).and_then(Option::as_ref);
         gone.retain(|row| {
-            let plain = |cell: &&String| self.was.count(cell) > 0;
+            // What stands everywhere tells nothing.
+            let plain =
+                |cell: &&String| !COMMON.contains(&cell.as_str()) && self.was.count(cell) > 0;
             let mut told = row.cells.iter().filter(plain).peekable();
             let kept = told.peek().is_some()
                 && told.all(|cell| self.is.count(cell) >= self.was.count(cell));
