@@ -2,10 +2,11 @@
 
 use super::remark::Kind;
 use super::side::{Both, Side};
+use super::strength::Strength;
 use super::{marks, swallow};
 use std::collections::BTreeSet;
 
-impl Both<'_> {
+impl Both<'_, '_> {
     pub(super) fn weakenings(&self) -> Vec<(Kind, usize)> {
         let mut found = Vec::new();
         found.extend(self.more(marks::is_skip).map(|line| (Kind::Skipped, line)));
@@ -41,6 +42,89 @@ impl Both<'_> {
         found
     }
 
+    /// The same of what tests call to look at something; by whatever it got weaker, they notice less.
+    pub(super) fn weakenings_of_helper(&self) -> Vec<(Kind, usize)> {
+        let mut found = Vec::new();
+        let (had, has) = (self.was.weight(), self.is.weight());
+        if had == 0 {
+            if self.always_agrees() {
+                found.push((Kind::Weakened, self.is.item.line));
+            }
+            return found;
+        }
+        if let Some(line) = self.swallows_more() {
+            found.push((Kind::ErrorSwallowing, line));
+        }
+        if has == 0 || self.returns_at_once() {
+            found.push((Kind::Weakened, self.is.item.line));
+        } else if let Some(line) = self.notices_less() {
+            found.push((Kind::Weakened, line));
+        }
+        found
+    }
+
+    /// The same of a script that is one test.
+    pub(super) fn weakenings_of_script(&self) -> Vec<(Kind, usize)> {
+        let (had, has) = (self.was.weight(), self.is.weight());
+        if had > 0 && has == 0 {
+            return vec![(Kind::Assertionless, self.is.item.line)];
+        }
+        // A loop that goes through a table says once what was said for each.
+        let loops = |side: &Side| {
+            let words = side.tokens().iter();
+            words
+                .filter(|one| matches!(one.text, "for" | "while" | "read"))
+                .count()
+        };
+        let exact = |side: &Side| {
+            side.assertions
+                .iter()
+                .any(|one| one.strength > Strength::Truth)
+        };
+        let gathers = loops(self.is) > loops(self.was) && exact(self.is);
+        let less = self.notices_less().filter(|_| had > 0 && !gathers);
+        less.map(|line| (Kind::Weakened, line))
+            .into_iter()
+            .collect()
+    }
+
+    /// It compared, and answers now that all is well.
+    fn always_agrees(&self) -> bool {
+        const AGREES: [&str; 9] = [
+            "return", "true", "True", "nil", "None", "null", "Ok", "0", ":",
+        ];
+        let compares = self.was.tokens().iter().any(|token| {
+            matches!(token.text, "==" | "===" | "!=" | "!==" | "=" | "-eq")
+                || token.kind == crate::lex::Kind::Word
+                    && matches!(
+                        token.text,
+                        "diff" | "cmp" | "DeepEqual" | "isEqual" | "deepEqual" | "all" | "matches"
+                    )
+        });
+        let is = self.is.tokens();
+        let nothing = |token: &crate::lex::Token| {
+            matches!(token.text, "(" | ")" | ";") || AGREES.contains(&token.text)
+        };
+        compares
+            && !is.is_empty()
+            && is.iter().all(nothing)
+            && is
+                .iter()
+                .any(|token| matches!(token.text, "true" | "True" | "0" | "nil" | "Ok" | ":"))
+    }
+
+    /// Nothing behind its first line is reached.
+    fn returns_at_once(&self) -> bool {
+        let first = |side: &Side| {
+            let own = side.tokens();
+            let next = own
+                .get(1)
+                .is_none_or(|next| next.line > own[0].line || matches!(next.text, ";" | "0"));
+            own.first().is_some_and(|first| first.is("return")) && next
+        };
+        first(self.is) && !first(self.was)
+    }
+
     /// The first line of now that is such, where there are more than before.
     fn more(&self, is_one: fn(&str) -> bool) -> Option<usize> {
         let (was, is) = (self.was.matching(is_one), self.is.matching(is_one));
@@ -61,13 +145,13 @@ impl Both<'_> {
             });
             times.reduce(|a, b| if b.0 > a.0 { b } else { a })
         };
-        let (was, is) = (longest(&self.was)?, longest(&self.is)?);
+        let (was, is) = (longest(self.was)?, longest(self.is)?);
         (is.0 >= was.0 * 2.0 && is.0 > 0.0).then_some(is.1)
     }
 
     fn swallows_more(&self) -> Option<usize> {
         let of = |side: &Side| swallow::list_swallowed(side.suite, &side.item.body);
-        let (was, is) = (of(&self.was), of(&self.is));
+        let (was, is) = (of(self.was), of(self.is));
         if is.len() <= was.len() {
             return None;
         }
@@ -77,10 +161,8 @@ impl Both<'_> {
                 .find(|(number, _)| number == line)
                 .map(|(_, text)| (*text).to_owned())
         };
-        let known: Vec<Option<String>> = was.iter().map(|line| text(&self.was, line)).collect();
-        let new = is
-            .iter()
-            .find(|line| !known.contains(&text(&self.is, line)));
+        let known: Vec<Option<String>> = was.iter().map(|line| text(self.was, line)).collect();
+        let new = is.iter().find(|line| !known.contains(&text(self.is, line)));
         new.or(is.last()).copied()
     }
 
@@ -94,8 +176,8 @@ impl Both<'_> {
                 .min()?;
             swallow::early_return(side.suite, &side.item.body, first)
         };
-        match early(&self.was) {
-            None => early(&self.is),
+        match early(self.was) {
+            None => early(self.is),
             Some(_) => None,
         }
     }

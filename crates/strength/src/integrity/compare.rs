@@ -1,13 +1,22 @@
 //! A test compared with the test that it became.
 
+use super::around;
 use super::assertion;
+use super::collected;
+use super::constants::{self, Constants};
 use super::marks;
+use super::merged::{self, Grown};
 use super::outside::outside;
 use super::pair::{self, Case};
 use super::remark::{Kind, Remark, Renamed, Weakenings, show_line};
+use super::replaced;
+use super::retired::Retired;
+use super::shared;
 use super::side::{Both, Side};
+use super::stub::{Defined, StandIns};
+use super::tables::Tables;
 use crate::class::Edited;
-use crate::suite::Suite;
+use crate::suite::{Item, Suite};
 use std::collections::BTreeSet;
 
 pub(super) fn compare<'a>(
@@ -22,16 +31,6 @@ pub(super) fn compare<'a>(
         .map(|(before, after)| pair::fresh_values(before.as_ref(), after.as_ref()))
         .collect();
     let pairs = pair::pair(&old, &new, &fresh);
-    for lost in &pairs.lost {
-        let case = &old[*lost];
-        found.remarks.push(Remark {
-            kind: Kind::Lost,
-            path: edits[case.file].path.to_owned(),
-            line: case.item.line,
-            name: full_name(case),
-            what: show_line(edits[case.file].before, case.item.line),
-        });
-    }
     let helpers = [
         assertion::asserting_helpers(before.iter().flatten()),
         assertion::asserting_helpers(after.iter().flatten()),
@@ -46,30 +45,233 @@ pub(super) fn compare<'a>(
             .map(|edit| code_lines(edit, edit.after))
             .collect(),
     ];
-    for (was, is) in &pairs.same {
-        let (was, is) = (&old[*was], &new[*is]);
-        if was.item.name != is.item.name {
+    let loose: [Vec<Constants>; 2] = [before, after].map(|suites| {
+        let of = |suite: &'a Option<Suite<'a>>| suite.as_ref().map(constants::list_loose);
+        suites
+            .iter()
+            .map(|suite| of(suite).unwrap_or_default())
+            .collect()
+    });
+    let side = |part: usize, case: &Case<'a>| {
+        Side::of(
+            case.suite,
+            case.item,
+            &helpers[part],
+            &lines[part][case.file],
+            &loose[part][case.file],
+        )
+    };
+    let was: Vec<Side> = old.iter().map(|case| side(0, case)).collect();
+    let is: Vec<Side> = new.iter().map(|case| side(1, case)).collect();
+    let retired = Retired::list(edits, before, after);
+    let tables = Tables::read(edits, before, after);
+    let stand_ins = StandIns {
+        was: Defined::list(edits, before),
+        is: Defined::list(edits, after),
+        suites: after,
+    };
+    let beside_tests = [before, after].map(|suites| {
+        let of = |suite: &'a Option<Suite<'a>>| suite.as_ref().map(replaced::list_beside);
+        suites
+            .iter()
+            .map(|suite| of(suite).unwrap_or_default())
+            .collect::<Vec<_>>()
+    });
+    let before_names: Vec<BTreeSet<&str>> = before
+        .iter()
+        .map(|suite| {
+            let tokens = suite.as_ref().map(|suite| suite.tokens.as_slice());
+            let all = replaced::list_replaced(tokens.unwrap_or_default());
+            all.into_iter().map(|(name, ..)| name).collect()
+        })
+        .enumerate()
+        .map(|(file, mut names): (usize, BTreeSet<&str>)| {
+            names.extend(beside_tests[0][file].iter().map(|(name, ..)| *name));
+            names
+        })
+        .collect();
+    let grown: Vec<Grown> = pairs
+        .same
+        .iter()
+        .filter(|(old, new)| is[*new].assertions != was[*old].assertions)
+        .map(|(old, new)| Grown::of(Some(&was[*old]), &is[*new]))
+        .chain(pairs.new.iter().map(|new| Grown::of(None, &is[*new])))
+        .take(merged::CANDIDATES)
+        .collect();
+    for (place, lost) in pairs.lost.iter().enumerate() {
+        let case = &old[*lost];
+        let body = &case.suite.tokens[case.item.body.clone()];
+        if retired.is_named_in(case.suite.language, body)
+            || place < merged::CANDIDATES && merged::is_merged(&was[*lost], &grown)
+        {
+            continue;
+        }
+        found.remarks.push(Remark {
+            kind: Kind::Lost,
+            path: edits[case.file].path.to_owned(),
+            line: case.item.line,
+            name: full_name(case),
+            what: show_line(edits[case.file].before, case.item.line),
+        });
+    }
+    let spare = merged::list_spare(pairs.new.iter().map(|new| &is[*new]));
+    for (old_at, new_at) in &pairs.same {
+        let (from, to) = (&old[*old_at], &new[*new_at]);
+        if from.item.name != to.item.name {
             found.renamed.push(Renamed {
-                path: edits[is.file].path.to_owned(),
-                from: full_name(was),
-                to: full_name(is),
+                path: edits[to.file].path.to_owned(),
+                from: full_name(from),
+                to: full_name(to),
             });
         }
         let both = Both {
-            was: Side::of(was, &helpers[0], &lines[0][was.file]),
-            is: Side::of(is, &helpers[1], &lines[1][is.file]),
-            fresh: &fresh[is.file],
+            was: &was[*old_at],
+            is: &is[*new_at],
+            fresh: &fresh[to.file],
+            spare: &spare,
+            retired: &retired,
         };
         for (kind, line) in both.weakenings() {
-            found.remarks.push(remark(edits, is, kind, line));
+            found.remarks.push(remark(edits, to, kind, line));
+        }
+        if collected::is_out_of_sight(edits, from, to) {
+            found
+                .remarks
+                .push(remark(edits, to, Kind::Lost, to.item.line));
+        }
+        let beside = &beside_tests[1][to.file];
+        let line = stand_ins
+            .find(&both)
+            .or_else(|| stand_ins.find_written(&both))
+            .or_else(|| replaced::finds_replaced(&both, &before_names[from.file], beside));
+        if let Some(line) = line {
+            found.remarks.push(remark(edits, to, Kind::Weakened, line));
+        }
+        if tables.takes_out((from.file, from.item), (to.file, to.item), &retired) {
+            found
+                .remarks
+                .push(remark(edits, to, Kind::Weakened, to.item.line));
         }
     }
     for fresh in &pairs.new {
         let case = &new[*fresh];
-        let side = Side::of(case, &helpers[1], &lines[1][case.file]);
-        for (kind, line) in side.find_born_weak() {
-            found.remarks.push(remark(edits, case, kind, line));
+        for (kind, line) in is[*fresh].find_born_weak() {
+            // Elsewhere it runs.
+            let elsewhere =
+                kind == Kind::Skipped && around::is_conditional(edits[case.file].after, line);
+            if !elsewhere {
+                found.remarks.push(remark(edits, case, kind, line));
+            }
         }
+    }
+    let of_item = |part: usize, file: usize, item: &'a Item| {
+        let suite = [before, after][part][file].as_ref()?;
+        Some(Side::of(
+            suite,
+            item,
+            &helpers[part],
+            &lines[part][file],
+            &loose[part][file],
+        ))
+    };
+    for (file, edit) in edits.iter().enumerate() {
+        let (Some(was), Some(is)) = (&before[file], &after[file]) else {
+            continue;
+        };
+        let unlisted = collected::list_unlisted(edits, file, was, is).into_iter();
+        let uncalled = collected::list_uncalled(was, is).into_iter();
+        let told = unlisted
+            .map(|one| (Kind::Lost, one, edit.before))
+            .chain(uncalled.map(|one| (Kind::Skipped, one, edit.after)));
+        found
+            .remarks
+            .extend(told.map(|(kind, (name, line), text)| Remark {
+                kind,
+                path: edit.path.to_owned(),
+                line,
+                name,
+                what: show_line(text, line),
+            }));
+        let whole = shared::is_of_tests(edit);
+        if let Some(line) = tables.takes_out_of(file, whole, &retired) {
+            found.remarks.push(Remark {
+                kind: Kind::Weakened,
+                path: edit.path.to_owned(),
+                line,
+                name: edit.path.to_owned(),
+                what: show_line(edit.after, line),
+            });
+        }
+    }
+    let scripts = shared::list_scripts(edits, before, after);
+    for (file, was, is) in &scripts {
+        let (Some(from), Some(to_suite)) = (&before[*file], &after[*file]) else {
+            continue;
+        };
+        let whole = |part: usize, suite, item| {
+            Side::of_script(
+                suite,
+                item,
+                &helpers[part],
+                &lines[part][*file],
+                &loose[part][*file],
+            )
+        };
+        let (was, to) = (whole(0, from, was), whole(1, to_suite, is));
+        let both = Both {
+            was: &was,
+            is: &to,
+            fresh: &fresh[*file],
+            spare: &spare,
+            retired: &retired,
+        };
+        let told = both.weakenings_of_script().into_iter();
+        // What its functions look at is looked at by it.
+        let all = |part: usize, suite, item| {
+            Side::of(
+                suite,
+                item,
+                &helpers[part],
+                &lines[part][*file],
+                &loose[part][*file],
+            )
+        };
+        let (was, to) = (all(0, from, was.item), all(1, to_suite, to.item));
+        let both = Both {
+            was: &was,
+            is: &to,
+            ..both
+        };
+        let by_stub = stand_ins
+            .find(&both)
+            .or_else(|| stand_ins.find_written(&both));
+        let told = told.chain(by_stub.map(|line| (Kind::Weakened, line)));
+        found.remarks.extend(told.map(|(kind, line)| Remark {
+            kind,
+            path: edits[*file].path.to_owned(),
+            line,
+            name: edits[*file].path.to_owned(),
+            what: show_line(edits[*file].after, line),
+        }));
+    }
+    for (was, is) in shared::pair_helpers(edits, before, after) {
+        let sides = of_item(0, was.0, was.1).zip(of_item(1, is.0, is.1));
+        let Some((was, to)) = &sides else { continue };
+        let both = Both {
+            was,
+            is: to,
+            fresh: &fresh[is.0],
+            spare: &spare,
+            retired: &retired,
+        };
+        let told = both.weakenings_of_helper().into_iter();
+        found.remarks.extend(told.map(|(kind, line)| Remark {
+            kind,
+            path: edits[is.0].path.to_owned(),
+            line,
+            name: is.1.name.clone(),
+            what: show_line(edits[is.0].after, line),
+        }));
     }
     outside(edits, before, after, &lines, &mut found.remarks);
     found

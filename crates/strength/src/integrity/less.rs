@@ -1,29 +1,40 @@
 //! What a test would notice less than before.
 
 use super::assertion::Assertion;
+use super::merged;
+use super::narrow::narrower;
 use super::pair;
+use super::room::{find_wider, looser};
 use super::side::{Both, Side, is_value};
 use super::strength::Strength;
 use super::words;
 use crate::language::Language;
-use crate::lex::{self, Token};
+use crate::lex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-impl Both<'_> {
+impl Both<'_, '_> {
     /// The line from which on it would notice less.
     pub(super) fn notices_less(&self) -> Option<usize> {
-        let (mut gone, mut came) = (
-            remaining(&self.was, &self.is),
-            remaining(&self.is, &self.was),
-        );
+        let (mut gone, mut came) = (remaining(self.was, self.is), remaining(self.is, self.was));
+        merged::keep_those_without_place(self.was, &mut gone, self.spare);
+        gone.retain(|one| {
+            let tokens = &self.was.suite.tokens[one.tokens.clone()];
+            !self.retired.is_named_in(self.was.suite.language, tokens)
+        });
         if let Some(idle) = came.iter().find(|one| one.strength == Strength::Idle) {
             return Some(idle.line);
         }
         if let Some(line) = self.find_guarded() {
             return Some(line);
         }
-        if let Some(line) = looser(&self.was, &gone, &self.is, &came) {
+        if let Some(line) = looser(self.was, &gone, self.is, &came) {
+            return Some(line);
+        }
+        if let Some(line) = narrower(self.was, &gone, self.is, &came, self.fresh) {
+            return Some(line);
+        }
+        if let Some(line) = find_wider(self.was, self.is) {
             return Some(line);
         }
         if let Some(line) = self.expects_no_error(&gone, &came) {
@@ -70,9 +81,9 @@ impl Both<'_> {
                 .filter(|token| token.kind == lex::Kind::Word && !words::is_vocabulary(token.text));
             own.map(|token| token.text.to_owned()).collect()
         };
-        let own = words(&self.was, &one.tokens);
+        let own = words(self.was, &one.tokens);
         // Whether there is something goes without saying where it is looked at.
-        let looked_at = |new: &&&Assertion| !words(&self.is, &new.tokens).is_disjoint(&own);
+        let looked_at = |new: &&&Assertion| !words(self.is, &new.tokens).is_disjoint(&own);
         if one.strength == Strength::Truth
             && came
                 .iter()
@@ -102,21 +113,21 @@ impl Both<'_> {
         };
         let whole = |side: &Side| side.item.head.start..side.item.body.end;
         let (was, is) = (
-            values(&self.was, &whole(&self.was)),
-            values(&self.is, &whole(&self.is)),
+            values(self.was, &whole(self.was)),
+            values(self.is, &whole(self.is)),
         );
-        let mine = values(&self.was, &one.tokens);
+        let mine = values(self.was, &one.tokens);
         let kept = mine.keys().all(|value| {
             let count = |side: &BTreeMap<String, usize>| side.get(value).copied().unwrap_or(0);
             count(&is) >= count(&was) || self.fresh.contains(value.as_str())
         });
         // Several became one that holds what they held.
         let of = |side: &Side, one: &Assertion| values(side, &one.tokens);
-        let gone = remaining(&self.was, &self.is);
+        let gone = remaining(self.was, self.is);
         let merges = |new: &&&Assertion| {
-            let held = of(&self.is, new);
+            let held = of(self.is, new);
             let inside = |old: &&&Assertion| {
-                let own = of(&self.was, old);
+                let own = of(self.was, old);
                 !own.is_empty() && own.keys().all(|value| held.contains_key(value))
             };
             new.strength == Strength::Exact && gone.iter().filter(inside).count() > 0
@@ -128,12 +139,12 @@ impl Both<'_> {
                 && (mine.is_empty()
                     || came
                         .iter()
-                        .any(|new| merges(&new) && of(&self.is, new).len() > 1))
+                        .any(|new| merges(&new) && of(self.is, new).len() > 1))
             {
                 return true;
             }
         }
-        let there = words(&self.is, &whole(&self.is));
+        let there = words(self.is, &whole(self.is));
         let share = own.intersection(&there).count() * 10;
         asserts
             && if mine.is_empty() {
@@ -172,7 +183,7 @@ impl Both<'_> {
         };
         let expects = came
             .iter()
-            .any(|one| own(&self.is, one).iter().any(of_error));
+            .any(|one| own(self.is, one).iter().any(of_error));
         let came = came.first().filter(|_| raised && !expects)?;
         Some(came.line)
     }
@@ -186,7 +197,7 @@ impl Both<'_> {
             }
             most
         };
-        let was = of(&self.was);
+        let was = of(self.was);
         let under = self.is.assertions.iter().find(|one| {
             was.get(&self.is.text(one))
                 .is_some_and(|guards| one.guards > *guards)
@@ -200,7 +211,7 @@ impl Both<'_> {
         }
         let free = |side: &Side| side.assertions.iter().filter(|one| one.guards == 0).count();
         let guarded = |side: &Side| side.assertions.iter().filter(|one| one.guards > 0).count();
-        let more = guarded(&self.is) > guarded(&self.was) && free(&self.is) < free(&self.was);
+        let more = guarded(self.is) > guarded(self.was) && free(self.is) < free(self.was);
         self.is
             .assertions
             .iter()
@@ -226,92 +237,4 @@ fn remaining<'s>(side: &'s Side, other: &Side) -> Vec<&'s Assertion> {
             _ => true,
         });
     left.collect()
-}
-
-/// The same assertion with more room: a tolerance that grew, an error of any kind.
-fn looser(was: &Side, gone: &[&Assertion], is: &Side, came: &[&Assertion]) -> Option<usize> {
-    for old in gone {
-        let before = &was.suite.tokens[old.tokens.clone()];
-        for new in came {
-            let after = &is.suite.tokens[new.tokens.clone()];
-            let shape = |tokens: &[Token]| -> Vec<String> {
-                tokens
-                    .iter()
-                    .map(|token| {
-                        if token.kind == lex::Kind::Number {
-                            "0".to_owned()
-                        } else {
-                            token.text.to_owned()
-                        }
-                    })
-                    .collect()
-            };
-            if shape(before) == shape(after) && has_more_room(before, after) {
-                return Some(new.line);
-            }
-            let raises = |tokens: &[Token]| {
-                tokens
-                    .iter()
-                    .any(|token| words::RAISES.contains(&token.text))
-            };
-            if raises(before)
-                && raises(after)
-                && new.strength < old.strength
-                && gone.len() == came.len()
-            {
-                return Some(new.line);
-            }
-        }
-    }
-    None
-}
-
-fn has_more_room(before: &[Token], after: &[Token]) -> bool {
-    const TOLERANCES: [&str; 16] = [
-        "approx",
-        "isclose",
-        "allclose",
-        "assert_allclose",
-        "assertAlmostEqual",
-        "toBeCloseTo",
-        "closeTo",
-        "within",
-        "InDelta",
-        "delta",
-        "epsilon",
-        "tolerance",
-        "assert_relative_eq",
-        "assert_abs_diff_eq",
-        "assert_in_delta",
-        "EXPECT_NEAR",
-    ];
-    const PLACES: [&str; 3] = ["assertAlmostEqual", "toBeCloseTo", "decimal"];
-    let has = |list: &[&str]| before.iter().any(|token| list.contains(&token.text));
-    let bounded = before.iter().any(|token| {
-        matches!(
-            token.text,
-            "<" | "<="
-                | "assertLess"
-                | "assertLessEqual"
-                | "toBeLessThan"
-                | "toBeLessThanOrEqual"
-                | "-lt"
-                | "-le"
-        )
-    });
-    if !has(&TOLERANCES) && !bounded {
-        return false;
-    }
-    let named_delta = before.iter().any(|token| token.is("delta"));
-    let places = has(&PLACES) && !named_delta;
-    let number = |token: &Token| token.text.replace('_', "").parse::<f64>().ok();
-    let changed = before.iter().zip(after).filter(|(a, b)| a.text != b.text);
-    let mut changed = changed.filter_map(|(a, b)| Some((number(a)?, number(b)?)));
-    changed.any(|(a, b)| {
-        if places {
-            b < a
-        } else {
-            b >= a * 5.0 && b > 0.0
-        }
-    })
 }

@@ -5,7 +5,12 @@ use crate::language::Language;
 use crate::lex::{self, Kind};
 
 /// What sets a test aside, wherever it stands.
-const SKIPS: [&str; 72] = [
+const SKIPS: [&str; 77] = [
+    "collect_ignore",
+    "pytest_deselected(",
+    "pytest_ignore_collect(",
+    "items[:] =",
+    "items.remove(",
     "#[ignore",
     "#[cfg(any())]",
     "#[cfg(feature",

@@ -5,19 +5,33 @@
 //! other words is no loss. The precision and recall of that are measured by
 //! `crates/strength/tests/integrity/main.rs`.
 
+mod around;
 mod assertion;
 mod both;
+mod collected;
 mod commands;
 mod compare;
+mod constants;
 mod less;
 mod marks;
+mod merged;
+mod narrow;
 mod outside;
 mod pair;
 mod remark;
+mod replaced;
+mod retired;
+mod room;
+mod rows;
 mod scripts;
+mod shared;
 mod side;
+mod status;
 mod strength;
+mod stub;
+mod subject;
 mod swallow;
+mod tables;
 mod values;
 mod words;
 
@@ -28,7 +42,7 @@ pub use remark::{Kind, Remark, Renamed, Weakenings};
 use crate::class::{Class, Edited};
 use crate::language::Language;
 use crate::suite::Suite;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What these edits take away from the tests.
 pub fn weakenings(edits: &[Edited]) -> Weakenings {
@@ -38,7 +52,10 @@ pub fn weakenings(edits: &[Edited]) -> Weakenings {
     for edit in edits {
         found.remarks.extend(of_script(edit));
     }
-    found.remarks.extend(list_deleted_files(edits, &before));
+    found
+        .remarks
+        .extend(list_deleted_files(edits, &before, &after));
+    drop_polling(edits, &mut found.remarks);
     found
         .remarks
         .sort_by(|a, b| (&a.path, a.line, a.kind).cmp(&(&b.path, b.line, b.kind)));
@@ -46,6 +63,37 @@ pub fn weakenings(edits: &[Edited]) -> Weakenings {
         .remarks
         .dedup_by(|a, b| (&a.path, a.line, a.kind) == (&b.path, b.line, b.kind));
     found
+}
+
+/// Where a fixed wait gave way to a loop that looks again, the loop's own wait pads nothing.
+fn drop_polling(edits: &[Edited], remarks: &mut Vec<Remark>) {
+    let of_time = |one: &Remark| matches!(one.kind, Kind::SleepPadded | Kind::Retried);
+    if !remarks.iter().any(of_time) {
+        return;
+    }
+    let fixed = |path: &str, text: Option<&str>| {
+        let polling = around::list_polling(text);
+        let lines = marks::code_lines(path, text.unwrap_or_default());
+        let waits = lines.iter().enumerate();
+        waits
+            .filter(|(at, line)| marks::is_sleep(line) && !polling.contains(&(at + 1)))
+            .count()
+    };
+    let was: usize = edits.iter().map(|edit| fixed(edit.path, edit.before)).sum();
+    let is: usize = edits.iter().map(|edit| fixed(edit.path, edit.after)).sum();
+    if is >= was {
+        return;
+    }
+    let polling: BTreeMap<&str, _> = edits
+        .iter()
+        .map(|edit| (edit.path, around::list_polling(edit.after)))
+        .collect();
+    let polls = |one: &Remark| {
+        polling
+            .get(one.path.as_str())
+            .is_some_and(|lines| lines.contains(&one.line))
+    };
+    remarks.retain(|one| !(of_time(one) && polls(one)));
 }
 
 fn read_side<'a>(
@@ -139,7 +187,11 @@ fn new_lines(
 }
 
 /// Files of tests that hold none by a name, and are gone.
-fn list_deleted_files(edits: &[Edited], before: &[Option<Suite>]) -> Vec<Remark> {
+fn list_deleted_files(
+    edits: &[Edited],
+    before: &[Option<Suite>],
+    after: &[Option<Suite>],
+) -> Vec<Remark> {
     let gone = edits.iter().zip(before).filter(|(edit, suite)| {
         edit.class == Class::Test
             && edit.after.is_none()
@@ -148,6 +200,9 @@ fn list_deleted_files(edits: &[Edited], before: &[Option<Suite>]) -> Vec<Remark>
                 other.after.is_some()
                     && (other.after == edit.before || is_same_name(edit.path, other))
             })
+            && !suite
+                .as_ref()
+                .is_some_and(|suite| is_ported(suite, edits, after))
     });
     gone.map(|(edit, _)| Remark {
         kind: Kind::Lost,
@@ -157,6 +212,37 @@ fn list_deleted_files(edits: &[Edited], before: &[Option<Suite>]) -> Vec<Remark>
         what: "the file is deleted".to_owned(),
     })
     .collect()
+}
+
+/// What a script ran and expected stands in tests of a file that came.
+fn is_ported(was: &Suite, edits: &[Edited], after: &[Option<Suite>]) -> bool {
+    let telling = |suite: &Suite| -> BTreeSet<String> {
+        let mut says = 0;
+        let mut found = BTreeSet::new();
+        for token in &suite.tokens {
+            if matches!(token.text, "echo" | "exit" | "set") {
+                says = token.line;
+            }
+            let own = crate::lex::inside(token.text).trim_end_matches(')');
+            let told = own.chars().any(char::is_alphanumeric) && !own.starts_with('$');
+            if told && says != token.line && token.kind != crate::lex::Kind::Mark {
+                found.extend(own.split(['$', '(', '=']).map(str::to_owned));
+            }
+        }
+        found.retain(|word| word.len() > 2);
+        found
+    };
+    let own = telling(was);
+    let came = edits
+        .iter()
+        .zip(after)
+        .filter(|(edit, _)| edit.before.is_none());
+    own.len() > 2
+        && came.filter_map(|(_, suite)| suite.as_ref()).any(|suite| {
+            let there = telling(suite);
+            let held = own.intersection(&there).count();
+            suite.has_tests() && held * 10 >= own.len() * 5
+        })
 }
 
 /// A new file of the same name elsewhere.

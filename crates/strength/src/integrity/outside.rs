@@ -1,5 +1,6 @@
 //! What stands in files of tests and in no test: groups that are set aside, hooks that wait.
 
+use super::around;
 use super::marks;
 use super::remark::{Kind, Remark, show_line};
 use crate::class::{Class, Edited};
@@ -34,7 +35,9 @@ pub(super) fn outside(
             let of_tests = edits[file].class == Class::Test || suite.has_tests();
             // A helper that came may wait; one that is there and waits now is the tests' own.
             let counts = kind == Kind::Skipped || edits[file].before.is_some();
-            if !of_tests || !counts || edits[file].class == Class::Gate {
+            // What sets tests up may set them aside.
+            let sets_up = kind == Kind::Skipped && super::shared::is_of_tests(&edits[file]);
+            if !(of_tests || sets_up) || !counts || edits[file].class == Class::Gate && !sets_up {
                 continue;
             }
             // Beside tests stands what they test.
@@ -58,8 +61,12 @@ pub(super) fn outside(
             for (line, text) in loose_lines(Some(suite), &lines[1][file])
                 .filter(|(line, text)| is_one(text) && of_tests(*line, text))
             {
+                let by_choice = edits[file].class == Class::Gate
+                    && (around::is_conditional(edits[file].before.and(edits[file].after), line)
+                        || chooses(&lines[1][file]));
                 match known.get_mut(text) {
                     Some(left) if *left > 0 => *left -= 1,
+                    _ if by_choice => {}
                     _ => found.push(Remark {
                         kind,
                         path: edits[file].path.to_owned(),
@@ -72,6 +79,20 @@ pub(super) fn outside(
             }
         }
     }
+}
+
+/// Tests say by a mark of theirs that they want it.
+fn chooses(lines: &[String]) -> bool {
+    const ASKS: [&str; 5] = [
+        "keywords",
+        "get_closest_marker",
+        "iter_markers",
+        "getoption",
+        "sys.platform",
+    ];
+    lines
+        .iter()
+        .any(|line| ASKS.iter().any(|word| line.contains(word)))
 }
 
 /// Lines that belong to no test.

@@ -3,7 +3,7 @@
 use super::words;
 use crate::language::Language;
 use crate::lex::{Kind, Token, inside};
-use crate::suite::{Item, Suite};
+use crate::suite::{Item, Sort, Suite};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Candidates that one test is compared with by what it holds.
@@ -144,17 +144,12 @@ pub(super) fn cases<'a>(suites: &'a [Option<Suite<'a>>]) -> Vec<Case<'a>> {
         let Some(suite) = suite else { continue };
         for (item, within) in suite.tests() {
             let tokens = &suite.tokens[item.body.clone()];
-            let body: Vec<&str> = tokens
-                .iter()
-                .map(|token| token.text)
-                .filter(|text| !matches!(*text, ";" | ","))
-                .collect();
             found.push(Case {
                 file,
                 item,
                 suite,
                 within,
-                body: body.join(" "),
+                body: join(tokens),
                 content: Content::of(suite.language, tokens),
             });
         }
@@ -226,8 +221,11 @@ pub(super) fn pair<'a>(
     for (file, content) in &mut pool {
         content.values.extend(&fresh[*file]);
     }
-    let lost =
-        (0..before.len()).filter(|old| to[*old].is_none() && !is_absorbed(&before[*old], &pool));
+    let idle = list_idle(after);
+    let lost = (0..before.len()).filter(|old| {
+        let case = &before[*old];
+        to[*old].is_none() && (idle.contains(case.body.as_str()) || !is_absorbed(case, &pool))
+    });
     Pairs {
         lost: lost.collect(),
         same: to
@@ -237,6 +235,33 @@ pub(super) fn pair<'a>(
             .collect(),
         new: (0..after.len()).filter(|new| !taken[*new]).collect(),
     }
+}
+
+/// Bodies of functions beside tests that nothing calls: a test that lost its name, or its mark.
+fn list_idle<'a>(after: &[Case<'a>]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut read: Option<usize> = None;
+    for case in after {
+        if read.replace(case.file) == Some(case.file) {
+            continue;
+        }
+        let suite = case.suite;
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for token in suite.tokens.iter().filter(|one| one.kind == Kind::Word) {
+            *counts.entry(token.text).or_default() += 1;
+        }
+        let helpers = suite.items.iter().filter(|item| item.sort == Sort::Helper);
+        for helper in helpers.filter(|item| counts.get(item.name.as_str()) == Some(&1)) {
+            found.insert(join(&suite.tokens[helper.body.clone()]));
+        }
+    }
+    found
+}
+
+fn join(tokens: &[Token]) -> String {
+    let texts = tokens.iter().map(|token| token.text);
+    let told: Vec<&str> = texts.filter(|text| !matches!(*text, ";" | ",")).collect();
+    told.join(" ")
 }
 
 /// A test that has another name, or another file, and holds nearly all that the old one held.
@@ -290,10 +315,14 @@ fn list_added<'a>(
     after: &[Case<'a>],
     to: &[Option<usize>],
 ) -> Vec<(usize, Content<'a>)> {
-    let mut was: BTreeMap<usize, &Content> = BTreeMap::new();
+    let mut was: BTreeMap<usize, (&Content, BTreeSet<&str>)> = BTreeMap::new();
     for (old, new) in to.iter().enumerate() {
         if let Some(new) = new {
-            was.insert(*new, &before[old].content);
+            let case = &before[old];
+            let head = &case.suite.tokens[case.item.head.clone()];
+            let mut words = Content::of(case.suite.language, head).words;
+            words.insert(&after[*new].item.name);
+            was.insert(*new, (&case.content, words));
         }
     }
     let mut found = Vec::new();
@@ -312,16 +341,16 @@ fn list_added<'a>(
                 .map(|text| text.trim_matches(|c: char| c.is_whitespace() || "${}'\"".contains(c))),
         );
         values.extend(head.values);
-        if let Some(old) = old {
+        if let Some((old, _)) = old {
             values.retain(|value| !old.values.contains(value));
         }
         let mut words = case.content.words.clone();
         words.extend(head.words);
         let grew = old.is_none()
             || !values.is_empty()
-            || words
-                .iter()
-                .any(|word| !old.is_some_and(|old| old.words.contains(word)));
+            || words.iter().any(|word| {
+                !old.is_some_and(|(old, head)| old.words.contains(word) || head.contains(word))
+            });
         if grew {
             found.push((case.file, Content { words, values }));
         }

@@ -1,6 +1,7 @@
 //! Exit codes that go unseen: in gate scripts, build files and settings of CI.
 
 use super::commands::{is_harmless, or_passes, runs_check};
+use super::status;
 use crate::language::Language;
 use std::collections::BTreeMap;
 
@@ -45,6 +46,9 @@ pub(super) fn new_swallows(path: &str, before: &str, after: &str) -> Vec<(usize,
         .collect();
     if !before.is_empty() && !after.is_empty() {
         found.extend(is.find_lost(&was));
+        if is.language == Language::Shell && was.language == Language::Shell {
+            found.extend(status::find_unseen(&was.lines, &is.lines));
+        }
     }
     found.sort();
     found.dedup_by_key(|(line, _)| *line);
@@ -61,6 +65,8 @@ struct Script<'a> {
     /// Lines with their numbers, without those that are nothing but comments.
     lines: Vec<(usize, &'a str)>,
     text: &'a str,
+    /// What runs in the background is waited for by its own name, or ended.
+    is_waited_for: bool,
 }
 
 impl<'a> Script<'a> {
@@ -71,10 +77,13 @@ impl<'a> Script<'a> {
             let line = line.trim();
             !(line.is_empty() || line.starts_with('#') || line.starts_with("//"))
         });
+        let lines: Vec<(usize, &str)> = lines.map(|(at, line)| (at + 1, line)).collect();
         Self {
             language,
             is_make: name.ends_with("makefile") || name.ends_with(".mk"),
-            lines: lines.map(|(at, line)| (at + 1, line)).collect(),
+            is_waited_for: status::waits_for_one(&lines)
+                || lines.iter().any(|(_, line)| line.contains("kill ")),
+            lines,
             text,
         }
     }
@@ -145,7 +154,7 @@ impl<'a> Script<'a> {
             return true;
         }
         if line.ends_with('&') && !line.ends_with("&&") && runs_check(line) {
-            return !self.text.contains("wait");
+            return !self.is_waited_for;
         }
         let own = line.trim_end_matches([';', '"', '\'', ',']).trim_end();
         let passes = ["; true", "; exit 0", "; :"]

@@ -1,14 +1,15 @@
 //! A test on one side of a diff, or on both.
 
 use super::assertion::{self, Assertion, Helpers};
+use super::constants::Constants;
 use super::marks;
-use super::pair::Case;
 use super::remark::Kind;
+use super::retired::Retired;
 use super::strength::{Strength, fails};
 use crate::language::Language;
 use crate::lex::{self, Token};
-use crate::suite::{Item, Suite};
-use std::collections::BTreeSet;
+use crate::suite::{Item, Sort, Suite};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A test on one side of the diff.
 pub(super) struct Side<'a> {
@@ -18,20 +19,32 @@ pub(super) struct Side<'a> {
     /// The test's lines, by their numbers.
     pub lines: Vec<(usize, &'a str)>,
     pub helpers: &'a Helpers,
+    /// Numbers that have names outside of tests.
+    pub loose: &'a Constants<'a>,
 }
 
-pub(super) struct Both<'a> {
+pub(super) struct Both<'a, 's> {
     /// Values that came outside of tests into the file of now.
-    pub fresh: &'a BTreeSet<&'a str>,
-    pub was: Side<'a>,
-    pub is: Side<'a>,
+    pub fresh: &'s BTreeSet<&'a str>,
+    /// Assertions of tests that came.
+    pub spare: &'s BTreeMap<String, usize>,
+    pub retired: &'s Retired<'a>,
+    pub was: &'s Side<'a>,
+    pub is: &'s Side<'a>,
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn of(case: &Case<'a>, helpers: &'a Helpers, lines: &'a [String]) -> Self {
-        let (suite, item) = (case.suite, case.item);
+    pub(super) fn of(
+        suite: &'a Suite<'a>,
+        item: &'a Item,
+        helpers: &'a Helpers,
+        lines: &'a [String],
+        loose: &'a Constants<'a>,
+    ) -> Self {
         let mut own = assertion::assertions(suite, &item.body, helpers);
-        own.extend(in_head(suite, item));
+        if item.sort == Sort::Test {
+            own.extend(in_head(suite, item));
+        }
         let numbers = suite.lines(item);
         let first = numbers.start.saturating_sub(1).min(lines.len());
         let last = numbers.end.saturating_sub(1).clamp(first, lines.len());
@@ -44,7 +57,29 @@ impl<'a> Side<'a> {
                 .map(|(at, line)| (first + at + 1, line.as_str()))
                 .collect(),
             helpers,
+            loose,
         }
+    }
+
+    /// A script that is one test: its functions are looked at by themselves, its ends by another.
+    pub(super) fn of_script(
+        suite: &'a Suite<'a>,
+        item: &'a Item,
+        helpers: &'a Helpers,
+        lines: &'a [String],
+        loose: &'a Constants<'a>,
+    ) -> Self {
+        let mut found = Self::of(suite, item, helpers, lines, loose);
+        let functions: Vec<_> = suite.items.iter().map(|item| item.body.clone()).collect();
+        found.assertions.retain(|one| {
+            let at = one.tokens.start;
+            let place = functions.partition_point(|body| body.start <= at);
+            let inside = place > 0 && functions[place - 1].contains(&at);
+            let ends = matches!(suite.tokens[at].text, "exit" | "return" | "fail" | "die");
+            let defines = suite.tokens.get(at + 1).is_some_and(|next| next.is("("));
+            !inside && !ends && !defines
+        });
+        found
     }
 
     pub(super) fn tokens(&self) -> &'a [Token<'a>] {

@@ -30,6 +30,12 @@ pub(super) fn list_swallowed(suite: &Suite, range: &std::ops::Range<usize>) -> V
                         && (next(2, "Ok") || next(2, "Some"))
                         && is_alone(tokens, at)
                     || token.is("unwrap_or_default") && next(1, "(")
+                    || (token.is("Err") || token.is("None")) && arm_is_quiet(tokens, at)
+                    || token.is("else") && next(1, "{") && else_is_quiet(tokens, at)
+                    || token.is("unwrap_or_else") && next(1, "(") && {
+                        let end = close(tokens, at + 1);
+                        prints(&tokens[at + 2..end.max(at + 2)])
+                    }
             }
             Language::Go => {
                 token.is("_") && next(1, "=") && (begins(tokens, at))
@@ -89,6 +95,85 @@ fn is_alone(tokens: &[Token], at: usize) -> bool {
     })
 }
 
+/// It says something and fails nothing.
+fn prints(tokens: &[Token]) -> bool {
+    const SAYS: [&str; 9] = [
+        "println", "eprintln", "print", "eprint", "dbg", "log", "tracing", "warn", "info",
+    ];
+    tokens.iter().any(|token| SAYS.contains(&token.text)) && is_quiet(tokens)
+}
+
+/// Nothing in it fails, looks at something or hands an error on.
+fn is_quiet(tokens: &[Token]) -> bool {
+    let hands_on = |at: usize| {
+        let next = tokens.get(at + 1);
+        tokens[at].is("?")
+            || tokens[at].is("return")
+                && next.is_some_and(|next| !matches!(next.text, ";" | "," | "}" | "Ok"))
+    };
+    !(0..tokens.len()).any(hands_on)
+        && !tokens.iter().any(|token| {
+            token.kind == Kind::Word
+                && (matches!(
+                    token.text,
+                    "panic" | "unreachable" | "todo" | "exit" | "abort" | "fail"
+                ) || token.text.starts_with("assert")
+                    || token.text.starts_with("prop_assert"))
+        })
+}
+
+/// `Err(e) => eprintln!(…)`, `Err(_) => {}`, `Err(_) => return`, `None => ()`.
+fn arm_is_quiet(tokens: &[Token], at: usize) -> bool {
+    let mut next = at + 1;
+    if tokens.get(next).is_some_and(|token| token.is("(")) {
+        next = close(tokens, next) + 1;
+    }
+    if !tokens.get(next).is_some_and(|token| token.is("=>")) {
+        return false;
+    }
+    let begin = next + 1;
+    let mut end = begin;
+    while end < tokens.len() && !matches!(tokens[end].text, "," | "}" | ")") {
+        if matches!(tokens[end].text, "(" | "[" | "{") {
+            end = close(tokens, end);
+            if tokens[end].is("}") {
+                end += 1;
+                break;
+            }
+        }
+        end += 1;
+    }
+    let body = &tokens[begin.min(end)..end.min(tokens.len())];
+    let leaves = body.iter().all(|token| {
+        matches!(
+            token.text,
+            "{" | "}" | "(" | ")" | ";" | "return" | "continue" | "Ok"
+        )
+    });
+    !body.is_empty() && (leaves || prints(body))
+}
+
+/// `let Ok(x) = … else { return }`, `if let Ok(x) = … {…} else { eprintln!(…) }`.
+fn else_is_quiet(tokens: &[Token], at: usize) -> bool {
+    let body = &tokens[at + 2..close(tokens, at + 1).max(at + 2)];
+    let near = tokens[at.saturating_sub(400)..at].iter().rev();
+    let of_let = near
+        .take_while(|token| !token.is("let"))
+        .filter(|token| token.is("fn"))
+        .count()
+        == 0;
+    let leaves = !body.is_empty()
+        && body
+            .iter()
+            .all(|token| matches!(token.text, "(" | ")" | ";" | "return" | "continue" | "Ok"));
+    let of_error = tokens[at.saturating_sub(400)..at]
+        .iter()
+        .rev()
+        .take_while(|token| !token.is("fn"))
+        .any(|token| matches!(token.text, "Ok" | "Some"));
+    of_let && of_error && (leaves || prints(body))
+}
+
 /// `if err != nil { return }`, or one that only logs.
 fn go_returns_quietly(tokens: &[Token], at: usize) -> bool {
     let line = tokens[at].line;
@@ -104,6 +189,11 @@ fn go_returns_quietly(tokens: &[Token], at: usize) -> bool {
         return false;
     }
     let body = &tokens[open + 1..close(tokens, open).max(open + 1)];
+    let says = |token: &Token| {
+        ["Log", "Print", "Fprint"]
+            .iter()
+            .any(|start| token.text.starts_with(start))
+    };
     !body.iter().any(|token| {
         token.kind == Kind::Word
             && ["Err", "Fatal", "Fail", "panic", "Exit", "Equal", "Skip"]
@@ -111,7 +201,7 @@ fn go_returns_quietly(tokens: &[Token], at: usize) -> bool {
                 .any(|start| token.text.starts_with(start))
     }) && !body
         .iter()
-        .any(|token| token.is("err") && !body.iter().any(|t| t.text.starts_with("Log")))
+        .any(|token| token.is("err") && !body.iter().any(says))
 }
 
 /// A block of a `catch` that fails nothing, where nothing would have failed without the error.
@@ -149,7 +239,14 @@ fn catch_is_quiet(tokens: &[Token], at: usize) -> bool {
             || token.kind == Kind::Word && super::words::is_named_check(token.text)
             || matches!(token.text, "return" | "=" | "push" | "add" | "t")
     };
-    !body.iter().any(looks) && !tokens[begin..at].iter().any(fails)
+    let bare = |place: usize| {
+        body[place].is("return")
+            && body
+                .get(place + 1)
+                .is_none_or(|next| matches!(next.text, ";" | "}") || next.line > body[place].line)
+    };
+    !(0..body.len()).any(|place| looks(&body[place]) && !bare(place))
+        && !tokens[begin..at].iter().any(fails)
 }
 
 /// `.catch(() => {})`, `.catch(() => null)`.
@@ -223,6 +320,17 @@ fn in_blocks(language: Language, tokens: &[Token], from: usize) -> Vec<usize> {
                         | "message"
                         | "return"
                         | "warn"
+                        | "error"
+                        | "exception"
+                        | "sys"
+                        | "stderr"
+                        | "stdout"
+                        | "write"
+                        | "traceback"
+                        | "print_exc"
+                        | "pprint"
+                        | "str"
+                        | "repr"
                         | "p"
                 )
         };

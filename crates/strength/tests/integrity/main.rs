@@ -232,8 +232,10 @@ fn weakenings_are_named_and_honest_work_is_not() {
     for (part, found) in parts.iter().zip(&measured) {
         out.push_str(&found.table(part));
     }
-    // `cargo test -p cook-strength --test integrity -- --nocapture` shows the table.
-    std::io::Write::write_all(&mut std::io::stdout(), out.as_bytes()).unwrap();
+    // `cargo test -p cook-strength --test integrity -- --nocapture` shows the table, and what is missed.
+    let told: String = measured.iter().map(|found| found.told.as_str()).collect();
+    let shown = format!("{out}\n{told}");
+    std::io::Write::write_all(&mut std::io::stdout(), shown.as_bytes()).unwrap();
     for (part, found) in parts.iter().zip(&measured) {
         assert!(found.all().share() >= RECALL, "{part}: {out}{}", found.told);
         assert!(
