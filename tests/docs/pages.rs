@@ -267,6 +267,7 @@ fn list_files_below(at: &Path, found: &mut Vec<PathBuf>) {
         "tests/streams",
         "crates/strength/tests/integrity/tuning",
         "crates/strength/tests/integrity/held-out",
+        "crates/strength/tests/integrity/blind",
     ]
     .map(path);
     let Ok(entries) = std::fs::read_dir(at).map(|entries| entries.flatten()) else {
