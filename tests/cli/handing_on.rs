@@ -64,7 +64,7 @@ fn a_claim_whose_place_is_gone_is_a_question_however_many_files_changed() {
     repo.write("src/kept.rs", long("kept"));
     repo.write("src/odd.rs", long("odd"));
     for number in 0..1_100 {
-        repo.write(&format!("old/{number}.txt"), format!("old {number}\n"));
+        repo.write(&format!("old/{number}.rs"), format!("old {number}\n"));
     }
     repo.commit("more", None);
     note(&repo, "it greets", "src/a.rs:2", "observed").exits(0);
@@ -73,7 +73,7 @@ fn a_claim_whose_place_is_gone_is_a_question_however_many_files_changed() {
     // Renames that are not exact are looked for among 1,000 files at most.
     repo.git(&["rm", "-q", "-r", "old"]);
     for number in 0..1_100 {
-        repo.write(&format!("a/{number}.txt"), format!("{number}\n"));
+        repo.write(&format!("a/{number}.rs"), format!("{number}\n"));
     }
     repo.git(&["rm", "-q", "src/a.rs"]);
     repo.git(&["mv", "src/kept.rs", "src/elsewhere.rs"]);
