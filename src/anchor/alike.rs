@@ -18,6 +18,9 @@ use std::rc::Rc;
 /// Files that are looked at for a test that others wrote.
 const MAX_SEARCHED: usize = 2_000;
 
+/// Lines of a test of which each is asked whose it is.
+const MAX_LINES: usize = 500;
+
 /// The tests that a name may mean: itself, or each that ends in it.
 pub(super) fn list_alike<'t>(tests: &'t [Told], name: &str) -> BTreeSet<&'t str> {
     let all = tests.iter().map(|told| told.name.as_str());
@@ -339,7 +342,7 @@ impl Sources<'_> {
             _ => &[],
         };
         let (mut own, mut others) = (0_usize, 0_usize);
-        for at in found.below() {
+        for at in found.below().take(MAX_LINES) {
             if !lines.get(at..=at).is_some_and(is_telling) {
                 continue;
             }

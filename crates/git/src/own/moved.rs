@@ -48,13 +48,17 @@ pub fn may_move(path: &str, other: &str) -> bool {
         return is_aside(path);
     }
     let is_text = |path: &str| is_prose(path) || ends_in(path, &QUOTES) && !is_run(path);
-    match () {
-        () if is_text(path) || is_run(other) => true,
-        // What has no ending may be prose, unless it is known by its name.
-        () if Path::new(path).extension().is_none() => !(is_script(path) && is_text(other)),
-        () if ends_in(path, &DATA) => !is_prose(other),
-        () => !is_text(other) && !ends_in(other, &DATA),
+    if is_text(path) || is_run(other) {
+        return true;
     }
+    // What has no ending may be prose, unless it is known by its name.
+    if Path::new(path).extension().is_none() {
+        return !(is_script(path) && is_text(other));
+    }
+    if ends_in(path, &DATA) {
+        return !is_prose(other);
+    }
+    !is_text(other) && !ends_in(other, &DATA)
 }
 
 fn is_aside(path: &str) -> bool {

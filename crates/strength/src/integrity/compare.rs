@@ -205,38 +205,27 @@ pub(super) fn compare<'a>(
     }
     let scripts = shared::list_scripts(edits, before, after);
     for (file, was, is) in &scripts {
-        let (Some(from), Some(to_suite)) = (&before[*file], &after[*file]) else {
+        let (Some(one), Some(other)) = (&before[*file], &after[*file]) else {
             continue;
         };
-        let whole = |part: usize, suite, item| {
-            Side::of_script(
-                suite,
-                item,
-                &helpers[part],
-                &lines[part][*file],
-                &loose[part][*file],
-            )
+        let side = |part: usize, suite, item| {
+            let (helpers, lines) = (&helpers[part], &lines[part][*file]);
+            Side::of(suite, item, helpers, lines, &loose[part][*file])
         };
-        let (was, to) = (whole(0, from, was), whole(1, to_suite, is));
+        let (was, to) = (side(0, one, was), side(1, other, is));
+        let (from, into) = (
+            side(0, one, was.item).without_functions(),
+            side(1, other, to.item).without_functions(),
+        );
         let both = Both {
-            was: &was,
-            is: &to,
+            was: &from,
+            is: &into,
             fresh: &fresh[*file],
             spare: &spare,
             retired: &retired,
         };
         let told = both.weakenings_of_script().into_iter();
         // What its functions look at is looked at by it.
-        let all = |part: usize, suite, item| {
-            Side::of(
-                suite,
-                item,
-                &helpers[part],
-                &lines[part][*file],
-                &loose[part][*file],
-            )
-        };
-        let (was, to) = (all(0, from, was.item), all(1, to_suite, to.item));
         let both = Both {
             was: &was,
             is: &to,

@@ -83,17 +83,7 @@ fn find_name<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
 
 /// Of what stands outside of tests.
 pub(super) fn list_loose<'a>(suite: &Suite<'a>) -> Constants<'a> {
-    let mut own = Vec::new();
-    let mut at = 0;
-    for (test, _) in suite.tests() {
-        if test.head.start < at {
-            continue;
-        }
-        own.extend_from_slice(&suite.tokens[at..test.head.start]);
-        at = test.body.end.max(at);
-    }
-    own.extend_from_slice(suite.tokens.get(at..).unwrap_or_default());
-    list_constants(&own)
+    list_constants(&suite.list_untested())
 }
 
 /// The tokens with numbers in place of the names that stand for one.

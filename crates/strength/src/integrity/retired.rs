@@ -57,7 +57,7 @@ impl<'a> Retired<'a> {
         let mut texts = BTreeSet::new();
         for at in code(before) {
             let Some(suite) = &before[at] else { continue };
-            let own: Vec<Token> = code_tokens(suite);
+            let own: Vec<Token> = suite.list_untested();
             names.extend(list_made(&own));
             texts.extend(
                 own.iter()
@@ -67,7 +67,7 @@ impl<'a> Retired<'a> {
         }
         for at in code(after) {
             let Some(suite) = &after[at] else { continue };
-            for token in code_tokens(suite) {
+            for token in suite.list_untested() {
                 match token.kind {
                     Kind::Text => {
                         texts.remove(inside(token.text));
@@ -117,21 +117,6 @@ impl<'a> Retired<'a> {
                 .split(|c: char| !is_part(c))
                 .any(|word| self.names.contains(word) || self.texts.contains(word))
     }
-}
-
-/// The tokens of a text that belong to no test.
-fn code_tokens<'a>(suite: &Suite<'a>) -> Vec<Token<'a>> {
-    let mut found = Vec::with_capacity(suite.tokens.len());
-    let mut at = 0;
-    for (test, _) in suite.tests() {
-        if test.head.start < at {
-            continue;
-        }
-        found.extend_from_slice(&suite.tokens[at..test.head.start]);
-        at = test.body.end.max(at);
-    }
-    found.extend_from_slice(suite.tokens.get(at..).unwrap_or_default());
-    found
 }
 
 /// Names that are made among these tokens.

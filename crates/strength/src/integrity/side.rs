@@ -62,16 +62,10 @@ impl<'a> Side<'a> {
     }
 
     /// A script that is one test: its functions are looked at by themselves, its ends by another.
-    pub(super) fn of_script(
-        suite: &'a Suite<'a>,
-        item: &'a Item,
-        helpers: &'a Helpers,
-        lines: &'a [String],
-        loose: &'a Constants<'a>,
-    ) -> Self {
-        let mut found = Self::of(suite, item, helpers, lines, loose);
+    pub(super) fn without_functions(mut self) -> Self {
+        let suite = self.suite;
         let functions: Vec<_> = suite.items.iter().map(|item| item.body.clone()).collect();
-        found.assertions.retain(|one| {
+        self.assertions.retain(|one| {
             let at = one.tokens.start;
             let place = functions.partition_point(|body| body.start <= at);
             let inside = place > 0 && functions[place - 1].contains(&at);
@@ -79,7 +73,7 @@ impl<'a> Side<'a> {
             let defines = suite.tokens.get(at + 1).is_some_and(|next| next.is("("));
             !inside && !ends && !defines
         });
-        found
+        self
     }
 
     pub(super) fn tokens(&self) -> &'a [Token<'a>] {
