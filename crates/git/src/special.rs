@@ -90,8 +90,9 @@ pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
             "index" | "packed-refs" => MAX_LIST,
             _ => MAX_READ,
         };
-        for dir in [&git_dir, &common] {
-            check_in_git_dir(dir, name, limit)?;
+        check_in_git_dir(&git_dir, name, limit)?;
+        if common != git_dir {
+            check_in_git_dir(&common, name, limit)?;
         }
     }
     check_own(&common.join("cook"))?;
