@@ -80,8 +80,8 @@ impl World<'_> {
             return Ok(());
         }
         let head = self.repo.head()?;
-        for basis in &wanted.ranges {
-            let range = self.repo.range(&head, basis, false)?;
+        for (basis, tree) in &wanted.ranges {
+            let range = self.repo.range_from(&head, basis, tree.as_deref())?;
             facts.ranges.insert(basis.clone(), range);
         }
         if let Some(since) = &wanted.since {

@@ -90,6 +90,73 @@ fn a_slice_whose_basis_is_gone_is_selected_anew() {
     job.accept(&[at("lib.txt:5")]).ok();
 }
 
+impl Job {
+    /// The messages of all commits are written anew, and git throws the former ones away.
+    fn reword_all(&self) {
+        let filter = ["--msg-filter", "sed '1s/$/ again/'", "HEAD"];
+        self.git(&[&["filter-branch", "-f"], &filter[..]].concat());
+        self.git(&["update-ref", "-d", "refs/original/refs/heads/main"]);
+        self.git(&["reflog", "expire", "--expire=now", "--all"]);
+        self.git(&["gc", "-q", "--prune=now"]);
+    }
+}
+
+/// Another commit has its tree: the slice begins there, at whichever step that happens.
+#[test]
+fn a_basis_that_was_reworded_and_thrown_away_is_found_by_its_tree() {
+    let committed = |what: &str| {
+        let job = Job::begin(&["a works"]);
+        job.write_own("a");
+        if what == "reported" {
+            job.report().ok();
+        } else if what == "judged" {
+            job.judge();
+        }
+        job
+    };
+    let job = committed("judged");
+    job.reword_all();
+    job.accept(&[at("lib.txt:5")]).ok().says("rebound");
+
+    let job = committed("reported");
+    job.reword_all();
+    job.judge_rest();
+    job.accept(&[at("lib.txt:5")]).ok();
+
+    let job = committed("written");
+    job.reword_all();
+    assert_eq!(job.repo.due()["rule"], "2");
+    job.reground(json!({})).ok();
+    job.judge();
+    job.accept(&[at("lib.txt:5")]).ok();
+    // What stood before is nobody's work.
+    let job = committed("written");
+    job.reword_all();
+    job.reground(json!({})).ok();
+    job.judge();
+    job.accept(&[at("lib.txt:3")])
+        .exits(4)
+        .says("evidence_unrelated");
+
+    // What is only gone can be shown as well.
+    let job = Job::begin(&["a works"]);
+    job.git(&["rm", "-q", "drop.txt"]);
+    job.repo.commit("Drop it", Some("a"));
+    job.judge();
+    job.reword_all();
+    job.accept(&[at("gone:drop.txt")]).ok();
+
+    // So it is where the slice was opened again.
+    let job = Job::with_done();
+    let head = job.git(&["rev-parse", "HEAD"]);
+    let again = json!([{"slice": "a", "why": "look again", "at": head.trim()}]);
+    job.reground(json!({"reopen": again})).ok();
+    job.reword_all();
+    job.reground(json!({"select": "a"})).ok();
+    job.judge();
+    job.accept(&[at("lib.txt:5")]).ok();
+}
+
 #[test]
 fn a_file_too_large_to_read_is_proved_as_a_whole() {
     let line = [vec![b'x'; 10 << 20], b"\n".to_vec()].concat();

@@ -381,6 +381,7 @@ const BESIDE: [(&str, &[&str]); 6] = [
         &[
             "a_commit_serves_one_slice",
             "a_slice_whose_basis_is_gone_is_selected_anew",
+            "a_basis_that_was_reworded_and_thrown_away_is_found_by_its_tree",
             "two_slices_do_not_claim_one_commit",
             "a_file_too_large_to_read_is_proved_as_a_whole",
             "text_in_two_bytes_a_character_has_no_lines",

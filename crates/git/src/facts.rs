@@ -33,17 +33,56 @@ impl Repo {
         if !range.ancestor {
             range.merge_base = self.merge_base(&from, to)?;
         }
-        if from != *to {
-            let listed = self.ask(|history| history.list(Some(&from), to, MAX_COMMITS))?;
-            for commit in listed.into_iter().rev() {
-                let mut seen = self.read_commit(commit, with_paths)?;
-                if seen.slice.is_some() && !self.is_work(&seen.id, &from, range.ancestor)? {
-                    seen.slice = None;
-                }
-                range.commits.push(seen);
+        range.commits = self.list_since(&from, to, range.ancestor, with_paths)?;
+        Ok(range)
+    }
+
+    /// The same of a commit that may be gone: the newest on HEAD that has its tree stands for it.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn range_from(
+        &self,
+        head: &Head,
+        commit: &str,
+        tree: Option<&str>,
+    ) -> Result<Range, Failure> {
+        let mut range = self.range(head, commit, false)?;
+        if range.resolves {
+            return Ok(range);
+        }
+        if let Some((tree, to)) = tree.zip(head.commit.as_ref()) {
+            range.merge_base = match head.tree.as_deref() == Some(tree) {
+                true => Some(to.clone()),
+                false => self.find_by_tree(tree, to)?,
+            };
+            if let Some(from) = &range.merge_base {
+                range.commits = self.list_since(from, to, true, false)?;
             }
         }
         Ok(range)
+    }
+
+    fn list_since(
+        &self,
+        from: &str,
+        to: &str,
+        is_on_head: bool,
+        with_paths: bool,
+    ) -> Result<Vec<CommitSeen>, Failure> {
+        if from == to {
+            return Ok(Vec::new());
+        }
+        let listed = self.ask(|history| history.list(Some(from), to, MAX_COMMITS))?;
+        let mut found = Vec::new();
+        for commit in listed.into_iter().rev() {
+            let mut seen = self.read_commit(commit, with_paths)?;
+            if seen.slice.is_some() && !self.is_work(&seen.id, from, is_on_head)? {
+                seen.slice = None;
+            }
+            found.push(seen);
+        }
+        Ok(found)
     }
 
     /// A commit can be a slice's work: it changes something, and it is built on where the range

@@ -57,7 +57,8 @@ pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
     if let Some(handoff) = &snapshot.active.handoff
         && in_work(snapshot)
     {
-        set.ranges.insert(handoff.basis_commit.clone());
+        let tree = active_ledger(snapshot).and_then(|slice| slice.basis_tree.clone());
+        set.ranges.insert(handoff.basis_commit.clone(), tree);
         if snapshot.active.status == ActiveStatus::Committed
             && let Some(head) = active_ledger(snapshot).and_then(|slice| slice.head.clone())
         {

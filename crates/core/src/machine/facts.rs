@@ -32,8 +32,9 @@ pub struct FactSet {
     pub view: bool,
     /// `git status`.
     pub worktree: bool,
-    /// For each basis commit: does it resolve, is it an ancestor, what came since.
-    pub ranges: BTreeSet<String>,
+    /// For each basis commit: does it resolve, is it an ancestor, what came since. With its tree, where
+    /// that was written down: git may have thrown the commit away, and another has that tree.
+    pub ranges: BTreeMap<String, Option<String>>,
     /// What came on HEAD since this commit (HEAD at the last transition), with paths.
     pub since: Option<String>,
     /// For each commit: is it on HEAD.
@@ -252,7 +253,8 @@ pub struct Range {
     pub resolves: bool,
     /// It is an ancestor of HEAD, or HEAD itself.
     pub ancestor: bool,
-    /// Merge base with HEAD when it resolves and is not an ancestor.
+    /// Merge base with HEAD when it resolves and is not an ancestor; where it does not resolve, the newest
+    /// commit on HEAD that has its tree, and the commits are those since that one.
     pub merge_base: Option<String>,
     /// Commits of `commit..HEAD`, oldest first; at most [`MAX_COMMITS`], newest kept.
     pub commits: Vec<CommitSeen>,

@@ -16,6 +16,8 @@ pub struct ReboundQuestion {
     pub slice_id: String,
     /// Its basis.
     pub basis: String,
+    /// The basis's tree, where it was written down.
+    pub basis_tree: Option<String>,
     /// Its head.
     pub head: String,
     /// The head's tree, where it was written down.
@@ -60,6 +62,7 @@ pub fn rebound_question(snapshot: &Snapshot) -> Option<ReboundQuestion> {
     let ledger = snapshot.ledger.slices.get(&slice_id)?;
     Some(ReboundQuestion {
         basis: snapshot.active.handoff.as_ref()?.basis_commit.clone(),
+        basis_tree: ledger.basis_tree.clone(),
         head: ledger.head.clone()?,
         tree: ledger.head_tree.clone(),
         claimed: ledger.claimed.iter().cloned().collect(),

@@ -110,6 +110,9 @@ pub struct Arrival {
 pub struct SliceLedger {
     /// HEAD at selection, kept until the slice closes.
     pub basis: Option<String>,
+    /// Its tree, by which it is found again where git threw it away; kept when the slice closes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis_tree: Option<String>,
     /// Bases before it that are not on HEAD any more: what stood there is not the slice's either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_bases: Vec<String>,

@@ -377,6 +377,22 @@ impl World {
         }
     }
 
+    /// The same of a commit that may be gone.
+    fn range_from(&self, from: &str, tree: Option<&str>) -> Range {
+        let mut range = self.range(from, false);
+        if !range.resolves
+            && let Some(tree) = tree
+        {
+            let chain = self.chain(self.head).into_iter().rev();
+            let mut same = chain.filter(|commit| self.tree(*commit) == tree);
+            if let Some(found) = same.next() {
+                range.merge_base = Some(id(found));
+                range.commits = self.range(&id(found), false).commits;
+            }
+        }
+        range
+    }
+
     fn range(&self, from: &str, with_paths: bool) -> Range {
         let Some(index) = self.find(from) else {
             return Range {
@@ -621,7 +637,7 @@ impl World {
             ranges: set
                 .ranges
                 .iter()
-                .map(|from| (from.clone(), self.range(from, false)))
+                .map(|(from, tree)| (from.clone(), self.range_from(from, tree.as_deref())))
                 .collect(),
             since: set.since.as_ref().map(|from| self.range(from, true)),
             on_head: set

@@ -37,23 +37,33 @@ impl Repo {
             (Some(known), None) => self.find_tree(known)?,
             (None, None) => return Ok(None),
         };
-        let Some(basis) = self.resolve(&question.basis)? else {
-            return Ok(None);
+        let basis = self.resolve(&question.basis)?;
+        let was = match (&basis, &known) {
+            (Some(basis), Some(known)) => Some(self.steps(basis, known, &question.claimed)?),
+            _ => None,
         };
-        let was = match &known {
-            Some(known) => Some(self.steps(&basis, known, &question.claimed)?),
-            None => None,
+        let basis_tree = match &basis {
+            Some(basis) => Some(self.find_tree(basis)?),
+            None => question.basis_tree.clone(),
+        };
+        let Some(basis_tree) = basis_tree else {
+            return Ok(None);
         };
         for commit in self.ask(|history| history.list(None, tip, MAX_SEEN))? {
             if self.find_tree(&commit.id)? != tree {
                 continue;
             }
-            let Some(from) = self.counterpart(&basis, &commit.id)? else {
+            let stays = match &basis {
+                Some(basis) if self.is_ancestor(basis, &commit.id)? => Some(basis.clone()),
+                _ => None,
+            };
+            let from = match stays {
+                Some(basis) => Some(basis),
+                None => self.find_by_tree(&basis_tree, &commit.id)?,
+            };
+            let Some(from) = from.filter(|from| *from != commit.id) else {
                 continue;
             };
-            if from == commit.id {
-                continue;
-            }
             if let Some(claimed) = self.claims(&from, &commit.id, was.as_deref(), question)? {
                 return Ok(Some(Rebound {
                     slice_id: question.slice_id.clone(),
@@ -67,12 +77,8 @@ impl Repo {
         Ok(None)
     }
 
-    /// The basis, or the nearest commit before this one that has its tree.
-    fn counterpart(&self, basis: &str, commit: &str) -> Result<Option<String>, Failure> {
-        if self.is_ancestor(basis, commit)? {
-            return Ok(Some(basis.to_owned()));
-        }
-        let tree = self.find_tree(basis)?;
+    /// The nearest commit before this one, along first parents, that has the tree.
+    pub(crate) fn find_by_tree(&self, tree: &str, commit: &str) -> Result<Option<String>, Failure> {
         let mut at = commit.to_owned();
         for _ in 0..MAX_SEEN {
             let Some(parent) = self.ask(|history| history.parent(&at))? else {

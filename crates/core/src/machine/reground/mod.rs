@@ -50,12 +50,12 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     let stops = matches!(block.conclude, Some(Conclude::Stop));
     set.stop_verifier = stops.then_some(Caches::Empty);
     if let Some(select) = &block.select
-        && let Some(basis) = snapshot.ledger.slices.get(select).and_then(|slice| {
-            let accepted = slice.accepted.as_ref().map(|accepted| &accepted.basis);
-            slice.basis.clone().or(accepted.cloned())
-        })
+        && let Some(slice) = snapshot.ledger.slices.get(select)
     {
-        set.ranges.insert(basis);
+        let accepted = slice.accepted.as_ref().map(|accepted| &accepted.basis);
+        let basis = slice.basis.as_ref().or(accepted);
+        set.ranges
+            .extend(basis.map(|basis| (basis.clone(), slice.basis_tree.clone())));
     }
     set.trust = list_named_commands(snapshot, block);
     // All of it is asked above.
