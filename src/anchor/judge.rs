@@ -54,7 +54,9 @@ impl Sources<'_> {
             Anchor::Command { command, text } => self.command(question, command, text),
             Anchor::Receipt(id) => self.receipt(question, id),
             Anchor::Commit(id) => self.commit(question, id),
-            Anchor::Doc { place, section } => self.doc(question, place, section.as_deref()),
+            Anchor::Doc { place, section } => {
+                self.doc(question, &anchor, place, section.as_deref())
+            }
             Anchor::Gone { path, line } => self.judge_gone(question, path, line.as_deref()),
             Anchor::Entry(path) => self.entry(question, path),
             Anchor::User { id, quote } => self.judge_message(id, quote.as_deref()),
@@ -109,9 +111,7 @@ impl Sources<'_> {
             None => None,
             Some(stamp) => match self.repo.resolve(stamp)? {
                 Some(stamp) => Some(stamp),
-                None if matches!(anchor, Anchor::Lines { .. })
-                    && matches!(question.work, Some(WorkOf::Accepted(_))) =>
-                {
+                None if matches!(question.work, Some(WorkOf::Accepted(_))) => {
                     return self.by_work(question, anchor, path);
                 }
                 None => return Ok(answer_unstamped(question)),
@@ -225,6 +225,7 @@ impl Sources<'_> {
     fn doc(
         &self,
         question: &AnchorQuestion,
+        anchor: &Anchor,
         place: &str,
         section: Option<&str>,
     ) -> Result<AnchorAnswer, Failure> {
@@ -241,6 +242,12 @@ impl Sources<'_> {
             Some(stamp) => self.repo.resolve(stamp)?,
             None => None,
         };
+        if then.is_none()
+            && question.stamped_at.is_some()
+            && let (Some(WorkOf::Accepted(_)), Some(_)) = (&question.work, section)
+        {
+            return self.by_work(question, anchor, place);
+        }
         let renamed = match (&then, &*self.text(head, place)?) {
             (Some(then), Text::Gone) => self.find_renamed(then, head, place)?,
             _ => None,

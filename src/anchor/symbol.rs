@@ -192,7 +192,7 @@ impl Sources<'_> {
 
 /// The lines of what has this name: the first place where something belongs to it, else the first
 /// that names it.
-fn find_symbol(lines: &[String], symbol: &str) -> Option<Range<usize>> {
+pub(super) fn find_symbol(lines: &[String], symbol: &str) -> Option<Range<usize>> {
     let name = find_name(lines, symbol)?;
     let named = (0..lines.len()).filter(|at| has_word(&lines[*at], name));
     let mut all = named.map(|at| trim_end(lines, body(lines, at)));

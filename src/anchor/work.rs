@@ -1,7 +1,9 @@
 //! Anchors against the work of a slice: what its own commits wrote and took away.
 
 use super::answer::{NO_COMMIT, Placed, answer};
+use super::section::find_section;
 use super::sources::{Sources, Text, recall};
+use super::symbol::find_symbol;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
 use cook_core::model::{Anchor, Own, OwnFile, OwnHunk, TextOutcome, Verdict};
@@ -237,9 +239,7 @@ impl Sources<'_> {
         path: &str,
     ) -> Result<AnchorAnswer, Failure> {
         let nothing = || answer_unstamped(question);
-        let (Some(work), Some(head), Anchor::Lines { first, last, .. }) =
-            (&question.work, &self.head.commit, anchor)
-        else {
+        let (Some(work), Some(head)) = (&question.work, &self.head.commit) else {
             return Ok(nothing());
         };
         let Some(own) = self.work(work, path)? else {
@@ -248,8 +248,37 @@ impl Sources<'_> {
         let Some(file) = own.files.iter().find(|file| file.path == path) else {
             return Ok(nothing());
         };
-        let (anchored, following) = (first - 1..*last, Following::new(self.repo, &own, head)?);
-        for piece in following.pieces(file)? {
+        let pieces = Following::new(self.repo, &own, head)?.pieces(file)?;
+        let anchored = match anchor {
+            Anchor::Lines { first, last, .. } => first - 1..*last,
+            Anchor::Symbol { symbol, .. } => {
+                let find = |lines: &[String]| find_symbol(lines, symbol);
+                let placed = self.place_by_work(&pieces, head, find)?;
+                return self.answer_placed(question, placed, Some(symbol));
+            }
+            Anchor::Doc {
+                section: Some(section),
+                ..
+            } => {
+                let find = |lines: &[String]| find_section(lines, section);
+                let placed = self.place_by_work(&pieces, head, find)?;
+                let mut answer = self.answer_placed(question, placed, None)?;
+                if let Some((path, _)) = answer
+                    .target
+                    .split_once('#')
+                    .filter(|_| answer.now.is_some())
+                {
+                    let here = format!("doc:{path}#{section}");
+                    answer.now = Some(here).filter(|here| *here != question.anchor);
+                    if answer.verdict == Verdict::Moved && answer.now.is_none() {
+                        answer.verdict = Verdict::Verified;
+                    }
+                }
+                return Ok(answer);
+            }
+            _ => return Ok(nothing()),
+        };
+        for piece in pieces {
             let (_, then) = &piece.then;
             if then.start >= anchored.end || anchored.start >= then.end {
                 continue;
@@ -261,17 +290,46 @@ impl Sources<'_> {
                         Text::Lines(lines) => lines.get(now.clone()).unwrap_or_default(),
                         _ => &[],
                     };
-                    let why = "the slice's own text stands, by its digest".to_owned();
+                    let why = STANDS_BY_DIGEST.to_owned();
                     Placed::at(Verdict::Moved, why, &path, now.start + 1, lines)
                 }
-                (outcome, _) if outcome.is_lost() => {
-                    Placed::not(Verdict::Missing, "the text was taken back, or is gone")
-                }
+                (outcome, _) if outcome.is_lost() => Placed::not(Verdict::Missing, WAS_TAKEN),
                 _ => Placed::not(Verdict::Changed, "another text stands there now"),
             };
             return self.answer_placed(question, placed, None);
         }
         Ok(nothing())
+    }
+
+    /// A named part of a file where the work of that file is now. What the part was made of is not known:
+    /// it stands where all of that work does.
+    fn place_by_work(
+        &self,
+        pieces: &[Piece],
+        head: &str,
+        find: impl Fn(&[String]) -> Option<Range<usize>>,
+    ) -> Result<Placed, Failure> {
+        if pieces.iter().all(|piece| piece.outcome.is_lost()) {
+            return Ok(Placed::not(Verdict::Missing, WAS_TAKEN));
+        }
+        let stands = pieces.iter().all(|piece| piece.outcome.survives());
+        let (verdict, why) = match stands {
+            true => (Verdict::Moved, STANDS_BY_DIGEST),
+            false => (Verdict::Changed, NO_STAMP),
+        };
+        for (path, lines) in pieces.iter().filter_map(|piece| piece.now.as_ref()) {
+            let Text::Lines(text) = &*self.text(head, path)? else {
+                continue;
+            };
+            let Some(here) = find(text) else {
+                continue;
+            };
+            if here.start < lines.end && lines.start < here.end {
+                let (first, text) = (here.start + 1, &text[here]);
+                return Ok(Placed::at(verdict, why.to_owned(), path, first, text));
+            }
+        }
+        Ok(Placed::not(Verdict::Changed, NO_STAMP))
     }
 
     /// `entry:PATH`: mode and content as the slice left them, under whatever name the file has now.
@@ -365,6 +423,8 @@ impl Sources<'_> {
 }
 
 const NO_STAMP: &str = "the commit it was stamped at is not here";
+const STANDS_BY_DIGEST: &str = "the slice's own text stands, by its digest";
+const WAS_TAKEN: &str = "the text was taken back, or is gone";
 
 /// What a done slice rests on cannot be followed, and the report says where it is.
 pub(super) fn answer_unstamped(question: &AnchorQuestion) -> AnchorAnswer {

@@ -297,3 +297,66 @@ fn a_commit_that_is_gone_is_followed_by_its_digests() {
     job.git(&["gc", "-q", "--prune=now"]);
     job.stands();
 }
+
+/// Row 17: what a name leads to stands where all of the slice's work in that file does.
+#[test]
+fn a_named_part_is_followed_by_its_digests() {
+    let with_named = |anchor: &str, basis: &str| {
+        let job = Job::begin_with(&["a works"], &[("code.py", "def first():\n    return 1\n")]);
+        let readme = "# A project\n\n## Use\n\nRead it.\n\n## Options\n\n`--all` takes all of them.\n\n## End\n\nThat is all.\n";
+        job.repo.write("README.md", readme);
+        job.repo.write(
+            "code.py",
+            "def first():\n    return 1\n\n\ndef works():\n    total = first()\n    return total + 1\n",
+        );
+        job.repo.commit("Work on a", Some("a"));
+        job.judge();
+        job.accept(&[proof("a", "a works", anchor, basis)]).ok();
+        job.git(&["commit", "-q", "--amend", "-m", "Another message"]);
+        job
+    };
+    let throw_away = |job: &Job| {
+        job.git(&["reflog", "expire", "--expire=now", "--all"]);
+        job.git(&["gc", "-q", "--prune=now"]);
+    };
+    for (anchor, basis, path, was, other) in [
+        (
+            "code.py:works",
+            "observed",
+            "code.py",
+            "    total = first()\n",
+            "    total = first() * 2\n",
+        ),
+        (
+            "doc:README.md#options",
+            "doc",
+            "README.md",
+            "`--all` takes all of them.\n",
+            "`--every` takes some of them.\n",
+        ),
+    ] {
+        let job = with_named(anchor, basis);
+        let text = job.repo.read(path);
+        job.repo.write(path, format!("on top\n\n{text}"));
+        job.repo.commit("Somebody else's", None);
+        throw_away(&job);
+        job.stands();
+        assert_eq!(job.anchor("a"), anchor);
+
+        let job = with_named(anchor, basis);
+        job.repo
+            .write(path, job.repo.read(path).replace(was, other));
+        job.repo.commit("Somebody else's", None);
+        throw_away(&job);
+        job.must_answer("evidence_changed").says(anchor);
+        let answers = json!([{"no": "part-a", "reason": "the rest is another slice's"}]);
+        let again = [proof("a", "a works", anchor, basis)];
+        let block = json!({"select": "b", "evidence": again, "answers": answers});
+        job.reground(block).ok();
+
+        let job = with_named(anchor, basis);
+        job.git(&["revert", "--no-edit", "HEAD"]);
+        throw_away(&job);
+        job.is_reopened();
+    }
+}

@@ -276,6 +276,7 @@ const ROWS: [Row; 18] = [
         "a commit that is gone",
         &[
             "a_commit_that_is_gone_is_followed_by_its_digests",
+            "a_named_part_is_followed_by_its_digests",
             "a_history_that_was_written_anew_from_its_root_is_followed",
             "a_history_that_is_cut_off_is_followed_by_its_digests",
         ],
