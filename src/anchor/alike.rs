@@ -131,10 +131,11 @@ impl Sources<'_> {
         question: &AnchorQuestion,
         command: &str,
         text: &str,
-        said: &Said,
+        receipt: &Receipt,
         mut answer: AnchorAnswer,
     ) -> Result<AnchorAnswer, Failure> {
-        let named = list_named(said, text);
+        let said = self.read_output(receipt)?;
+        let named = list_named(&said, text);
         if is_given(question) && named.len() > 1 {
             return Ok(ask_for_one(question, &named));
         }
@@ -150,17 +151,52 @@ impl Sources<'_> {
         };
         let one = BTreeSet::from([*one]);
         if !named.is_superset(&one) {
-            answer.verdict = Verdict::Missing;
-            answer.why = "the line names another test now".to_owned();
-            return Ok(answer);
+            let renamed = self.follow_line(question, command, text, receipt)?;
+            return Ok(renamed.unwrap_or_else(|| {
+                answer.verdict = Verdict::Missing;
+                "the line names another test now".clone_into(&mut answer.why);
+                answer
+            }));
         }
-        if let Some(why) = tell_fewer(&one, said, then.as_deref()) {
+        if let Some(why) = tell_fewer(&one, &said, then.as_deref()) {
             answer.verdict = Verdict::Changed;
             answer.why = why;
             return Ok(answer);
         }
         let name = one.first().map_or(text, |name| *name);
         self.look_behind(question, name, name, answer)
+    }
+
+    /// The line that names a test otherwise than the stamped one did, which says what that one said.
+    pub(super) fn follow_line(
+        &self,
+        question: &AnchorQuestion,
+        command: &str,
+        text: &str,
+        receipt: &Receipt,
+    ) -> Result<Option<AnchorAnswer>, Failure> {
+        let Some(then) = self.read_stamped_output(question, command)? else {
+            return Ok(None);
+        };
+        let mut were = list_named(&then, text).into_iter();
+        let (Some(was), None) = (were.next(), were.next()) else {
+            return Ok(None);
+        };
+        let Some(new) = self.find_renamed_test(question, was, std::slice::from_ref(receipt))?
+        else {
+            return Ok(None);
+        };
+        let said = self.read_output(receipt)?;
+        let told = said.tests.iter().find(|told| told.name == new);
+        let line = told.and_then(|told| said.lines.get(told.line?));
+        Ok(line.map(|line| {
+            let why = format!("`{new}` has the body of the test that it named");
+            let mut answer = answer(Verdict::Moved, why, &format!("test {new}"));
+            answer.receipt = Some(receipt.id.clone());
+            answer.now = Some(format!("cmd:{command}#{line}"));
+            answer.related = true;
+            answer
+        }))
     }
 
     /// Of several tests that a stamped name may mean now, the one that all of its name leads to where the
@@ -213,7 +249,9 @@ impl Sources<'_> {
         else {
             return Ok(None);
         };
-        let stamped = self.find_stamped_tests(&own, &stamp, &TestName::of(name))?;
+        let was = TestName::of(name);
+        let case = was.case;
+        let stamped = self.find_stamped_tests(&own, &stamp, &was)?;
         let mut named = BTreeSet::new();
         let way = self.repo.list_way(&stamp, head)?;
         let places = self.places(&own, head)?;
@@ -237,8 +275,10 @@ impl Sources<'_> {
                         .tests
                         .iter()
                         .filter(|told| told.outcome == TestOutcome::Passed);
-                    let here =
-                        passed.filter(|told| TestName::of(&told.name).leads_to(path, lines, at));
+                    let here = passed.filter(|told| {
+                        let other = TestName::of(&told.name);
+                        other.case == case && other.leads_to(path, lines, at)
+                    });
                     for told in here {
                         if self.is_all_of(&told.name, head, &places, &moved)? {
                             named.insert(told.name.clone());

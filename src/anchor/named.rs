@@ -8,6 +8,8 @@ use std::ops::Range;
 pub(super) struct TestName<'n> {
     /// What its source says: no module, class or file, no parameters.
     pub(super) last: &'n str,
+    /// Which of the tests that it runs by name, as Go says it: `case` of `TestX/case`.
+    pub(super) case: &'n str,
     /// Files, modules and classes that it stands in.
     within: Vec<&'n str>,
 }
@@ -30,11 +32,12 @@ impl NamedPlace {
 
 impl<'n> TestName<'n> {
     pub(super) fn of(full: &'n str) -> Self {
-        let (before, last) = split_last(full);
+        let (before, last, case) = split_last(full);
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         let within = before.split(|c| !is_part(c));
         Self {
             last,
+            case,
             within: within.filter(|part| !part.is_empty()).collect(),
         }
     }
@@ -162,8 +165,8 @@ pub(super) fn is_assigned(line: &str, word: &str) -> bool {
     })
 }
 
-/// The name without parameters: what leads to its last part, and that part.
-fn split_last(full: &str) -> (&str, &str) {
+/// The name without parameters: what leads to its last part, that part, and the case behind it.
+fn split_last(full: &str) -> (&str, &str, &str) {
     let name = match full.split_once('[') {
         Some((name, _)) if !name.is_empty() => name,
         _ => full,
@@ -172,12 +175,12 @@ fn split_last(full: &str) -> (&str, &str) {
     let ends = marks.map(|mark| name.rfind(mark).map_or(0, |at| at + mark.len()));
     let (before, last) = name.split_at(ends.into_iter().max().unwrap_or_default());
     // `TestX/case` is a case of `TestX`; a dot ends a class.
-    let last = last.split_once('/').map_or(last, |(test, _)| test);
+    let (last, case) = last.split_once('/').unwrap_or((last, ""));
     match last.rsplit_once('.') {
         Some((class, method)) if !method.is_empty() && !method.contains(' ') => {
-            (&name[..before.len() + class.len()], method)
+            (&name[..before.len() + class.len()], method, case)
         }
-        _ => (before, last),
+        _ => (before, last, case),
     }
 }
 

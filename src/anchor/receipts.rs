@@ -192,11 +192,14 @@ impl Sources<'_> {
         let holds = |old: &Receipt| Ok(self.output_anchor(old, text)?.0 == Verdict::Verified);
         answer.related = self.is_slices(question, &receipt, holds)?;
         answer.is_new = self.is_new(question, command, holds)?;
-        let said = self.read_output(&receipt)?;
+        if verdict == Verdict::Missing && receipt.has_passed() {
+            let renamed = self.follow_line(question, command, text, &receipt)?;
+            return Ok(renamed.unwrap_or(answer));
+        }
         if verdict != Verdict::Verified || !target.starts_with("line ") {
             return Ok(answer);
         }
-        self.look_behind_line(question, command, text, &said, answer)
+        self.look_behind_line(question, command, text, &receipt, answer)
     }
 
     /// What stands behind `#`: `exit`, `exit-status-line`, or a line of the output.

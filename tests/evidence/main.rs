@@ -19,6 +19,7 @@ mod odd;
 mod quoted;
 mod random;
 mod rebound;
+mod renames;
 mod reviewed;
 mod rows;
 mod runs;
