@@ -12,6 +12,7 @@ use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
 use cook_core::model::{Receipt, Verdict};
 use cook_git::{ChangeKind, is_telling};
+use cook_strength::list_quoted;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -268,7 +269,12 @@ impl Sources<'_> {
             }
             let same = (0..lines.len())
                 .filter(|at| moved.iter().any(|then| then.body.is_body_at(lines, *at)));
-            for at in same {
+            let mut same = same.peekable();
+            let quoted = match same.peek() {
+                Some(_) => list_quoted(path, &lines.join("\n")),
+                None => BTreeSet::new(),
+            };
+            for at in same.filter(|at| !quoted.contains(at)) {
                 for receipt in receipts.iter().filter(|receipt| receipt.has_passed()) {
                     let said = self.read_output(receipt)?;
                     let passed = said

@@ -77,7 +77,7 @@ impl Sources<'_> {
             let Text::Lines(lines) = &*self.text(head, &path)? else {
                 return Ok(Same::InItsPlace);
             };
-            let mut bodies = there.into_iter().map(|at| Body::of(lines, at, name.last));
+            let mut bodies = there.iter().map(|at| Body::of(lines, at, name.last));
             return Ok(match bodies.any(|body| body == found.body) {
                 true => Same::Yes,
                 false => Same::InItsPlace,
@@ -105,7 +105,7 @@ impl Sources<'_> {
                 continue;
             };
             for place in name.find_all(path, lines) {
-                let body = Body::of(lines, place.lines.clone(), name.last);
+                let body = Body::of(lines, &place, name.last);
                 there.push((place, body == found.body));
             }
         }
@@ -142,7 +142,7 @@ impl Sources<'_> {
             });
             let bodies = found.into_iter();
             Ok(bodies
-                .map(|found| Body::of(lines, found.lines, name.last))
+                .map(|found| Body::of(lines, &found, name.last))
                 .collect())
         };
         let mut before = Vec::new();
@@ -170,7 +170,7 @@ impl Sources<'_> {
         };
         let found = name.find_all(path, lines).into_iter();
         Ok(found
-            .map(|found| Body::of(lines, found.lines, name.last))
+            .map(|found| Body::of(lines, &found, name.last))
             .collect())
     }
 
@@ -219,10 +219,13 @@ impl Sources<'_> {
             return Ok(None);
         };
         let there = name.find_all(&path, lines).into_iter();
-        let there = there
-            .map(|here| here.lines)
-            .filter(|here| followed.now.start < here.end && here.start < followed.now.end);
-        let there: Vec<Range<usize>> = there.collect();
+        // What is quoted there is none that anybody would run.
+        let there = there.filter(|here| {
+            (!here.is_quoted || found.place.is_quoted)
+                && followed.now.start < here.lines.end
+                && here.lines.start < followed.now.end
+        });
+        let there: Vec<NamedPlace> = there.collect();
         Ok((!there.is_empty()).then_some((path, there)))
     }
 
@@ -236,9 +239,9 @@ impl Sources<'_> {
         };
         let name = TestName::of(name);
         let found = self.find_tests(head, &self.places(&own, head)?, &name)?;
-        // Where another one bears the name, nobody can say which of them runs.
+        // Where another one bears the name, nobody can say which of them runs; what is quoted never does.
         for test in &found {
-            if !self.is_work(work, &test.path, &test.below())? {
+            if test.place.is_quoted || !self.is_work(work, &test.path, &test.below())? {
                 return Ok(false);
             }
         }
@@ -344,7 +347,7 @@ impl Sources<'_> {
                 let mut contexts = list_contexts(line, name.last).into_iter();
                 all.push(TestThen {
                     path: path.clone(),
-                    body: Body::of(lines, place.lines.clone(), name.last),
+                    body: Body::of(lines, &place, name.last),
                     context: contexts.next().unwrap_or_default(),
                     place,
                 });
@@ -369,7 +372,7 @@ pub(super) enum Same {
 }
 
 /// A file, and the places in it.
-type InPlace = (String, Vec<Range<usize>>);
+type InPlace = (String, Vec<NamedPlace>);
 
 /// A test as it was stamped, and where.
 pub(super) struct TestThen {

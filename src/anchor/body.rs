@@ -1,7 +1,7 @@
 //! A test by what it says: its text without its name and without white space.
 
+use super::named::NamedPlace;
 use super::text::{body, count_open};
-use std::ops::Range;
 
 /// Lines above a test that are looked at for what belongs to it.
 const MAX_ABOVE: usize = 100;
@@ -14,20 +14,23 @@ pub(super) struct Body {
     /// The line that names it.
     head: String,
     rest: String,
+    /// In a comment or a text nothing runs it.
+    is_quoted: bool,
 }
 
 impl Body {
-    /// Of these lines of a file.
-    pub(super) fn of(file: &[String], lines: Range<usize>, name: &str) -> Self {
-        let above = squeeze_all(find_attributes(file, lines.start));
+    /// Of what bears this name in a file.
+    pub(super) fn of(file: &[String], place: &NamedPlace, name: &str) -> Self {
+        let above = squeeze_all(find_attributes(file, place.lines.start));
         let (head, rest) = file
-            .get(lines)
+            .get(place.lines.clone())
             .and_then(<[String]>::split_first)
             .map_or(("", &[][..]), |(head, rest)| (head.as_str(), rest));
         Self {
             above,
             head: squeeze(&head.replacen(name, "", 1)),
             rest: squeeze_all(rest),
+            is_quoted: place.is_quoted,
         }
     }
 
@@ -83,6 +86,7 @@ fn squeeze(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::named::TestName;
     use super::*;
 
     fn split(text: &str) -> Vec<String> {
@@ -93,8 +97,8 @@ mod tests {
     fn a_body_is_the_same_under_another_name() {
         let body = |text: &str| {
             let lines = split(text);
-            let at = lines.iter().position(|line| line.contains("adds"));
-            Body::of(&lines, at.unwrap()..lines.len(), "adds")
+            let places = TestName::of("adds").find_lines("a.txt", &lines);
+            Body::of(&lines, &places[0], "adds")
         };
         let then = body("fn adds() {\n    x();\n}\n");
         let now = split("fn sums_up() {\n  x( );\n}\nfn other() {\n    y();\n}\n");

@@ -2,6 +2,8 @@
 
 use super::text::{body, find_word, has_word};
 use cook_git::is_prose;
+use cook_strength::list_quoted;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The name of a test, in full as its runner says it, by its parts.
@@ -19,6 +21,8 @@ pub(super) struct NamedPlace {
     pub(super) lines: Range<usize>,
     /// Something deeper belongs to it.
     pub(super) has_body: bool,
+    /// It stands in a comment, or within a text.
+    pub(super) is_quoted: bool,
     /// It is code, and so many parts of the name lead here.
     leads: (bool, usize),
 }
@@ -54,13 +58,20 @@ impl<'n> TestName<'n> {
     /// Every line of a file that bears the name, with what belongs to it.
     pub(super) fn find_lines(&self, path: &str, lines: &[String]) -> Vec<NamedPlace> {
         let named = (0..lines.len()).filter(|at| has_word(&lines[*at], self.last));
+        let mut named = named.peekable();
+        let quoted = match named.peek() {
+            Some(_) => list_quoted(path, &lines.join("\n")),
+            None => BTreeSet::new(),
+        };
         let all = named.map(|at| {
             let found = body(lines, at);
-            let has_body = found.len() > 1;
+            let (has_body, is_quoted) = (found.len() > 1, quoted.contains(&at));
+            let is_code = !is_quoted && !is_prose(path);
             NamedPlace {
                 lines: found,
                 has_body,
-                leads: (!is_prose(path), self.count_parts(path, lines, at)),
+                is_quoted,
+                leads: (is_code, self.count_parts(path, lines, at)),
             }
         });
         all.collect()

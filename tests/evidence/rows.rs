@@ -329,6 +329,7 @@ const BESIDE: [(&str, &[&str]); 6] = [
             "a_section_under_another_heading_is_followed",
             "a_title_that_two_suites_have_is_given_with_its_suite",
             "a_title_of_another_suite_is_not_the_slice_s",
+            "a_test_that_is_quoted_runs_no_more",
             "a_title_is_followed_where_another_suite_has_it_too",
             "a_name_that_fewer_tests_bear_is_answered_otherwise",
             "a_name_that_others_bear_too_is_not_given_anew",

@@ -232,6 +232,35 @@ fn a_test_is_not_followed_to_the_name_of_another() {
     }
 }
 
+/// Prints what `t/` holds as the reporter of node does, and what any line makes up.
+const COMPUTED: &str = "cat t/*.js | sed -n \"/^made up:/{s/made up: */\u{2714} /p}; s/^  it('\\([a-z]*\\)'.*/\u{2714} \\1 (0.1ms)/p\"\n";
+
+/// Row 14: nothing runs a test in a comment or in a text, though another one prints its name.
+#[test]
+fn a_test_that_is_quoted_runs_no_more() {
+    for (before, after) in [("/*\n", "*/\n"), ("const old = `\n", "`\n")] {
+        let job = begin(COMPUTED, &[]);
+        write_own(&job);
+        job.accept(&[by("test:refuses")]).ok();
+        // The gate reads lines alone, so that the quoted one must not look like one of its own.
+        let parked = write_suite("add").replace("  it('", "   it('");
+        job.repo
+            .write("t/add.js", format!("{before}{parked}{after}"));
+        job.repo.write("t/more.js", "made up: refuses\n");
+        commit_and_gate(&job);
+        job.must_answer("evidence_changed");
+        answer(&job, by("test:refuses")).exits(4);
+    }
+    // A comment above it changes nothing.
+    let job = begin(COMPUTED, &[]);
+    write_own(&job);
+    job.accept(&[by("test:refuses")]).ok();
+    let remarked = format!("/* refuses is tested here */\n{}", write_suite("add"));
+    job.repo.write("t/add.js", remarked);
+    job.repo.commit("Somebody else's", None);
+    job.stands();
+}
+
 /// Row 14: what is put in the place of a method bears its name.
 #[test]
 fn a_method_that_is_put_into_a_class_is_asked_about() {
