@@ -567,7 +567,7 @@ fn measure_answers_exactly_what_is_asked() {
         contract_committed: true,
         view: true,
         worktree: true,
-        ranges: BTreeSet::from([basis.clone(), "nonsense".to_owned()]),
+        ranges: BTreeMap::from([(basis.clone(), None), ("nonsense".to_owned(), None)]),
         since: Some(basis.clone()),
         on_head: BTreeSet::from([basis.clone(), "feedfeed".to_owned()]),
         commit: Some(CommitQuestion {
