@@ -6,6 +6,7 @@ mod support;
 
 mod agents;
 mod example;
+mod notify;
 mod pages;
 mod plugin;
 mod published;

@@ -8,7 +8,7 @@ use cook_core::diagnostic::{CATALOGUE, Family, Severity};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-fn path(name: &str) -> PathBuf {
+pub fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
