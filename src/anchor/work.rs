@@ -262,19 +262,7 @@ impl Sources<'_> {
             } => {
                 let find = |lines: &[String]| find_section(lines, section);
                 let placed = self.place_by_work(&pieces, head, find)?;
-                let mut answer = self.answer_placed(question, placed, None)?;
-                if let Some((path, _)) = answer
-                    .target
-                    .split_once('#')
-                    .filter(|_| answer.now.is_some())
-                {
-                    let here = format!("doc:{path}#{section}");
-                    answer.now = Some(here).filter(|here| *here != question.anchor);
-                    if answer.verdict == Verdict::Moved && answer.now.is_none() {
-                        answer.verdict = Verdict::Verified;
-                    }
-                }
-                return Ok(answer);
+                return self.answer_section(question, placed, section);
             }
             _ => return Ok(nothing()),
         };
@@ -299,6 +287,24 @@ impl Sources<'_> {
             return self.answer_placed(question, placed, None);
         }
         Ok(nothing())
+    }
+
+    /// A section is anchored by its heading, not by its lines.
+    fn answer_section(
+        &self,
+        question: &AnchorQuestion,
+        placed: Placed,
+        section: &str,
+    ) -> Result<AnchorAnswer, Failure> {
+        let mut answer = self.answer_placed(question, placed, None)?;
+        let place = answer.target.split_once('#');
+        let here = place.map(|(path, _)| format!("doc:{path}#{section}"));
+        answer.now = answer.now.and(here);
+        if answer.verdict == Verdict::Moved && answer.now.as_ref() == Some(&question.anchor) {
+            answer.verdict = Verdict::Verified;
+            answer.now = None;
+        }
+        Ok(answer)
     }
 
     /// A named part of a file where the work of that file is now. What the part was made of is not known:

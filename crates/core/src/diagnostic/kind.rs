@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Severity {
     /// For the reader; never changes an exit code.
     Note,
-    /// Worth a look; never changes an exit code.
+    /// Worth a look; changes an exit code only where more is asked for (`--strict`, `cook check`).
     Warning,
     /// A re-ground puts it right; fails with `--strict`.
     NeedsReground,
