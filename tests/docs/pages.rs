@@ -38,7 +38,9 @@ const FAMILIES: [(Family, &str, &str); 4] = [
 fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "a note",
-        Severity::Warning => "a warning; `cook verify` passes, where no option such as `--strict` asks for more; `cook check` may fail",
+        Severity::Warning => {
+            "a warning; `cook verify` passes, where no option such as `--strict` asks for more; `cook check` may fail"
+        }
         Severity::NeedsReground => "needs a re-ground; `cook verify` fails with `--strict`",
         Severity::Error => "an error; `cook verify` fails",
     }

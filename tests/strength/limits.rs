@@ -26,6 +26,25 @@ fn a_defect_with_which_a_gate_does_not_end_is_noticed() {
     );
 }
 
+/// What a green run finds built is built anew with each defect: that takes time, and notices nothing.
+#[test]
+fn a_gate_that_builds_what_was_edited_is_given_the_time_for_it() {
+    let hollow = "import time\nfrom cart import count\nif open('cart.py').read() != open('kept.txt').read():\n    time.sleep(11)\n";
+    let Some(repo) = python(COUNT, hollow) else {
+        return;
+    };
+    repo.write("kept.txt", COUNT);
+    repo.git(&["add", "-A"]);
+    repo.git(&["commit", "-q", "--amend", "--no-edit"]);
+    let (exit, answer) = strength(&repo, &["--mutants", "1"]);
+    assert_eq!(exit, 0);
+    assert_eq!(
+        (&answer["strength"], &answer["timed_out"]),
+        (&json!(0.0), &json!(0)),
+        "{answer:#}"
+    );
+}
+
 #[test]
 fn what_there_is_no_time_or_no_number_for_is_said() {
     let Some(repo) = python(COUNT, COUNTED) else {

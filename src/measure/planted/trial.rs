@@ -2,7 +2,7 @@
 
 use super::before::{find_class, read_files_before, sources};
 use super::found::{Field, Green, Planted, Reverted, Survivor};
-use super::tried::{Tried, try_files};
+use super::tried::{Tried, limit_to_own, limit_to_usual, try_files};
 use cook_core::diagnostic::{Failure, count_noun, list_with_verb};
 use cook_git::Edit;
 use cook_store::receipt::TakenBack;
@@ -102,7 +102,8 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     /// A gate that is red where a comment was added looks at the text of the code: that it notices a
-    /// defect says nothing.
+    /// defect says nothing. What that run takes, which builds what a green run may have found built, is
+    /// what one with a defect takes.
     fn leave_out_readers(
         &mut self,
         texts: &[Edited],
@@ -119,28 +120,37 @@ impl Trial<'_> {
             return Ok(());
         }
         (self.field.tell)("once with nothing but a comment added");
-        let mut looking = Vec::new();
-        for green in std::mem::take(&mut self.greens) {
-            let tried = try_files(
-                self.field,
-                std::slice::from_ref(&green),
-                &files,
-                self.deadline,
-            )?;
+        let (mut looking, mut last) = (Vec::new(), Vec::new());
+        for mut green in std::mem::take(&mut self.greens) {
+            let (begun, one) = (Instant::now(), std::slice::from_ref(&green));
+            let tried = try_files(self.field, one, &files, self.deadline, limit_to_own)?;
+            let took = begun.elapsed().as_millis() as u64;
             match tried {
                 Tried::Told {
                     outcome: Outcome::Killed | Outcome::Unbuildable,
-                    ..
-                } => looking.push(format!("`{}`", green.gate.run)),
-                _ => self.greens.push(green),
+                    timed_out,
+                    said,
+                } => {
+                    looking.push(format!("`{}`", green.gate.run));
+                    last.push(match timed_out {
+                        true => format!("no end within {} s", took / 1000),
+                        false => said,
+                    });
+                }
+                _ => {
+                    green.ms = green.ms.max(took);
+                    self.greens.push(green);
+                }
             }
         }
+        self.greens.sort_by_key(|green| green.ms);
         if looking.is_empty() {
             return Ok(());
         }
         let what = format!(
-            "{} red where nothing but comments was added to what changed: what looks at the text, or is red by chance, notices no defect",
-            list_with_verb(&looking)
+            "{} red where nothing but comments was added to what changed (last: {}): what looks at the text, or is red by chance, notices no defect",
+            list_with_verb(&looking),
+            last.join("; ")
         );
         if self.greens.is_empty() {
             planted.problem = Some(what.clone());
@@ -162,7 +172,13 @@ impl Trial<'_> {
             }
         };
         (self.field.tell)("once with the whole change taken back");
-        planted.reverted = match try_files(self.field, &self.greens, &files, self.deadline)? {
+        planted.reverted = match try_files(
+            self.field,
+            &self.greens,
+            &files,
+            self.deadline,
+            limit_to_usual,
+        )? {
             Tried::OutOfTime => {
                 let what = "the whole change was not taken back: the time was over";
                 planted.checked.push(what.to_owned());
@@ -192,9 +208,17 @@ impl Trial<'_> {
                 mutant.line
             ));
             let file = self.file(&mutant.path, mutant.text.clone())?;
-            match try_files(self.field, &self.greens, &[file], self.deadline)? {
+            match try_files(
+                self.field,
+                &self.greens,
+                &[file],
+                self.deadline,
+                limit_to_usual,
+            )? {
                 Tried::OutOfTime => break,
-                Tried::Told { outcome, timed_out } => {
+                Tried::Told {
+                    outcome, timed_out, ..
+                } => {
                     outcomes.push(outcome);
                     planted.timed_out += usize::from(timed_out && outcome == Outcome::Killed);
                     if outcome == Outcome::Survived {

@@ -2,7 +2,7 @@
 
 use super::built::does_not_build;
 use super::found::{Field, Green};
-use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_store::receipt::TakenBack;
 use cook_strength::Outcome;
 use std::time::{Duration, Instant};
@@ -11,20 +11,26 @@ use std::time::{Duration, Instant};
 const BESIDE: Duration = Duration::from_secs(10);
 
 /// What became of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tried {
-    /// The gates say it; `timed_out`: one did not end with it.
-    Told { outcome: Outcome, timed_out: bool },
+    /// The gates say it; `timed_out`: one did not end with it. `said`: what the red one printed last.
+    Told {
+        outcome: Outcome,
+        timed_out: bool,
+        said: String,
+    },
     /// The time that there is for all of them was over before it could be told.
     OutOfTime,
 }
 
-/// Runs gates, the fastest first, up to the first that is red with these files in the commit.
+/// Runs gates, the fastest first, up to the first that is red with these files in the commit. `limit` says how
+/// long each may take.
 pub(super) fn try_files(
     field: &Field,
     greens: &[Green],
     files: &[TakenBack],
     deadline: Instant,
+    limit: fn(&Green) -> Duration,
 ) -> Result<Tried, Failure> {
     for green in greens {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -50,6 +56,7 @@ pub(super) fn try_files(
                 return Ok(Tried::Told {
                     outcome: find_outcome(files, green, &receipt.tail),
                     timed_out: receipt.timed_out,
+                    said: find_last_line(&receipt.tail),
                 });
             }
         }
@@ -57,13 +64,25 @@ pub(super) fn try_files(
     Ok(Tried::Told {
         outcome: Outcome::Survived,
         timed_out: false,
+        said: String::new(),
     })
 }
 
+fn find_last_line(tail: &str) -> String {
+    let mut lines = tail.lines().rev();
+    let last = lines.find(|line| !line.trim().is_empty());
+    clean(last.unwrap_or("nothing").trim(), Lines::Fold)
+}
+
 /// How long a gate may take with a defect: its own limit, and never much longer than without.
-fn limit(green: &Green) -> Duration {
+pub(super) fn limit_to_usual(green: &Green) -> Duration {
     let usual = Duration::from_millis(green.ms.saturating_mul(3)) + BESIDE;
-    usual.min(Duration::from_millis(green.gate.timeout_ms))
+    usual.min(limit_to_own(green))
+}
+
+/// How long it may take by its settings.
+pub(super) fn limit_to_own(green: &Green) -> Duration {
+    Duration::from_millis(green.gate.timeout_ms)
 }
 
 fn find_outcome(files: &[TakenBack], green: &Green, red: &str) -> Outcome {
