@@ -1,7 +1,7 @@
 //! Errors that go unseen in a test, and ends before what it asserts.
 
 use crate::language::Language;
-use crate::lex::{Kind, Token, close};
+use crate::lex::{Kind, Token, between, close};
 use crate::suite::{Suite, line_starts};
 
 /// Lines of these tokens in which an error goes unseen.
@@ -155,7 +155,7 @@ fn arm_is_quiet(tokens: &[Token], at: usize) -> bool {
 
 /// `let Ok(x) = … else { return }`, `if let Ok(x) = … {…} else { eprintln!(…) }`.
 fn else_is_quiet(tokens: &[Token], at: usize) -> bool {
-    let body = &tokens[at + 2..close(tokens, at + 1).max(at + 2)];
+    let body = &tokens[between(tokens, at + 1)];
     let near = tokens[at.saturating_sub(400)..at].iter().rev();
     let of_let = near
         .take_while(|token| !token.is("let"))
@@ -188,7 +188,7 @@ fn go_returns_quietly(tokens: &[Token], at: usize) -> bool {
     if !of_error || !tokens.get(open).is_some_and(|token| token.is("{")) {
         return false;
     }
-    let body = &tokens[open + 1..close(tokens, open).max(open + 1)];
+    let body = &tokens[between(tokens, open)];
     let says = |token: &Token| {
         ["Log", "Print", "Fprint"]
             .iter()
@@ -213,7 +213,7 @@ fn catch_is_quiet(tokens: &[Token], at: usize) -> bool {
     if !tokens.get(open).is_some_and(|token| token.is("{")) {
         return false;
     }
-    let body = &tokens[open + 1..close(tokens, open).max(open + 1)];
+    let body = &tokens[between(tokens, open)];
     let mut depth = 0usize;
     let mut begin = at - 1;
     for place in (0..at).rev() {
@@ -254,7 +254,7 @@ fn catches_quietly(tokens: &[Token], open: usize) -> bool {
     if !tokens.get(open).is_some_and(|token| token.is("(")) {
         return false;
     }
-    let body = &tokens[open + 1..close(tokens, open).max(open + 1)];
+    let body = &tokens[between(tokens, open)];
     let Some(arrow) = body.iter().position(|token| token.is("=>")) else {
         return body.len() == 1 && body[0].is("noop");
     };

@@ -79,3 +79,14 @@ proptest! {
         prop_assert_eq!(weakenings(&[edit(path, Some(&after), Some(&after))]).remarks, vec![]);
     }
 }
+
+#[test]
+fn what_opens_at_the_end_of_a_text_holds_nothing() {
+    for path in ["a_test.rb", "a_test.exs", "a.test.js", "ATest.java"] {
+        for text in ["def test_a{", "it('x', () => {\n  expect(", "test 'x' do {"] {
+            for (before, after) in [("", text), (text, ""), (text, text)] {
+                weakenings(&[edit(path, Some(before), Some(after))]);
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! What is compared in an assertion.
 
 use super::words::{CONSTANTS, EXACT, EXACT_STARTS};
-use crate::lex::{Kind, Token, close};
+use crate::lex::{Kind, Token, between, close};
 
 /// One side of an equality is a constant, or nothing but how many there are is held against 0.
 pub(super) fn compares_with_constant(own: &[Token], equalities: &[&str]) -> bool {
@@ -97,8 +97,8 @@ pub(super) fn sides(own: &[Token]) -> Option<(String, String)> {
         let end = close(own, 1);
         let open = (end..own.len()).find(|at| own[*at].is("("))?;
         return Some((
-            joined(&own[2..end]),
-            joined(&own[open + 1..close(own, open)]),
+            joined(&own[between(own, 1)]),
+            joined(&own[between(own, open)]),
         ));
     }
     None
@@ -106,8 +106,7 @@ pub(super) fn sides(own: &[Token]) -> Option<(String, String)> {
 
 /// The arguments in a parenthesis.
 pub(super) fn arguments<'a, 'b>(own: &'b [Token<'a>], open: usize) -> Vec<&'b [Token<'a>]> {
-    let end = close(own, open);
-    split_commas(&own[(open + 1).min(end)..end])
+    split_commas(&own[between(own, open)])
 }
 
 fn list_arguments_without<'a, 'b>(own: &'b [Token<'a>], from: usize) -> Vec<&'b [Token<'a>]> {

@@ -9,6 +9,7 @@ use literal::{
     block_comment, is_shell_meta, measure_quoted, number, one_line, percent, plain, python_literal,
     regex, rust_literal, shell_text, shell_word, template,
 };
+use std::ops::Range;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -318,6 +319,12 @@ pub(crate) fn close(tokens: &[Token], open: usize) -> usize {
         }
     }
     tokens.len().saturating_sub(1)
+}
+
+/// The tokens between the one at `open` and the one that closes it: none where the text ends there.
+pub(crate) fn between(tokens: &[Token], open: usize) -> Range<usize> {
+    let begin = (open + 1).min(tokens.len());
+    begin..close(tokens, open).max(begin)
 }
 
 /// A text literal without its quotes and prefix.

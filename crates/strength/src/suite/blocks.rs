@@ -2,7 +2,7 @@
 //! as everybody writes them.
 
 use super::item::{Item, Sort};
-use crate::lex::{Kind, Token, close, inside};
+use crate::lex::{Kind, Token, between, close, inside};
 
 /// Indices of tokens that begin a line where nothing is open.
 pub(crate) fn line_starts(tokens: &[Token]) -> Vec<usize> {
@@ -135,9 +135,7 @@ pub(super) fn ruby(tokens: &[Token]) -> Vec<Item> {
         }
         let name = find_name(line);
         let (head_end, body) = match (opens("do"), opens("{")) {
-            (None, Some(brace)) if !is_group => {
-                (at + brace, at + brace + 1..close(tokens, at + brace))
-            }
+            (None, Some(brace)) if !is_group => (at + brace, between(tokens, at + brace)),
             (found, _) => {
                 let end = find_end(tokens, &starts[place + 1..], tokens[first].column);
                 let head_end = found

@@ -2,7 +2,7 @@
 
 use super::item::{Item, Sort, is_own_word};
 use crate::language::Language;
-use crate::lex::{Kind, Token, close, inside};
+use crate::lex::{Kind, Token, between, close, inside};
 
 /// Last parts of attributes' paths that make a function of Rust a test.
 const RUST_TESTS: [&str; 8] = [
@@ -275,7 +275,7 @@ fn block(tokens: &[Token], from: usize) -> Option<std::ops::Range<usize>> {
     let mut at = from;
     while at < tokens.len() {
         match tokens[at].text {
-            "{" => return Some(at + 1..close(tokens, at).max(at + 1)),
+            "{" => return Some(between(tokens, at)),
             ";" | "}" | "=" => return None,
             "=>" => return None,
             "(" | "[" => at = close(tokens, at),

@@ -1,7 +1,7 @@
 //! Items of JavaScript, where a test is a call with a name and a function.
 
 use super::item::{Item, Sort, is_own_word};
-use crate::lex::{Kind, Token, close, inside};
+use crate::lex::{Kind, Token, between, close, inside};
 
 const TESTS: [&str; 7] = ["it", "test", "specify", "fit", "xit", "xtest", "xspecify"];
 const GROUPS: [&str; 7] = [
@@ -106,7 +106,7 @@ fn function(tokens: &[Token], at: usize) -> Option<Item> {
         arrow
     };
     let (body, head_end) = match tokens.get(begin)?.text {
-        "{" => (begin + 1..close(tokens, begin).max(begin + 1), begin),
+        "{" => (between(tokens, begin), begin),
         _ => {
             let line = tokens[begin].line;
             let mut end = begin;

@@ -280,3 +280,29 @@ fn what_no_rule_was_made_with_is_measured() {
     assert!(named >= least, "{out}");
     assert!(found.honest.share() <= most, "{out}");
 }
+
+/// A file may end amid anything, and be held against the whole one.
+#[test]
+fn a_text_that_ends_anywhere_upsets_nothing() {
+    /// One of so many places is where a text ends.
+    const EACH: usize = 151;
+    let all = ["tuning", "held-out"].map(cases);
+    for case in all.iter().flatten() {
+        for sides in &case.files {
+            let text = sides.after.as_ref().or(sides.before.as_ref()).unwrap();
+            let from = case.title.len() % EACH;
+            for end in (from..text.len()).step_by(EACH) {
+                let Some(cut) = text.get(..end) else { continue };
+                for (before, after) in [(cut, text.as_str()), (text.as_str(), cut)] {
+                    let edit = Edited {
+                        path: &sides.path,
+                        class: classify(&sides.path, &[]),
+                        before: Some(before),
+                        after: Some(after),
+                    };
+                    weakenings(&[edit]);
+                }
+            }
+        }
+    }
+}
