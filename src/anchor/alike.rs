@@ -73,7 +73,7 @@ impl Sources<'_> {
         let head = match (self.find_stamped(question)?, &question.work) {
             (Some((_, stamp)), _) => Some(stamp),
             (None, Some(work @ WorkOf::Accepted(_))) => match self.work(work, "")? {
-                Some(own) => self.repo.resolve(&own.head)?,
+                Some(own) => self.find_commit(&own.head)?,
                 None => None,
             },
             (None, _) => None,

@@ -176,10 +176,9 @@ impl Sources<'_> {
 
     /// A test that the work changed says again what it said at the basis.
     fn is_as_before(&self, own: &Own, head: &str, name: &TestName) -> Result<bool, Failure> {
-        let (Some(basis), Some(done)) = (
-            self.repo.resolve(&own.basis)?,
-            self.repo.resolve(&own.head)?,
-        ) else {
+        let (Some(basis), Some(done)) =
+            (self.find_commit(&own.basis)?, self.find_commit(&own.head)?)
+        else {
             return Ok(false);
         };
         for file in &own.files {
@@ -256,7 +255,7 @@ impl Sources<'_> {
         question: &AnchorQuestion,
     ) -> Result<Option<(Rc<Own>, String)>, Failure> {
         let stamp = |at: Option<&String>| match at {
-            Some(at) => self.repo.resolve(at),
+            Some(at) => self.find_commit(at),
             None => Ok(None),
         };
         let Some(work) = &question.work else {
@@ -286,7 +285,7 @@ impl Sources<'_> {
     /// Where the work's text may stand at a later commit.
     pub(super) fn places(&self, own: &Own, head: &str) -> Result<BTreeSet<String>, Failure> {
         let mut places = self.places_then(own);
-        let Some(from) = self.repo.resolve(&own.head)? else {
+        let Some(from) = self.find_commit(&own.head)? else {
             return Ok(places);
         };
         let following = Following::new(self.repo, own, head)?;

@@ -100,7 +100,7 @@ impl Sources<'_> {
         path: &str,
         line: &str,
     ) -> Result<Option<(Vec<String>, usize)>, Failure> {
-        let Some(basis) = self.repo.resolve(&own.basis)? else {
+        let Some(basis) = self.find_commit(&own.basis)? else {
             return Ok(None);
         };
         let mut files = own.files.iter();
@@ -135,7 +135,7 @@ impl Sources<'_> {
             let here = own.files.iter().filter(|file| file.path == path);
             names.extend(here.filter_map(|file| file.from.clone()));
             // Git does not see every rename: a line of a file that is gone is not in a new one.
-            if let Some(basis) = self.repo.resolve(&own.basis)? {
+            if let Some(basis) = self.find_commit(&own.basis)? {
                 let changes = self.changes(&basis, head)?;
                 let new = changes.iter();
                 let new = new.filter(|change| change.kind == ChangeKind::Added);
@@ -143,8 +143,8 @@ impl Sources<'_> {
             }
         }
         let from = match (&question.stamped_at, own) {
-            (Some(stamp), _) => self.repo.resolve(stamp)?,
-            (None, Some(own)) => self.repo.resolve(&own.head)?,
+            (Some(stamp), _) => self.find_commit(stamp)?,
+            (None, Some(own)) => self.find_commit(&own.head)?,
             (None, None) => None,
         };
         if let Some(from) = from {
@@ -164,7 +164,7 @@ impl Sources<'_> {
         let Some(line) = line else {
             return Ok(file.entry.is_none() || file.from.as_deref() == Some(path));
         };
-        if self.repo.resolve(&own.basis)?.is_none() {
+        if self.find_commit(&own.basis)?.is_none() {
             return Ok(true);
         }
         Ok(self.block_of(own, path, line)?.is_some())
@@ -179,7 +179,7 @@ impl Sources<'_> {
     ) -> Result<Option<(Vec<String>, usize)>, Failure> {
         let is_it = |file: &&OwnFile| file.path == path || file.from.as_deref() == Some(path);
         let (Some(file), Some(basis)) =
-            (own.files.iter().find(is_it), self.repo.resolve(&own.basis)?)
+            (own.files.iter().find(is_it), self.find_commit(&own.basis)?)
         else {
             return Ok(None);
         };

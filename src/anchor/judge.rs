@@ -1,7 +1,7 @@
 //! The verdict on an anchor (`docs/brief.md#anchors-and-verdicts`).
 
 use super::answer::{NO_COMMIT, Placed, answer};
-use super::section::{find_retitled, find_section, slug};
+use super::section::{find_retitled, find_section, says_the_same, slug};
 use super::sources::{Sources, Text};
 use super::work::answer_unstamped;
 use cook_core::diagnostic::{Failure, with_plain_marks};
@@ -109,7 +109,7 @@ impl Sources<'_> {
         };
         let stamp = match &question.stamped_at {
             None => None,
-            Some(stamp) => match self.repo.resolve(stamp)? {
+            Some(stamp) => match self.find_commit(stamp)? {
                 Some(stamp) => Some(stamp),
                 None if matches!(question.work, Some(WorkOf::Accepted(_))) => {
                     return self.by_work(question, anchor, path);
@@ -162,6 +162,21 @@ impl Sources<'_> {
         let Some((path, first, last)) = placed.found else {
             return Ok(answer);
         };
+        // What a program writes is nobody's work, whoever wrote it before.
+        if question.stamped_at.is_some() && question.work.is_some() && self.is_generated(&path)? {
+            let is_in_place = match Anchor::parse(&question.anchor) {
+                Ok(Anchor::Lines { path: named, .. } | Anchor::Symbol { path: named, .. }) => {
+                    named == path
+                }
+                _ => false,
+            };
+            answer.verdict = match is_in_place {
+                true => Verdict::Changed,
+                false => Verdict::Missing,
+            };
+            answer.why = format!("a program writes `{path}` now");
+            return Ok(answer);
+        }
         // A symbol is shown by its first line: what stands below may show something else too.
         let shown = match symbol {
             Some(_) => first,
@@ -239,7 +254,7 @@ impl Sources<'_> {
             return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
         };
         let then = match &question.stamped_at {
-            Some(stamp) => self.repo.resolve(stamp)?,
+            Some(stamp) => self.find_commit(stamp)?,
             None => None,
         };
         if then.is_none()
@@ -284,7 +299,7 @@ impl Sources<'_> {
             (Text::Lines(lines), Some(found)) => {
                 let is_same = match (&then, section, &*was) {
                     (Some(_), Some(section), Text::Lines(old)) => find_section(old, section)
-                        .is_some_and(|range| old[range] == lines[found.clone()]),
+                        .is_some_and(|range| says_the_same(&old[range], &lines[found.clone()])),
                     (Some(_), Some(_), _) => false,
                     _ => true,
                 };

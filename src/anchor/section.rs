@@ -65,6 +65,15 @@ pub(super) fn find_section(lines: &[String], section: &str) -> Option<Range<usiz
     Some(start..end - last)
 }
 
+/// Two sections say the same, white space aside.
+pub(super) fn says_the_same(one: &[String], other: &[String]) -> bool {
+    let words = |lines: &[String]| -> String {
+        let all = lines.iter().flat_map(|line| line.split_whitespace());
+        all.collect::<Vec<_>>().concat()
+    };
+    words(one) == words(other)
+}
+
 /// The one heading that was none then, under which now stands what stood under this one.
 pub(super) fn find_retitled<'n>(
     then: &[String],

@@ -28,6 +28,8 @@ pub struct Sources<'a> {
     pub(super) works: Kept<(WorkOf, Option<String>), Own>,
     accepted: Kept<(), BTreeMap<u64, Own>>,
     read_accepted: &'a dyn Fn() -> Result<BTreeMap<u64, Own>, Failure>,
+    trees: &'a BTreeMap<String, String>,
+    found: Kept<String, Option<String>>,
 }
 
 /// What was read once: by commit and path, or by two commits.
@@ -49,13 +51,15 @@ pub(super) enum Text {
 
 impl<'a> Sources<'a> {
     /// The repository at this HEAD, its receipts, and what is only asked for when an anchor needs
-    /// it: the user's messages by id, and the work that transitions accepted by their sequence.
+    /// it: the user's messages by id, and the work that transitions accepted by their sequence. `trees` are
+    /// those of commits that the log rests on.
     pub fn new(
         repo: &'a Repo,
         receipts: &'a Receipts,
         head: &'a Head,
         messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
         accepted: &'a dyn Fn() -> Result<BTreeMap<u64, Own>, Failure>,
+        trees: &'a BTreeMap<String, String>,
     ) -> Self {
         Self {
             repo,
@@ -69,6 +73,8 @@ impl<'a> Sources<'a> {
             works: RefCell::default(),
             accepted: RefCell::default(),
             read_accepted: accepted,
+            trees,
+            found: RefCell::default(),
         }
     }
 
@@ -80,7 +86,29 @@ impl<'a> Sources<'a> {
     /// The work that a transition accepted; none where nobody wrote it down.
     pub(super) fn find_accepted(&self, seq: u64) -> Result<Option<Own>, Failure> {
         let works = recall(&self.accepted, (), self.read_accepted)?;
-        Ok(works.get(&seq).cloned())
+        let Some(mut own) = works.get(&seq).cloned() else {
+            return Ok(None);
+        };
+        for commit in [&mut own.basis, &mut own.head] {
+            if let Some(found) = self.find_commit(commit)? {
+                *commit = found;
+            }
+        }
+        Ok(Some(own))
+    }
+
+    /// The full id of a commit; of one that git threw away, the newest on HEAD that has its tree.
+    pub(super) fn find_commit(&self, id: &str) -> Result<Option<String>, Failure> {
+        if let Some(found) = self.repo.resolve(id)? {
+            return Ok(Some(found));
+        }
+        let (Some(tree), Some(head)) = (self.trees.get(id), &self.head.commit) else {
+            return Ok(None);
+        };
+        let found = recall(&self.found, id.to_owned(), || {
+            self.repo.find_with_tree(tree, head)
+        })?;
+        Ok((*found).clone())
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {

@@ -29,7 +29,7 @@ impl Sources<'_> {
     /// shallow history no longer has the commit.
     pub(super) fn read_then(&self, stamp: &Stamp, path: &str) -> Result<Option<Then>, Failure> {
         let commit = match &stamp.head {
-            Some(head) => self.repo.resolve(head)?,
+            Some(head) => self.find_commit(head)?,
             None => None,
         };
         if let Some(commit) = commit

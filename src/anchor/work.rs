@@ -97,7 +97,11 @@ impl Sources<'_> {
             start < lines.end && lines.start < start + hunk.lines.0 as usize
         });
         // Lines that were stamped later stand elsewhere than the hunk says.
-        let same = question.stamped_at.as_deref() == Some(own.head.as_str());
+        let stamp = match &question.stamped_at {
+            Some(stamp) => self.find_commit(stamp)?,
+            None => None,
+        };
+        let same = stamp.as_deref() == Some(own.head.as_str());
         let was = replaced.filter(|_| same).map_or(0..0, OwnHunk::was);
         Ok((before, was))
     }
@@ -183,7 +187,7 @@ impl Sources<'_> {
         here: &[String],
     ) -> Result<bool, Failure> {
         // What git threw away is known by its digests alone.
-        let Some(head) = self.repo.resolve(head)? else {
+        let Some(head) = self.find_commit(head)? else {
             return Ok(false);
         };
         for (file, range) in lost {
@@ -208,7 +212,7 @@ impl Sources<'_> {
     /// be looked at line by line, and what stood there before is not the work's own.
     fn is_new_text(&self, own: &Own, file: &OwnFile, here: &[String]) -> Result<bool, Failure> {
         let source = file.from.as_deref().unwrap_or(&file.path);
-        let was = match self.repo.resolve(&own.basis)? {
+        let was = match self.find_commit(&own.basis)? {
             Some(basis) => self.text(&basis, source)?,
             None => Rc::new(Text::Gone),
         };
@@ -348,7 +352,7 @@ impl Sources<'_> {
             return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
         };
         let stamp = match &question.stamped_at {
-            Some(stamp) => self.repo.resolve(stamp)?,
+            Some(stamp) => self.find_commit(stamp)?,
             None => None,
         };
         let renamed = match (&stamp, self.repo.tree_entry(head, path)?) {

@@ -87,7 +87,9 @@ impl World<'_> {
     pub(super) fn sources<'s>(&'s self, head: &'s Head) -> Result<Sources<'s>, Failure> {
         let (receipts, _) = self.gates_here()?;
         let (messages, works) = (self.messages, self.works);
-        Ok(Sources::new(self.repo, receipts, head, messages, works))
+        Ok(Sources::new(
+            self.repo, receipts, head, messages, works, self.trees,
+        ))
     }
 
     /// The work of the slice that is to be accepted, and what became of that of done ones.

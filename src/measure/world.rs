@@ -35,6 +35,8 @@ pub struct World<'a> {
     pub messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
     /// The work that the transition of this sequence accepted; none when its record says nothing.
     pub works: &'a dyn Fn() -> Result<BTreeMap<u64, Own>, Failure>,
+    /// The trees of commits that the log rests on.
+    pub trees: &'a BTreeMap<String, String>,
     /// What gates find of earlier runs. Where that is nothing, they run even where a receipt is kept.
     pub caches: Caches,
     /// How long a command may take at most.

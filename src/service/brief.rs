@@ -406,7 +406,8 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
     let receipts = Receipts::of(&workspace.repo)?;
     let messages = || workspace.messages();
     let works = || workspace.read_accepted_works();
-    let sources = Sources::new(&workspace.repo, &receipts, &head, &messages, &works);
+    let trees = &snapshot.ledger.trees;
+    let sources = Sources::new(&workspace.repo, &receipts, &head, &messages, &works, trees);
     let gates = gates(workspace, &snapshot)?;
     for entry in &stored.entries {
         let mut add = |anchor: &str, basis, required, answer: AnchorAnswer| {

@@ -460,6 +460,7 @@ impl Workspace {
         let outside_edits = || self.outside_edits();
         let messages = || self.messages();
         let works = || self.read_accepted_works();
+        let no_trees = BTreeMap::new();
         let contract_differs = || self.contract_differs(snapshot);
         let stop_verifier_stale = || self.is_stop_verifier_stale();
         let gates = match with_gates {
@@ -479,6 +480,7 @@ impl Workspace {
             slice_commands: &slice_commands,
             messages: &messages,
             works: &works,
+            trees: snapshot.map_or(&no_trees, |snapshot| &snapshot.ledger.trees),
             caches: self.caches,
             patience: self.patience,
         })

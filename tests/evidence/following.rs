@@ -360,3 +360,83 @@ fn a_named_part_is_followed_by_its_digests() {
         job.is_reopened();
     }
 }
+
+/// Row 17: another commit has its tree, and all is followed from there.
+#[test]
+fn what_another_commit_has_the_tree_of_is_followed_as_if_it_were_there() {
+    let throw_away = |job: &Job| {
+        job.git(&["commit", "-q", "--amend", "-m", "Another message"]);
+        job.git(&["reflog", "expire", "--expire=now", "--all"]);
+        job.git(&["gc", "-q", "--prune=now"]);
+    };
+    let job = Job::with_done();
+    throw_away(&job);
+    job.git(&["mv", "lib.txt", "src.txt"]);
+    job.repo.commit("Call it otherwise", None);
+    job.stands();
+    assert_eq!(job.anchor("a"), "src.txt:5");
+
+    // What comes in the place of a test is seen, too.
+    let check =
+        "awk '/^def test_/{n=$2; sub(/[(].*/,\"\",n); print \"t.py::\" n \" PASSED\"}' t.py\n";
+    let begin = || {
+        let files = [("check.sh", check), ("t.py", "import one\n")];
+        let job = Job::begin_with(&["a works"], &files);
+        job.plan_anew("sh check.sh");
+        let test = "import one\n\n\ndef test_works():\n    assert one(two, three) == four\n";
+        job.repo.write_commit_for("a", "t.py", test);
+        job.judge();
+        job.accept(&[proof("a", "a works", "test:test_works", "test")])
+            .ok();
+        throw_away(&job);
+        (job, test)
+    };
+    let (job, test) = begin();
+    let hollow = "\n\ndef test_works():\n    pass\n";
+    job.repo.write("t.py", format!("{test}{hollow}"));
+    job.repo.commit("Somebody else's", None);
+    job.must_answer("evidence_changed");
+    let (job, test) = begin();
+    job.repo
+        .write("t.py", format!("{test}\n\ndef test_more():\n    pass\n"));
+    job.repo.commit("Somebody else's", None);
+    job.stands();
+}
+
+/// Rows 4 and 13: a section is what it says, however its lines are broken.
+#[test]
+fn a_section_that_is_wrapped_otherwise_stands() {
+    let text = |section: &str| {
+        format!(
+            "# A project\n\n## Use\n\nRead it.\n\n## Options\n\n{section}\n\n## End\n\nThat is all.\n"
+        )
+    };
+    let job = Job::begin(&["a works"]);
+    job.repo.write_commit_for(
+        "a",
+        "README.md",
+        &text("`--all` takes all of them, and no other one."),
+    );
+    job.judge();
+    let anchor = "doc:README.md#options";
+    job.accept(&[proof("a", "a works", anchor, "doc")]).ok();
+    let wrapped = "`--all` takes all of them,\nand no other one.  ";
+    job.repo.write("README.md", text(wrapped));
+    job.repo.commit("Format it", None);
+    job.stands();
+    // Moved elsewhere, the refusal names what is taken.
+    let job = Job::begin(&["a works"]);
+    let said = "`--all` takes all of them, and no other one.";
+    job.repo.write_commit_for("a", "README.md", &text(said));
+    job.judge();
+    job.accept(&[proof("a", "a works", anchor, "doc")]).ok();
+    job.repo.write("README.md", text("See the manual."));
+    job.repo.write("manual.md", format!("# Manual\n\n{said}\n"));
+    job.repo.commit("Move it", None);
+    let refused = job.must_answer("evidence_changed");
+    let hint = refused.err.split("add to `evidence` ").nth(1).unwrap();
+    let (block, _) = hint.split_once(", or to").unwrap();
+    let block: serde_json::Value = serde_json::from_str(block).unwrap();
+    job.reground(json!({"select": "b", "evidence": [block]}))
+        .ok();
+}

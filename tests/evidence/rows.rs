@@ -66,7 +66,11 @@ const ROWS: [Row; 18] = [
     (
         4,
         "formatter, line ends",
-        &["a_formatter_is_followed", "line_ends_are_followed"],
+        &[
+            "a_formatter_is_followed",
+            "a_section_that_is_wrapped_otherwise_stands",
+            "line_ends_are_followed",
+        ],
         &[
             "a_formatter_does_not_make_every_line_a_place_for_proof",
             "what_was_only_shaped_otherwise_is_no_ones_work",
@@ -280,6 +284,7 @@ const ROWS: [Row; 18] = [
         &[
             "a_commit_that_is_gone_is_followed_by_its_digests",
             "a_named_part_is_followed_by_its_digests",
+            "what_another_commit_has_the_tree_of_is_followed_as_if_it_were_there",
             "a_history_that_was_written_anew_from_its_root_is_followed",
             "a_history_that_is_cut_off_is_followed_by_its_digests",
         ],
@@ -306,8 +311,10 @@ const BESIDE: [(&str, &[&str]); 6] = [
         "what quotes or repeats the work",
         &[
             "a_text_that_is_put_back_and_quoted_is_put_back",
+            "a_text_that_is_put_back_and_quoted_in_its_file_is_put_back",
             "a_text_that_is_deleted_after_somebody_quoted_it_is_asked_about",
             "a_text_that_went_into_a_generated_file_is_gone",
+            "a_file_that_a_program_writes_from_now_on_proves_nothing",
             "two_proofs_that_meet_in_one_place_are_asked_about",
             "a_proof_does_not_move_onto_that_of_another_slice",
             "a_file_that_stood_beside_it_is_not_its_new_name",

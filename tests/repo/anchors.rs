@@ -22,6 +22,7 @@ struct Stand {
     trust: Trust,
     config: Config,
     commands: BTreeMap<String, Vec<String>>,
+    trees: BTreeMap<String, String>,
 }
 
 fn no_messages() -> Result<BTreeMap<String, String>, Failure> {
@@ -50,6 +51,7 @@ impl Stand {
             ))
             .unwrap(),
             commands: BTreeMap::new(),
+            trees: BTreeMap::new(),
             repo,
             scratch,
         }
@@ -82,6 +84,7 @@ impl Stand {
             outside_edits: &no_edits,
             contract_differs: &|| Ok(Vec::new()),
             works: &|| Ok(BTreeMap::new()),
+            trees: &self.trees,
             stop_verifier_stale: &|| Ok(false),
             slice_commands: &self.commands,
         }

@@ -52,10 +52,7 @@ impl Repo {
             return Ok(range);
         }
         if let Some((tree, to)) = tree.zip(head.commit.as_ref()) {
-            range.merge_base = match head.tree.as_deref() == Some(tree) {
-                true => Some(to.clone()),
-                false => self.find_by_tree(tree, to)?,
-            };
+            range.merge_base = self.find_with_tree(tree, to)?;
             if let Some(from) = &range.merge_base {
                 range.commits = self.list_since(from, to, true, false)?;
             }

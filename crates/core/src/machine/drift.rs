@@ -57,8 +57,9 @@ pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
     if let Some(handoff) = &snapshot.active.handoff
         && in_work(snapshot)
     {
-        let tree = active_ledger(snapshot).and_then(|slice| slice.basis_tree.clone());
-        set.ranges.insert(handoff.basis_commit.clone(), tree);
+        let basis = &handoff.basis_commit;
+        let tree = snapshot.ledger.trees.get(basis).cloned();
+        set.ranges.insert(basis.clone(), tree);
         if snapshot.active.status == ActiveStatus::Committed
             && let Some(head) = active_ledger(snapshot).and_then(|slice| slice.head.clone())
         {

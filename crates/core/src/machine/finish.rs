@@ -5,6 +5,7 @@ use super::dispatch::dispatch;
 use super::drift;
 use super::facts::{Facts, Range};
 use super::rule::{Dispatch, Rule};
+use super::trees;
 use super::wave;
 use crate::diagnostic::Refusal;
 use crate::model::{ActiveStatus, Count, Policy, RoleSlot, Snapshot, Waiting, WaitingKind};
@@ -40,6 +41,7 @@ pub(super) fn finish(
     next.ledger.seq.0 += 1;
     next.ledger.aside.0 = 0;
     next.ledger.head_seen = head.commit.clone();
+    trees::keep(next, facts);
     let accounted = |since| drift::is_accounted_for(next, since);
     let marks =
         before.marks || next.ledger.mark.is_none() || facts.since.as_ref().is_some_and(accounted);

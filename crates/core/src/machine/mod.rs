@@ -33,6 +33,7 @@ mod slices;
 mod taken;
 mod text;
 mod ticket;
+mod trees;
 mod trust;
 mod unfixed;
 mod user;

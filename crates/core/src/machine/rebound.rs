@@ -60,9 +60,10 @@ pub fn rebound_question(snapshot: &Snapshot) -> Option<ReboundQuestion> {
     }
     let slice_id = snapshot.active.slice_id.clone()?;
     let ledger = snapshot.ledger.slices.get(&slice_id)?;
+    let basis = snapshot.active.handoff.as_ref()?.basis_commit.clone();
     Some(ReboundQuestion {
-        basis: snapshot.active.handoff.as_ref()?.basis_commit.clone(),
-        basis_tree: ledger.basis_tree.clone(),
+        basis_tree: snapshot.ledger.trees.get(&basis).cloned(),
+        basis,
         head: ledger.head.clone()?,
         tree: ledger.head_tree.clone(),
         claimed: ledger.claimed.iter().cloned().collect(),
@@ -82,6 +83,17 @@ pub fn follow<'a>(snapshot: &'a Snapshot, found: Option<&Rebound>) -> Cow<'a, Sn
         return Cow::Borrowed(snapshot);
     };
     let mut next = snapshot.clone();
+    let basis = next
+        .active
+        .handoff
+        .as_ref()
+        .map(|handoff| &handoff.basis_commit);
+    let trees = &mut next.ledger.trees;
+    for (was, is) in [(Some(&found.from), &found.head), (basis, &found.basis)] {
+        if let Some(tree) = was.and_then(|was| trees.get(was)).cloned() {
+            trees.insert(is.clone(), tree);
+        }
+    }
     if let Some(ledger) = next.ledger.slices.get_mut(&found.slice_id) {
         let review = ledger.review.as_mut().map(|review| &mut review.commit);
         let audit = ledger.audit.as_mut().map(|audit| &mut audit.commit);

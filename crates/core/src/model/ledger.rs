@@ -110,9 +110,6 @@ pub struct Arrival {
 pub struct SliceLedger {
     /// HEAD at selection, kept until the slice closes.
     pub basis: Option<String>,
-    /// Its tree, by which it is found again where git threw it away; kept when the slice closes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub basis_tree: Option<String>,
     /// Bases before it that are not on HEAD any more: what stood there is not the slice's either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_bases: Vec<String>,
@@ -357,6 +354,10 @@ pub struct Ledger {
     pub last_at: Option<String>,
     /// HEAD at the last transition.
     pub head_seen: Option<String>,
+    /// The trees of commits that slices and their proofs rest on: where git threw one away, another may
+    /// have its tree.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub trees: BTreeMap<String, String>,
     /// HEAD up to which every commit is accounted for: by a re-ground, by an implementation, or as the
     /// slice's own. What came since is named, whatever the user did in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -122,7 +122,7 @@ impl<'a> Comparison<'a> {
             && let [only] = &are.find_whole(text, block)[..]
             && were.find_whole(then, block).len() == 1
         {
-            let outcome = match self.was_there(only)? {
+            let outcome = match self.was_there(only)? || self.stands_again(was)? {
                 true => TextOutcome::Reverted,
                 false => TextOutcome::Moved,
             };
@@ -182,6 +182,16 @@ impl<'a> Comparison<'a> {
             beside,
             ..Followed::new(TextOutcome::Rewritten, now)
         })
+    }
+
+    /// What the work replaced stands where it stood, whoever quotes the work.
+    fn stands_again(&self, was: &Range<usize>) -> Result<bool, RepoError> {
+        let Some((basis, _)) = self.before.first() else {
+            return Ok(false);
+        };
+        let lines = basis.lines();
+        let tells = is_telling(lines.get(was.clone()).unwrap_or_default());
+        Ok(tells && !touches(self.since(0)?, was))
     }
 
     /// Of these lines of the text at the basis, those whose words the work replaced all stand again: what a

@@ -77,6 +77,19 @@ impl Repo {
         Ok(None)
     }
 
+    /// The newest commit up to this one that has the tree.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn find_with_tree(&self, tree: &str, tip: &str) -> Result<Option<String>, Failure> {
+        for commit in self.ask(|history| history.list(None, tip, MAX_SEEN))? {
+            if self.find_tree(&commit.id)? == tree {
+                return Ok(Some(commit.id));
+            }
+        }
+        Ok(None)
+    }
+
     /// The nearest commit before this one, along first parents, that has the tree.
     pub(crate) fn find_by_tree(&self, tree: &str, commit: &str) -> Result<Option<String>, Failure> {
         let mut at = commit.to_owned();

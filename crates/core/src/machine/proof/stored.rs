@@ -8,8 +8,8 @@ use crate::machine::facts::{AnchorAnswer, AnchorQuestion, Verdict};
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{
-    Basis, Conclude, Decision, Evidence, EvidenceRecord, Reground, Rest, SliceStatus, Submission,
-    Survival,
+    Anchor, Basis, Conclude, Decision, Evidence, EvidenceRecord, Reground, Rest, SliceStatus,
+    Submission, Survival, fits,
 };
 use std::collections::BTreeSet;
 
@@ -315,10 +315,16 @@ fn rebind(work: &mut Work, id: &str, head: &str) {
 
 /// What answers for proof that is not where it was.
 fn list_ways(work: &Work, record: &EvidenceRecord, id: &str, near: &str) -> String {
+    let is_other = |anchor: &Anchor| !fits(record.basis, anchor);
+    let basis = match Anchor::parse(near).ok().filter(is_other) {
+        // A place in a file.
+        Some(_) => Basis::Observed,
+        None => record.basis,
+    };
     format!(
         "add to `evidence` {{\"slice_id\": \"{id}\", \"criterion\": {}, \"anchor\": \"{near}\", \"basis\": \"{}\"}}, or to `reopen` {}",
         serde_json::json!(record.criterion),
-        record.basis.id(),
+        basis.id(),
         reopen_line(work, id),
     )
 }

@@ -55,7 +55,7 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
         let accepted = slice.accepted.as_ref().map(|accepted| &accepted.basis);
         let basis = slice.basis.as_ref().or(accepted);
         set.ranges
-            .extend(basis.map(|basis| (basis.clone(), slice.basis_tree.clone())));
+            .extend(basis.map(|basis| (basis.clone(), snapshot.ledger.trees.get(basis).cloned())));
     }
     set.trust = list_named_commands(snapshot, block);
     // All of it is asked above.

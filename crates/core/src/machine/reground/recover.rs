@@ -3,7 +3,7 @@
 use crate::diagnostic::Refusal;
 use crate::machine::taken::{has_vanished, take_commit_away, tell_taken_back};
 use crate::machine::work::Work;
-use crate::model::{ActiveStatus, SliceStatus};
+use crate::model::{ActiveStatus, SliceLedger, SliceStatus};
 
 /// Puts right what rule 2 found in the documents, so that after an accepted
 /// re-ground none of its conditions holds.
@@ -31,7 +31,7 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
     };
     let taken_back = tell_taken_back(work);
     let is_gone = taken_back.is_some() || has_vanished(work)?;
-    move_basis(work, &id, basis.clone(), left)?;
+    move_basis(work.ledger(&id), basis.clone(), left);
     if is_gone {
         take_commit_away(work, &id, taken_back);
     }
@@ -61,33 +61,10 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
 
 /// The slice begins from another commit now. The one it began from, where the history left it, is kept:
 /// committing anew what stood there makes it nobody's work.
-pub(super) fn move_basis(
-    work: &mut Work,
-    id: &str,
-    basis: String,
-    left: Option<String>,
-) -> Result<(), Refusal> {
-    let head = work.facts.head()?;
-    let tree = match head.commit.as_ref() == Some(&basis) {
-        true => head.tree.clone(),
-        false => None,
-    };
-    let was = work.ledger(id).basis.clone();
-    let keeps_tree = was.is_some_and(|was| {
-        let range = work.facts.ranges.get(&was);
-        // The one that takes the place of one that is gone has its tree.
-        was == basis
-            || range
-                .is_some_and(|range| !range.resolves && range.merge_base.as_ref() == Some(&basis))
-    });
-    let ledger = work.ledger(id);
+pub(super) fn move_basis(ledger: &mut SliceLedger, basis: String, left: Option<String>) {
     let left = left.filter(|left| !ledger.earlier_bases.contains(left));
     ledger.earlier_bases.extend(left);
     ledger.basis = Some(basis);
-    if !keeps_tree {
-        ledger.basis_tree = tree;
-    }
-    Ok(())
 }
 
 /// At most the active slice is selected in the plan.

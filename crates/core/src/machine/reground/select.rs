@@ -40,7 +40,7 @@ pub(super) fn apply_select(work: &mut Work, block: &Reground, id: &str) -> Resul
     if work.facts.stop_verifier_stale {
         work.findings.push(stale_stop_verifier());
     }
-    set_selected(work, &slice.slice_id, basis, own_commits)?;
+    set_selected(work, &slice.slice_id, basis, own_commits);
     note_order(work, id);
     Ok(())
 }
@@ -175,12 +175,7 @@ fn has_own(work: &Work, id: &str, range: &Range) -> bool {
         .any(|commit| commit.slice.as_deref() == Some(id) || is_named(&commit.id))
 }
 
-fn set_selected(
-    work: &mut Work,
-    id: &str,
-    basis: String,
-    own_commits: bool,
-) -> Result<(), Refusal> {
+fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
     let (plan_status, active_status) = if own_commits {
         (SliceStatus::InProgress, ActiveStatus::InProgress)
     } else {
@@ -219,7 +214,7 @@ fn set_selected(
         ledger.earlier_bases.clear();
         ledger.arrivals.clear();
     }
-    move_basis(work, id, basis, left)?;
+    move_basis(ledger, basis, left);
     work.set_audit_aside(id);
     let unfixed = work.take_review(id);
     work.must_fix(id, unfixed);
@@ -238,7 +233,6 @@ fn set_selected(
         };
         work.next.evidence = evidence;
     }
-    Ok(())
 }
 
 /// Union of the contract ids of open slices, in plan order.
