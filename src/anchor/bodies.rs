@@ -254,12 +254,8 @@ impl Sources<'_> {
         &self,
         question: &AnchorQuestion,
     ) -> Result<Option<(Rc<Own>, String)>, Failure> {
-        let stamp = |at: Option<&String>| match at {
-            Some(at) => self.find_commit(at),
-            None => Ok(None),
-        };
         let Some(work) = &question.work else {
-            return Ok(stamp(question.stamped_at.as_ref())?.map(|stamp| {
+            return Ok(self.find_stamp(question)?.map(|stamp| {
                 let nothing = Own {
                     basis: stamp.clone(),
                     head: stamp.clone(),
@@ -272,8 +268,8 @@ impl Sources<'_> {
             return Ok(None);
         };
         let stamp = match work {
-            WorkOf::Claimed(_) => stamp(Some(&own.head))?,
-            WorkOf::Accepted(_) => stamp(question.stamped_at.as_ref())?,
+            WorkOf::Claimed(_) => self.find_commit(&own.head)?,
+            WorkOf::Accepted(_) => self.find_stamp(question)?,
         };
         Ok(stamp.map(|stamp| (own, stamp)))
     }

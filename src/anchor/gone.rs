@@ -143,7 +143,7 @@ impl Sources<'_> {
             }
         }
         let from = match (&question.stamped_at, own) {
-            (Some(stamp), _) => self.find_commit(stamp)?,
+            (Some(_), _) => self.find_stamp(question)?,
             (None, Some(own)) => self.find_commit(&own.head)?,
             (None, None) => None,
         };

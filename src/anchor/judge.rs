@@ -109,7 +109,7 @@ impl Sources<'_> {
         };
         let stamp = match &question.stamped_at {
             None => None,
-            Some(stamp) => match self.find_commit(stamp)? {
+            Some(_) => match self.find_stamp(question)? {
                 Some(stamp) => Some(stamp),
                 None if matches!(question.work, Some(WorkOf::Accepted(_))) => {
                     return self.by_work(question, anchor, path);
@@ -253,10 +253,7 @@ impl Sources<'_> {
             let why = "a document outside the repository cannot be read here";
             return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
         };
-        let then = match &question.stamped_at {
-            Some(stamp) => self.find_commit(stamp)?,
-            None => None,
-        };
+        let then = self.find_stamp(question)?;
         if then.is_none()
             && question.stamped_at.is_some()
             && let (Some(WorkOf::Accepted(_)), Some(_)) = (&question.work, section)

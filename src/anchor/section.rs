@@ -65,10 +65,15 @@ pub(super) fn find_section(lines: &[String], section: &str) -> Option<Range<usiz
     Some(start..end - last)
 }
 
-/// Two sections say the same, white space aside.
+/// Two sections say the same, white space and the form of the heading aside.
 pub(super) fn says_the_same(one: &[String], other: &[String]) -> bool {
     let words = |lines: &[String]| -> String {
-        let all = lines.iter().flat_map(|line| line.split_whitespace());
+        let below = match lines.get(1).and_then(|line| underline(line)) {
+            Some(_) => 2,
+            None => 1,
+        };
+        let all = lines.iter().skip(below);
+        let all = all.flat_map(|line| line.split_whitespace());
         all.collect::<Vec<_>>().concat()
     };
     words(one) == words(other)

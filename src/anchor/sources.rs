@@ -3,7 +3,7 @@
 use super::output::{Told, list_told};
 use super::text::{says_generated, split};
 use cook_core::diagnostic::{Failure, without_escapes};
-use cook_core::machine::{Head, WorkOf};
+use cook_core::machine::{AnchorQuestion, Head, WorkOf};
 use cook_core::model::{Own, Receipt};
 use cook_git::{Change, Entry, Repo, is_set};
 use cook_store::receipt::Receipts;
@@ -89,12 +89,33 @@ impl<'a> Sources<'a> {
         let Some(mut own) = works.get(&seq).cloned() else {
             return Ok(None);
         };
-        for commit in [&mut own.basis, &mut own.head] {
-            if let Some(found) = self.find_commit(commit)? {
-                *commit = found;
-            }
+        if let Some(basis) = self.find_commit(&own.basis)? {
+            own.basis = basis;
+        }
+        let found = match (self.find_commit(&own.head)?, &self.head.commit) {
+            (None, Some(head)) => self.repo.find_with_files(&own.files, head)?,
+            (found, _) => found,
+        };
+        if let Some(found) = found {
+            own.head = found;
         }
         Ok(Some(own))
+    }
+
+    /// The commit that a proof was stamped at: its own, or the one that stands for the slice's head.
+    pub(super) fn find_stamp(&self, question: &AnchorQuestion) -> Result<Option<String>, Failure> {
+        let Some(stamp) = &question.stamped_at else {
+            return Ok(None);
+        };
+        let found = self.find_commit(stamp)?;
+        let (None, Some(work @ WorkOf::Accepted(seq))) = (&found, &question.work) else {
+            return Ok(found);
+        };
+        let works = recall(&self.accepted, (), self.read_accepted)?;
+        match (works.get(seq), self.work(work, "")?) {
+            (Some(was), Some(own)) if was.head == *stamp => self.repo.resolve(&own.head),
+            _ => Ok(None),
+        }
     }
 
     /// The full id of a commit; of one that git threw away, the newest on HEAD that has its tree.

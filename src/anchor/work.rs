@@ -97,10 +97,7 @@ impl Sources<'_> {
             start < lines.end && lines.start < start + hunk.lines.0 as usize
         });
         // Lines that were stamped later stand elsewhere than the hunk says.
-        let stamp = match &question.stamped_at {
-            Some(stamp) => self.find_commit(stamp)?,
-            None => None,
-        };
+        let stamp = self.find_stamp(question)?;
         let same = stamp.as_deref() == Some(own.head.as_str());
         let was = replaced.filter(|_| same).map_or(0..0, OwnHunk::was);
         Ok((before, was))
@@ -351,10 +348,7 @@ impl Sources<'_> {
         let Some(head) = &self.head.commit else {
             return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
         };
-        let stamp = match &question.stamped_at {
-            Some(stamp) => self.find_commit(stamp)?,
-            None => None,
-        };
+        let stamp = self.find_stamp(question)?;
         let renamed = match (&stamp, self.repo.tree_entry(head, path)?) {
             (Some(stamp), None) => self.find_renamed(stamp, head, path)?,
             _ => None,

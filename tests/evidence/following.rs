@@ -376,6 +376,17 @@ fn what_another_commit_has_the_tree_of_is_followed_as_if_it_were_there() {
     job.stands();
     assert_eq!(job.anchor("a"), "src.txt:5");
 
+    // So it is where no commit has its tree, and one has what the slice left.
+    let job = Job::with_done();
+    job.git(&["reset", "-q", "--soft", "HEAD~1"]);
+    job.repo.write("other.txt", "a colleague's\n");
+    job.repo.commit("Squash it with others", None);
+    throw_away(&job);
+    job.git(&["mv", "lib.txt", "src.txt"]);
+    job.repo.commit("Call it otherwise", None);
+    job.stands();
+    assert_eq!(job.anchor("a"), "src.txt:5");
+
     // What comes in the place of a test is seen, too.
     let check =
         "awk '/^def test_/{n=$2; sub(/[(].*/,\"\",n); print \"t.py::\" n \" PASSED\"}' t.py\n";
@@ -420,8 +431,9 @@ fn a_section_that_is_wrapped_otherwise_stands() {
     job.judge();
     let anchor = "doc:README.md#options";
     job.accept(&[proof("a", "a works", anchor, "doc")]).ok();
-    let wrapped = "`--all` takes all of them,\nand no other one.  ";
-    job.repo.write("README.md", text(wrapped));
+    let wrapped = text("`--all` takes all of them,\nand no other one.  ");
+    let titled = wrapped.replace("## Options", "Options\n-------");
+    job.repo.write("README.md", titled);
     job.repo.commit("Format it", None);
     job.stands();
     // Moved elsewhere, the refusal names what is taken.

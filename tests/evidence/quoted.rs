@@ -48,6 +48,24 @@ fn a_text_that_is_put_back_and_quoted_in_its_file_is_put_back() {
         job.repo.commit("Put it back", None);
         job.is_reopened();
     }
+    // Whichever lines are taken for the same.
+    let job = Job::begin_with(
+        &["a works"],
+        &[(
+            "app.toml",
+            "[app]\nname = \"a shop\"\ndebug = true\nport = 8080\n",
+        )],
+    );
+    let basis = job.repo.read("app.toml");
+    let work = basis.replace("debug = true", "debug = false\nlimit = 1000");
+    job.repo.write_commit_for("a", "app.toml", &work);
+    job.judge();
+    job.accept(&[proof("a", "a works", "app.toml:3-4", "observed")])
+        .ok();
+    job.repo
+        .write("app.toml", basis + "[old]\ndebug = false\nlimit = 1000\n");
+    job.repo.commit("Put it back", None);
+    job.is_reopened();
     // What goes elsewhere within its file while something new stands in its place has moved.
     let job = Job::with_done();
     let moved = with(&library(), &[(5, "something new"), OWN[1]]);

@@ -314,7 +314,7 @@ fn what_stands_on_top_of_a_report_takes_nothing_from_it() {
     job.report().ok();
     job.foreign(&[OWN[0], (10, OWN[0].1), (15, OWN[0].1)]);
     job.says_yes("reviewer");
-    job.foreign(&[(10, OWN[0].1)]);
+    job.foreign(&[(5, ""), (10, OWN[0].1)]);
     job.says_yes("auditor");
     job.foreign(&[OWN[0]]);
     job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])

@@ -108,10 +108,12 @@ impl<'a> Comparison<'a> {
                 let here = text.get(image.clone()).unwrap_or_default();
                 here.contains(line)
             });
-            let outcome = if kept {
-                TextOutcome::Stands
-            } else {
-                TextOutcome::Reshaped
+            // Lines that are the same may be those that somebody quotes.
+            let is_quoted = !self.is_in_place(&lines, &image) && self.stands_again(was)?;
+            let outcome = match kept {
+                _ if is_quoted => TextOutcome::Reverted,
+                true => TextOutcome::Stands,
+                false => TextOutcome::Reshaped,
             };
             return Ok(Followed::new(outcome, image));
         };
@@ -182,6 +184,18 @@ impl<'a> Comparison<'a> {
             beside,
             ..Followed::new(TextOutcome::Rewritten, now)
         })
+    }
+
+    /// The next line above these, or below, is the same then and now.
+    fn is_in_place(&self, lines: &Range<usize>, image: &Range<usize>) -> bool {
+        let next = |all: &mut dyn Iterator<Item = &&[u8]>| -> Vec<u8> {
+            let mut squeezed = all.map(|line| squeeze_lines(&[line]).copied().collect::<Vec<u8>>());
+            squeezed.find(|line| !line.is_empty()).unwrap_or_default()
+        };
+        let above = |text: &[&[u8]], at: usize| next(&mut text[..at.min(text.len())].iter().rev());
+        let below = |text: &[&[u8]], at: usize| next(&mut text[at.min(text.len())..].iter());
+        above(&self.then, lines.start) == above(&self.now, image.start)
+            || below(&self.then, lines.end) == below(&self.now, image.end)
     }
 
     /// What the work replaced stands where it stood, whoever quotes the work.

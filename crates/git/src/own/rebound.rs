@@ -6,6 +6,7 @@ use crate::SLICE_TRAILER;
 use crate::trailers::last_trailer;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{Head, Rebound, ReboundQuestion};
+use cook_core::model::OwnFile;
 use std::collections::BTreeMap;
 
 /// Commits of HEAD that are looked at.
@@ -84,6 +85,29 @@ impl Repo {
     pub fn find_with_tree(&self, tree: &str, tip: &str) -> Result<Option<String>, Failure> {
         for commit in self.ask(|history| history.list(None, tip, MAX_SEEN))? {
             if self.find_tree(&commit.id)? == tree {
+                return Ok(Some(commit.id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newest commit up to this one in which these files stand as they were left.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn find_with_files(&self, files: &[OwnFile], tip: &str) -> Result<Option<String>, Failure> {
+        if files.is_empty() {
+            return Ok(None);
+        }
+        for commit in self.ask(|history| history.list(None, tip, MAX_SEEN))? {
+            let mut stands = true;
+            for file in files {
+                stands = self.tree_entry(&commit.id, &file.path)? == file.entry;
+                if !stands {
+                    break;
+                }
+            }
+            if stands {
                 return Ok(Some(commit.id));
             }
         }
