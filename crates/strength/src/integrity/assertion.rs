@@ -84,6 +84,9 @@ pub(super) fn assertions(suite: &Suite, range: &Range<usize>, helpers: &Helpers)
         let strength = match helper {
             Some((strength, _)) => *strength,
             // What fails where an error was expected looks at a kind of error.
+            None if suite.language == Language::JavaScript && goes_unawaited(tokens, &extent) => {
+                Strength::Idle
+            }
             None if catches && fails(&tokens[extent.clone()]) => Strength::Partial,
             None => strength(suite.language, tokens, &extent),
         };
@@ -178,6 +181,7 @@ fn begins(language: Language, tokens: &[Token], at: usize) -> bool {
                 || next("(")
                     && (words::is_named_check(word) || word == "fail")
                     && before != "function"
+                    && !(word == "expect" && before != "." && lacks_matcher(tokens, at + 1))
                 || asked && next("(") && words::TAP.contains(&word)
                 || word == "throw"
         }
@@ -238,6 +242,46 @@ fn begins(language: Language, tokens: &[Token], at: usize) -> bool {
                     && !matches!(before, "fun" | "void" | "new" | "import")
         }
     }
+}
+
+/// `expect(x);`, `expect(x).toBeTruthy;`: nothing is asked of it.
+fn lacks_matcher(tokens: &[Token], open: usize) -> bool {
+    let mut at = close(tokens, open) + 1;
+    let mut last = "";
+    while tokens
+        .get(at)
+        .is_some_and(|next| matches!(next.text, "." | "?."))
+    {
+        last = tokens.get(at + 1).map_or("", |next| next.text);
+        at += 2;
+        if tokens.get(at).is_some_and(|next| next.is("(")) {
+            return false;
+        }
+    }
+    let is_call = |rest: &str| rest.starts_with(|c: char| c.is_uppercase());
+    matches!(last, "" | "not" | "resolves" | "rejects")
+        || last.strip_prefix("to").is_some_and(is_call)
+}
+
+/// `expect(f()).rejects.toThrow()` that nobody waits for: it fails no test.
+fn goes_unawaited(tokens: &[Token], extent: &Range<usize>) -> bool {
+    let own = &tokens[extent.clone()];
+    let later = own
+        .iter()
+        .any(|token| matches!(token.text, "rejects" | "resolves"))
+        || own
+            .iter()
+            .any(|token| matches!(token.text, "throwsAsync" | "rejectedWith"));
+    let first = extent.start.checked_sub(1).map(|at| tokens[at]);
+    let begins = first.is_none_or(|before| {
+        matches!(before.text, ";" | "{" | "}")
+            || before.line < tokens[extent.start].line
+                && !matches!(
+                    before.text,
+                    "(" | "[" | "," | "=>" | "return" | "await" | "="
+                )
+    });
+    later && begins
 }
 
 /// The tokens of the assertion that begins at a token.

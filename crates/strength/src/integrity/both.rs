@@ -10,7 +10,10 @@ impl Both<'_, '_> {
     pub(super) fn weakenings(&self) -> Vec<(Kind, usize)> {
         let mut found = Vec::new();
         found.extend(self.more(marks::is_skip).map(|line| (Kind::Skipped, line)));
-        found.extend(self.more(marks::is_retry).map(|line| (Kind::Retried, line)));
+        let again = self
+            .more(marks::is_retry)
+            .or_else(|| self.loops_until_well());
+        found.extend(again.map(|line| (Kind::Retried, line)));
         if let Some(line) = self.more(marks::is_sleep).or_else(|| self.longer_sleep()) {
             found.push((Kind::SleepPadded, line));
         }
@@ -36,10 +39,19 @@ impl Both<'_, '_> {
                 Kind::Assertionless
             };
             found.push((kind, idle.unwrap_or(self.is.item.line)));
-        } else if let Some(line) = self.notices_less() {
+        } else if let Some(line) = self.notices_less().or_else(|| self.looks_elsewhere()) {
             found.push((Kind::Weakened, line));
         }
         found
+    }
+
+    /// Its assertions stand, and cannot fail for what they failed for.
+    fn looks_elsewhere(&self) -> Option<usize> {
+        self.expects_itself()
+            .or_else(|| self.assumes_answer())
+            .or_else(|| self.writes_expected())
+            .or_else(|| self.leaves_out())
+            .or_else(|| self.expects_placeholder())
     }
 
     /// The same of what tests call to look at something; by whatever it got weaker, they notice less.
@@ -55,9 +67,9 @@ impl Both<'_, '_> {
         if let Some(line) = self.swallows_more() {
             found.push((Kind::ErrorSwallowing, line));
         }
-        if has == 0 || self.returns_at_once() {
+        if has == 0 || self.returns_at_once() || self.reads_no_contents() {
             found.push((Kind::Weakened, self.is.item.line));
-        } else if let Some(line) = self.notices_less() {
+        } else if let Some(line) = self.notices_less().or_else(|| self.looks_elsewhere()) {
             found.push((Kind::Weakened, line));
         }
         found
@@ -83,7 +95,8 @@ impl Both<'_, '_> {
         };
         let gathers = loops(self.is) > loops(self.was) && exact(self.is);
         let less = self.notices_less().filter(|_| had > 0 && !gathers);
-        less.map(|line| (Kind::Weakened, line))
+        less.or_else(|| self.writes_expected())
+            .map(|line| (Kind::Weakened, line))
             .into_iter()
             .collect()
     }

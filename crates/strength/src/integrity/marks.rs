@@ -239,13 +239,15 @@ fn is_argument(line: &str, at: usize, mark: &str) -> bool {
         mark,
         "retries=" | "retry=" | "retries:" | "retry:" | "retries =" | "retry ="
     );
-    let decorated =
-        line.starts_with('@') || line.starts_with("test.describe") || line.contains(".configure(");
+    let test = ["it(", "it.", "test(", "test.", "describe(", "describe."];
+    let decorated = line.starts_with('@')
+        || test.iter().any(|start| line.starts_with(start))
+        || line.contains(".configure(");
     let called = line[..at].contains(['(', '{', '[']);
     named && called && !decorated
 }
 
-/// `for attempt in range(3)`, `for _ in 0..3`, `until make test; do`.
+/// `for attempt in range(3)`, `until make test; do`.
 fn is_retry_loop(line: &str) -> bool {
     let lower = line.to_lowercase();
     let loops = ["for ", "for(", "while ", "until "]
@@ -254,11 +256,8 @@ fn is_retry_loop(line: &str) -> bool {
     let tries = ["attempt", "retry", "retries", "tries", "try_"]
         .iter()
         .any(|word| lower.contains(word));
-    let blindly = lower.starts_with("for _ in ")
-        && (lower.contains("range(") || lower.contains(".."))
-        && lower.chars().filter(char::is_ascii_digit).count() <= 2;
     let until = lower.starts_with("until ") && super::commands::runs_check(&lower);
-    loops && tries || blindly || until
+    loops && tries || until
 }
 
 /// Time is waited for here.

@@ -5,13 +5,20 @@
 //! other words is no loss. The precision and recall of that are measured by
 //! `crates/strength/tests/integrity/main.rs`.
 
+mod absorbed;
+mod again;
 mod around;
 mod assertion;
+mod bare;
 mod both;
 mod collected;
 mod commands;
 mod compare;
 mod constants;
+mod content;
+mod derived;
+mod golden;
+mod ignored;
 mod less;
 mod marks;
 mod merged;
@@ -24,6 +31,7 @@ mod retired;
 mod room;
 mod rows;
 mod scripts;
+mod shadowed;
 mod shared;
 mod side;
 mod status;
@@ -138,7 +146,16 @@ fn of_script(edit: &Edited) -> Vec<Remark> {
     let swallows = scripts::new_swallows(edit.path, before, after);
     let mut found: Vec<Remark> = swallows
         .into_iter()
-        .map(|one| remark(Kind::ExitSwallowing, one))
+        .map(|one| {
+            let of_test = edit.class == Class::Test
+                && Language::of(edit.path, after) == Language::Shell
+                && !scripts::is_runner(edit.path, before);
+            let kind = match of_test {
+                true => Kind::ErrorSwallowing,
+                false => Kind::ExitSwallowing,
+            };
+            remark(kind, one)
+        })
         .collect();
     // Tests say it themselves, where they stand.
     if edit.class == Class::Gate && edit.before.is_some() {
@@ -202,7 +219,7 @@ fn list_deleted_files(
             })
             && !suite
                 .as_ref()
-                .is_some_and(|suite| is_ported(suite, edits, after))
+                .is_some_and(|suite| is_ported(suite, edits, before, after))
     });
     gone.map(|(edit, _)| Remark {
         kind: Kind::Lost,
@@ -214,35 +231,49 @@ fn list_deleted_files(
     .collect()
 }
 
-/// What a script ran and expected stands in tests of a file that came.
-fn is_ported(was: &Suite, edits: &[Edited], after: &[Option<Suite>]) -> bool {
-    let telling = |suite: &Suite| -> BTreeSet<String> {
-        let mut says = 0;
-        let mut found = BTreeSet::new();
-        for token in &suite.tokens {
-            if matches!(token.text, "echo" | "exit" | "set") {
-                says = token.line;
-            }
-            let own = crate::lex::inside(token.text).trim_end_matches(')');
-            let told = own.chars().any(char::is_alphanumeric) && !own.starts_with('$');
-            if told && says != token.line && token.kind != crate::lex::Kind::Mark {
-                found.extend(own.split(['$', '(', '=']).map(str::to_owned));
-            }
-        }
-        found.retain(|word| word.len() > 2);
-        found
-    };
-    let own = telling(was);
-    let came = edits
-        .iter()
-        .zip(after)
-        .filter(|(edit, _)| edit.before.is_none());
+/// What a script ran and expected stands in tests that came.
+fn is_ported(
+    was: &Suite,
+    edits: &[Edited],
+    before: &[Option<Suite>],
+    after: &[Option<Suite>],
+) -> bool {
+    let own = list_telling(was);
+    let came = edits.iter().zip(before.iter().zip(after));
     own.len() > 2
-        && came.filter_map(|(_, suite)| suite.as_ref()).any(|suite| {
-            let there = telling(suite);
-            let held = own.intersection(&there).count();
-            suite.has_tests() && held * 10 >= own.len() * 5
+        && came.into_iter().any(|(_, (before, after))| {
+            let Some(suite) = after.as_ref().filter(|suite| suite.has_tests()) else {
+                return false;
+            };
+            let mut there = list_telling(suite);
+            if let Some(before) = before {
+                let known = list_telling(before);
+                there.retain(|word| !known.contains(word));
+            }
+            own.intersection(&there).count() * 10 >= own.len() * 5
         })
+}
+
+/// Parts of the words in a text, but for what a script only says.
+fn list_telling<'a>(suite: &Suite<'a>) -> BTreeSet<&'a str> {
+    const PLAIN: [&str; 12] = [
+        "bin", "bash", "then", "dev", "null", "done", "exit", "printf", "local", "tmp", "mktemp",
+        "status",
+    ];
+    let mut says = 0;
+    let mut found = BTreeSet::new();
+    for token in &suite.tokens {
+        if matches!(token.text, "echo" | "exit" | "set" | "trap") {
+            says = token.line;
+        }
+        if says != token.line && token.kind != crate::lex::Kind::Mark {
+            let parts = token
+                .text
+                .split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            found.extend(parts.filter(|word| word.len() > 2 && !PLAIN.contains(word)));
+        }
+    }
+    found
 }
 
 /// A new file of the same name elsewhere.

@@ -1,5 +1,6 @@
 //! Exit codes that go unseen: in gate scripts, build files and settings of CI.
 
+use super::bare;
 use super::commands::{is_harmless, or_passes, runs_check};
 use super::status;
 use crate::language::Language;
@@ -47,12 +48,34 @@ pub(super) fn new_swallows(path: &str, before: &str, after: &str) -> Vec<(usize,
     if !before.is_empty() && !after.is_empty() {
         found.extend(is.find_lost(&was));
         if is.language == Language::Shell && was.language == Language::Shell {
-            found.extend(status::find_unseen(&was.lines, &is.lines));
+            found.extend(status::find_unseen(
+                &was.lines,
+                &is.lines,
+                is.ends_on_error(),
+            ));
         }
     }
     found.sort();
     found.dedup_by_key(|(line, _)| *line);
     found
+}
+
+/// It runs what tests, and tests nothing by itself.
+pub(super) fn is_runner(path: &str, text: &str) -> bool {
+    const RUNNERS: [&str; 22] = [
+        "bash", "sh", "zsh", ".", "source", "bats", "pytest", "python", "python3", "cargo", "go",
+        "npm", "npx", "pnpm", "yarn", "make", "node", "jest", "ctest", "mvn", "gradle", "prove",
+    ];
+    let script = Script::read(path, text);
+    script.lines.iter().any(|(_, line)| {
+        let own = line
+            .trim()
+            .trim_start_matches("if ")
+            .trim_start_matches("! ");
+        let first = own.split_whitespace().next().unwrap_or_default();
+        // `"$test"` of a loop.
+        RUNNERS.contains(&first) || first.starts_with("\"$") && !first.contains('/')
+    })
 }
 
 fn dense(line: &str) -> String {
@@ -223,8 +246,17 @@ impl<'a> Script<'a> {
     fn find_lost(&self, before: &Script) -> Option<(usize, String)> {
         let first = self.lines.first().map_or(1, |(number, _)| *number);
         if matches!(self.language, Language::Shell) {
-            if before.ends_on_error() && !self.ends_on_error() {
+            if before.ends_on_error()
+                && !self.ends_on_error()
+                && bare::runs_unseen(&before.lines, &self.lines)
+            {
                 return Some((first, "`set -e` is gone".to_owned()));
+            }
+            if before.ends_on_error()
+                && !self.ends_on_error()
+                && let Some(idle) = status::find_idle_count(&self.lines)
+            {
+                return Some(idle);
             }
             if before.text.contains("pipefail")
                 && !self.text.contains("pipefail")

@@ -89,6 +89,11 @@ impl<'a> Side<'a> {
                 .position(|token| token.is("=>") || token.is("function"));
             return arrow.is_some_and(|arrow| body[arrow + 1..].iter().all(is_nothing));
         }
+        if self.suite.language == Language::Go && self.item.head.len() == 3 {
+            // `t.Run("name", func(t *testing.T) {…}`
+            let open = body.iter().position(|token| token.is("{"));
+            return open.is_some_and(|open| body[open + 1..].iter().all(is_nothing));
+        }
         body.iter().all(is_nothing)
     }
 

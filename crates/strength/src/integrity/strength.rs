@@ -1,6 +1,6 @@
 //! How much an assertion would notice.
 
-use super::{values, words};
+use super::{constants, values, words};
 use crate::language::Language;
 use crate::lex::{Kind, Token, close};
 use std::ops::Range;
@@ -79,6 +79,7 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
         let command = own[0].text;
         return match command {
             "diff" | "cmp" => Strength::Exact,
+            _ if has("=~") || is_glob(own) => Strength::Partial,
             _ if !equalities.is_empty() => {
                 let of_status = own
                     .iter()
@@ -94,6 +95,8 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
                 _ => Strength::Exact,
             },
             "grep" | "egrep" => Strength::Partial,
+            // `if [ "$a" != "$b" ]; then exit 1; fi` wants one value.
+            _ if has("!=") && fails_where_so(tokens, extent) => Strength::Exact,
             _ if any(&["-gt", "-lt", "-ge", "-le", "-ne", "!="]) || has("!=") => Strength::Partial,
             _ => Strength::Truth,
         };
@@ -105,6 +108,9 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
         } else {
             Strength::Exact
         };
+    }
+    if is_nearly_equal(own) {
+        return Strength::Exact;
     }
     let counts = own
         .iter()
@@ -124,7 +130,8 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
         || own.iter().any(|token| {
             matches!(token.text, "<" | ">" | "<=" | ">=" | "!=" | "!==") && token.kind == Kind::Mark
         });
-    let against_nothing = values::compares_with_constant(own, &["!=", "!=="]);
+    let against_nothing =
+        values::compares_with_constant(own, &["!=", "!=="]) || own.iter().any(values::fits_any);
     if partial && !against_nothing {
         return Strength::Partial;
     }
@@ -167,6 +174,47 @@ fn has_unknown_matcher(own: &[Token]) -> bool {
         }
     }
     by_is
+}
+
+fn fails_where_so(tokens: &[Token], extent: &Range<usize>) -> bool {
+    let before = extent.start.checked_sub(1).map_or("", |at| tokens[at].text);
+    let after = tokens.get(extent.end).map_or("", |next| next.text);
+    matches!(before, "if" | "elif") || after == "&&"
+}
+
+/// `[[ $output == *"usage"* ]]`
+fn is_glob(own: &[Token]) -> bool {
+    own[0].is("[[")
+        && own.iter().any(|token| {
+            let mut parts = token.text.split(['"', '\'']).step_by(2);
+            parts.any(|part| part.contains('*'))
+        })
+}
+
+/// A bound that leaves room for rounding alone: `math.Abs(got-want) > 1e-9`, `isclose(a, b, rel_tol=1e-9)`.
+fn is_nearly_equal(own: &[Token]) -> bool {
+    const ROUNDING: f64 = 1e-6;
+    const NEAR: [&str; 14] = [
+        "Abs",
+        "abs",
+        "fabs",
+        "isclose",
+        "allclose",
+        "InDelta",
+        "InEpsilon",
+        "closeTo",
+        "isCloseTo",
+        "approx",
+        "within",
+        "assert_allclose",
+        "EXPECT_NEAR",
+        "assert_in_delta",
+    ];
+    let numbers = own.iter().filter(|token| token.kind == Kind::Number);
+    let tiny = |token: &Token| {
+        constants::read_number(token.text).is_some_and(|value| value > 0.0 && value <= ROUNDING)
+    };
+    own.iter().any(|token| NEAR.contains(&token.text)) && numbers.into_iter().any(tiny)
 }
 
 /// A check of any name that is given more than one thing: it compares them somehow.
@@ -235,11 +283,13 @@ fn of_raise(own: &[Token]) -> Strength {
         "expectMessage",
         "toThrowErrorMatchingSnapshot",
     ];
+    let telling = |token: &Token| token.kind == Kind::Text && !values::fits_any(token);
     let matched = own
         .iter()
-        .any(|token| token.kind == Kind::Word && MESSAGES.contains(&token.text));
+        .any(|token| token.kind == Kind::Word && MESSAGES.contains(&token.text))
+        && (own.iter().any(telling) || !own.iter().any(values::fits_any));
     let says = own.iter().position(|token| WITH_TEXT.contains(&token.text));
-    let has_text = says.is_some_and(|at| own[at..].iter().any(|token| token.kind == Kind::Text));
+    let has_text = says.is_some_and(|at| own[at..].iter().any(telling)) || describes(own, telling);
     let named = own.iter().any(|token| {
         let upper = token.text.starts_with(|c: char| c.is_uppercase());
         token.kind == Kind::Word
@@ -254,4 +304,20 @@ fn of_raise(own: &[Token]) -> Strength {
         (_, true) => Strength::Partial,
         _ => Strength::Truth,
     }
+}
+
+/// `assert.rejects(f(), { code: "E" })`, `assert.throws(f, /e/)`: what the error is like stands behind
+/// the call.
+fn describes(own: &[Token], telling: impl Fn(&Token) -> bool) -> bool {
+    let first = own
+        .iter()
+        .position(|token| matches!(token.text, "throws" | "rejects" | "throwsAsync"));
+    let Some(at) = first.filter(|at| own.get(at + 1).is_some_and(|next| next.is("("))) else {
+        return false;
+    };
+    let args = values::arguments(own, at + 1);
+    args.iter().skip(1).any(|arg| {
+        let calls = |token: &Token| matches!(token.text, "=>" | "->" | "function" | "lambda" | "|");
+        !arg.iter().any(calls) && arg.iter().any(&telling)
+    })
 }
