@@ -143,6 +143,9 @@ pub(super) fn is_said(tokens: &[Token], at: usize) -> bool {
 
 /// `t.Error("…")`, `t.Fatal("…")`: what is said of a failure.
 fn is_message(tokens: &[Token], at: usize) -> bool {
+    if is_message_of_macro(tokens, at) {
+        return true;
+    }
     let Some(call) = at.checked_sub(2) else {
         return false;
     };
@@ -153,6 +156,30 @@ fn is_message(tokens: &[Token], at: usize) -> bool {
         )
         && call > 0
         && tokens[call - 1].is(".")
+}
+
+/// `assert_eq!(a, b, "…")`
+fn is_message_of_macro(tokens: &[Token], at: usize) -> bool {
+    let (mut depth, mut commas) = (0usize, 0usize);
+    for place in (at.saturating_sub(60)..at).rev() {
+        match tokens[place].text {
+            ")" | "]" | "}" => depth += 1,
+            "(" | "[" | "{" if depth > 0 => depth -= 1,
+            "(" => {
+                let named = place > 1 && tokens[place - 1].is("!");
+                let least = match named.then(|| tokens[place - 2].text) {
+                    Some("assert" | "debug_assert") => 1,
+                    Some("assert_eq" | "assert_ne" | "debug_assert_eq") => 2,
+                    _ => return false,
+                };
+                return commas >= least;
+            }
+            "[" | "{" | ";" => return false,
+            "," if depth == 0 => commas += 1,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// What stands outside of tests, and how often.

@@ -20,6 +20,7 @@ mod derived;
 mod golden;
 mod ignored;
 mod less;
+mod listed;
 mod marks;
 mod merged;
 mod narrow;
@@ -63,6 +64,7 @@ pub fn weakenings(edits: &[Edited]) -> Weakenings {
     found
         .remarks
         .extend(list_deleted_files(edits, &before, &after));
+    found.remarks.extend(listed::list_unnamed(edits));
     drop_polling(edits, &mut found.remarks);
     found
         .remarks
@@ -122,6 +124,15 @@ fn of_script(edit: &Edited) -> Vec<Remark> {
     let Some(after) = edit.after else {
         return Vec::new();
     };
+    if let Some((line, what)) = scripts::find_lost_end(edit) {
+        return vec![Remark {
+            kind: Kind::ExitSwallowing,
+            path: edit.path.to_owned(),
+            line,
+            name: edit.path.to_owned(),
+            what: cut(&what).to_owned(),
+        }];
+    }
     // Where tests have names, their runner gives the exit code.
     let by_name = |text: Option<&str>| {
         let named = |text| Suite::read(edit.path, text).has_tests();
@@ -157,10 +168,16 @@ fn of_script(edit: &Edited) -> Vec<Remark> {
             remark(kind, one)
         })
         .collect();
+    // Settings of a runner are about tests, wherever in them it stands.
+    let settings = edit.path.contains(".config.") || edit.path.ends_with("rc.json");
+    let is_retry: fn(&str) -> bool = match settings {
+        true => marks::is_retry_setting,
+        false => marks::is_retry,
+    };
     // Tests say it themselves, where they stand.
     if edit.class == Class::Gate && edit.before.is_some() {
         for (kind, is_one) in [
-            (Kind::Retried, marks::is_retry as fn(&str) -> bool),
+            (Kind::Retried, is_retry),
             (Kind::SleepPadded, marks::is_sleep),
         ] {
             let new = new_lines(edit.path, before, after, is_one);
@@ -217,6 +234,7 @@ fn list_deleted_files(
                 other.after.is_some()
                     && (other.after == edit.before || is_same_name(edit.path, other))
             })
+            && !is_snapshot_of_changed(edit.path, edits)
             && !suite
                 .as_ref()
                 .is_some_and(|suite| is_ported(suite, edits, before, after))
@@ -229,6 +247,21 @@ fn list_deleted_files(
         what: "the file is deleted".to_owned(),
     })
     .collect()
+}
+
+/// A snapshot whose tests changed with it: these are looked at themselves.
+fn is_snapshot_of_changed(path: &str, edits: &[Edited]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let Some(stem) = name.strip_suffix(".snap") else {
+        return false;
+    };
+    // `a.test.js.snap` of jest, `crate__module__name.snap` of insta.
+    edits.iter().any(|edit| {
+        let own = edit.path.rsplit('/').next().unwrap_or(edit.path);
+        let part = own.rsplit_once('.').map_or(own, |(stem, _)| stem);
+        let rewritten = edit.before.zip(edit.after).is_some_and(|(was, is)| was != is);
+        rewritten && (own == stem || stem.split("__").any(|word| word == part))
+    })
 }
 
 /// What a script ran and expected stands in tests that came.

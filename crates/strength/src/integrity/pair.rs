@@ -195,7 +195,7 @@ fn measure_likeness(case: &Case, other: &Case, fresh: &Content) -> Option<f64> {
     let mut is_one = own_words >= 0.7 && own_values >= 0.75 && !few
         || own_words >= 0.5 && own_values >= 1.0 && own.values.len() > 1
         || own.values.len() > 2 && own.values == other.content.values
-        || few && own.words == other.content.words && own.values == other.content.values;
+        || few && own.words == other.content.words && own_values >= 1.0;
     // What it was given by itself comes from a helper, a hook or a table.
     let shares =
         own_words >= 0.3 || !own.values.is_empty() && own_values >= 0.5 || like_name && any;

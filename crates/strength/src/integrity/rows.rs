@@ -342,6 +342,8 @@ fn rows_of_shell(tokens: &[Token], at: usize, found: &mut Vec<Row>) {
             .any(|one| one.is("read"));
         if reads {
             rows_of_text(&token, at, 0, found);
+            // Its end is a line of its own.
+            found.pop();
         }
         return;
     }

@@ -3,6 +3,7 @@
 use super::bare;
 use super::commands::{is_harmless, or_passes, runs_check};
 use super::status;
+use crate::class::{Class, Edited};
 use crate::language::Language;
 use std::collections::BTreeMap;
 
@@ -58,6 +59,25 @@ pub(super) fn new_swallows(path: &str, before: &str, after: &str) -> Vec<(usize,
     found.sort();
     found.dedup_by_key(|(line, _)| *line);
     found
+}
+
+/// A program of tests that ended with what came out, and ends well now whatever did: `os.Exit(0)`.
+pub(super) fn find_lost_end(edit: &Edited) -> Option<(usize, String)> {
+    let (before, after) = edit.before.zip(edit.after)?;
+    if edit.class != Class::Test || Language::of(edit.path, after) != Language::Go {
+        return None;
+    }
+    let of = |text: &str, well: bool| {
+        let lines = text.lines().enumerate();
+        let ends = lines.filter(|(_, line)| {
+            line.trim().starts_with("os.Exit(") && line.contains("os.Exit(0)") == well
+        });
+        ends.map(|(at, line)| (at + 1, line.trim().to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let fewer = of(after, false).len() < of(before, false).len();
+    let well = of(after, true).into_iter().next();
+    well.filter(|_| fewer && of(before, true).len() < of(after, true).len())
 }
 
 /// It runs what tests, and tests nothing by itself.

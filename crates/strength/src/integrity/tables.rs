@@ -240,19 +240,26 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Words of a text between blanks and marks of columns, as they are put together there.
+/// Words of a text between blanks and marks of columns, and its lines, as they are put together there.
 fn list_cells(suite: &Suite) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    let mut lines: BTreeMap<usize, String> = BTreeMap::new();
     let mut end = None;
     for token in &suite.tokens {
+        let line = lines.entry(token.line).or_default();
+        if !line.is_empty() && end != Some(token.at) {
+            line.push(' ');
+        }
+        line.push_str(token.text);
         let parts = matches!(token.text, "," | ";" | "|");
         match found.last_mut() {
             Some(last) if end == Some(token.at) && !parts => last.push_str(token.text),
             _ if parts => {}
             _ => found.push(inside(token.text).to_owned()),
         }
-        end = Some(token.end()).filter(|_| !parts);
+        end = Some(token.end());
     }
+    found.extend(lines.into_values());
     found
 }
 
