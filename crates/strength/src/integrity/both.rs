@@ -47,11 +47,36 @@ impl Both<'_, '_> {
 
     /// Its assertions stand, and cannot fail for what they failed for.
     fn looks_elsewhere(&self) -> Option<usize> {
-        self.expects_itself()
+        self.passes_over()
+            .or_else(|| self.expects_itself())
             .or_else(|| self.assumes_answer())
             .or_else(|| self.writes_expected())
             .or_else(|| self.leaves_out())
             .or_else(|| self.expects_placeholder())
+    }
+
+    /// A condition that came lets some rows go by unseen: `if row.name == "x" { continue }`.
+    fn passes_over(&self) -> Option<usize> {
+        let of = |side: &Side| -> Vec<usize> {
+            let own = side.tokens();
+            let bare = |at: &usize| {
+                let opens = *at > 0 && matches!(own[at - 1].text, "{" | ":");
+                let ends = own
+                    .get(at + 1)
+                    .is_none_or(|next| matches!(next.text, "}" | ";") || next.line > own[*at].line);
+                let alone = ends && own.get(at + 1).is_none_or(|next| next.text != "(");
+                let header = own[at.saturating_sub(24)..*at].iter().rev();
+                let header = header.take_while(|one| !one.is("if"));
+                // Values are told apart there, not errors.
+                let values = header.filter(|one| {
+                    matches!(one.kind, crate::lex::Kind::Text | crate::lex::Kind::Number)
+                });
+                own[*at].is("continue") && opens && alone && values.count() > 0
+            };
+            (0..own.len()).filter(bare).map(|at| own[at].line).collect()
+        };
+        let (was, is) = (of(self.was), of(self.is));
+        is.last().copied().filter(|_| is.len() > was.len())
     }
 
     /// The same of what tests call to look at something; by whatever it got weaker, they notice less.
@@ -151,10 +176,18 @@ impl Both<'_, '_> {
 
     /// It waits, and at least twice as long as before.
     fn longer_sleep(&self) -> Option<usize> {
+        // `sleep(SETTLE)`
+        let named = |side: &Side, text: &str| {
+            let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            words
+                .filter_map(|word| *side.loose.get(word)?)
+                .reduce(f64::max)
+        };
         let longest = |side: &Side| {
             let lines = side.matching(marks::is_sleep).into_iter();
             let times = lines.filter_map(|(line, text)| {
-                Some((numbers(text).into_iter().reduce(f64::max)?, line))
+                let told = numbers(text).into_iter().reduce(f64::max);
+                Some((told.or_else(|| named(side, text))?, line))
             });
             times.reduce(|a, b| if b.0 > a.0 { b } else { a })
         };

@@ -105,6 +105,7 @@ pub(super) fn compare<'a>(
         let case = &old[*lost];
         let body = &case.suite.tokens[case.item.body.clone()];
         if holds_others(case, &old)
+            || runs_gone_suite(case, after)
             || retired.is_told_in(case.suite.language, body)
             || place < merged::CANDIDATES && merged::is_merged(&was[*lost], &grown)
         {
@@ -118,6 +119,15 @@ pub(super) fn compare<'a>(
             what: show_line(edits[case.file].before, case.item.line),
         });
     }
+    // What sets up every test stands beside each.
+    let set_up = |part: usize| -> Vec<(&str, &str, usize)> {
+        let own = edits.iter().zip(&beside_tests[part]);
+        let own = own.filter(|(edit, _)| edit.path.rsplit('/').next() == Some("conftest.py"));
+        own.flat_map(|(_, beside)| beside.iter().copied()).collect()
+    };
+    let before_set_up: BTreeSet<&str> = set_up(0).iter().map(|(name, ..)| *name).collect();
+    let mut of_set_up = set_up(1);
+    of_set_up.retain(|(name, ..)| !before_set_up.contains(name));
     let again = list_again(after);
     // Where a test no longer waits for a time, what looks again takes its place.
     let by_deadline = lines[0].iter().flatten().any(|line| marks::is_sleep(line));
@@ -150,11 +160,12 @@ pub(super) fn compare<'a>(
                 .remarks
                 .push(remark(edits, to, Kind::Lost, to.item.line));
         }
-        let beside = &beside_tests[1][to.file];
+        let mut beside = beside_tests[1][to.file].clone();
+        beside.extend(&of_set_up);
         let line = stand_ins
             .find(&both)
             .or_else(|| stand_ins.find_written(&both))
-            .or_else(|| replaced::finds_replaced(&both, &before_names[from.file], beside));
+            .or_else(|| replaced::finds_replaced(&both, &before_names[from.file], &beside));
         if let Some(line) = line {
             found.remarks.push(remark(edits, to, Kind::Weakened, line));
         }
@@ -298,6 +309,23 @@ fn holds_others(case: &Case, all: &[Case]) -> bool {
             )
     };
     !inner.is_empty() && !body.clone().any(fails)
+}
+
+/// `suite.Run(t, new(StoreSuite))` of what is no suite any more: its tests are looked at themselves.
+fn runs_gone_suite(case: &Case, after: &[Option<Suite>]) -> bool {
+    let body = &case.suite.tokens[case.item.body.clone()];
+    let runs = body
+        .windows(3)
+        .any(|three| three[0].is("suite") && three[1].is(".") && three[2].is("Run"));
+    let Some(name) = body
+        .iter()
+        .rev()
+        .find(|one| one.text.len() > 1 && one.kind == crate::lex::Kind::Word)
+    else {
+        return false;
+    };
+    let tokens = after.iter().flatten().flat_map(|suite| &suite.tokens);
+    runs && !tokens.into_iter().any(|one| one.text == name.text)
 }
 
 fn code_lines(edit: &Edited, text: Option<&str>) -> Vec<String> {

@@ -110,6 +110,7 @@ fn is_plain(word: &str) -> bool {
         || words::RAISES.contains(&word)
         || words::is_named_check(word)
         || KEYWORDS.contains(&word)
+        || word == "_"
 }
 
 /// A text that stands for itself: it says what a test is for, or what went wrong. An index says only

@@ -1,9 +1,9 @@
 //! Expected values that are made from what they are held against, or that the code is asked for.
 
+use super::gone::loses_value;
 use super::merged::list_locals;
 use super::side::{Both, Side};
 use super::strength::Strength;
-use super::stub::loses_value;
 use super::subject::list_subjects;
 use crate::lex::{Kind, Token, close};
 use std::collections::{BTreeMap, BTreeSet};

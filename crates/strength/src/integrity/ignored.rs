@@ -1,8 +1,8 @@
 //! Comparisons that leave out what they looked at: options that ignore, contents that nobody reads.
 
+use super::gone::loses_value;
 use super::side::{Both, Side};
 use super::strength::Strength;
-use super::stub::loses_value;
 use crate::lex::{Kind, inside};
 use std::collections::BTreeSet;
 

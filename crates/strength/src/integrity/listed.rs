@@ -62,7 +62,7 @@ pub(super) fn list_unnamed(edits: &[Edited]) -> Vec<Remark> {
             };
             let of_command = key.0.starts_with('$');
             let gone = |word: &&&str| {
-                !(of_command && !word.contains(['/', '.', '_']))
+                (!of_command || word.contains(['/', '.', '_']))
                     && !kept.contains(**word) && names_tests(word) && !is_covered(word, &is.words)
                     // Its tests are gone too, and told so themselves.
                     && !edits.iter().any(|other| {
@@ -89,7 +89,9 @@ pub(super) fn list_unnamed(edits: &[Edited]) -> Vec<Remark> {
 
 /// Settings, scripts and build files; of code only what runs as a script.
 fn runs_tests(edit: &Edited) -> bool {
-    let script = [".sh", ".bash", ".mk"].iter().any(|end| edit.path.ends_with(end));
+    let script = [".sh", ".bash", ".mk"]
+        .iter()
+        .any(|end| edit.path.ends_with(end));
     let code = [".py", ".js", ".ts", ".mjs", ".cjs", ".mts", ".rs", ".go"]
         .iter()
         .any(|end| edit.path.ends_with(end));
@@ -118,7 +120,9 @@ fn is_covered(word: &str, by: &[&str]) -> bool {
         let other = other.trim_end_matches("...").trim_end_matches(['/', '*']);
         let own = word.trim_start_matches("./");
         matches!(other, "." | "")
-            || own.strip_prefix(other.trim_start_matches("./")).is_some_and(|rest| rest.starts_with('/'))
+            || own
+                .strip_prefix(other.trim_start_matches("./"))
+                .is_some_and(|rest| rest.starts_with('/'))
     })
 }
 
@@ -133,21 +137,34 @@ fn read_lists(text: &str) -> BTreeMap<(String, usize), List<'_>> {
             continue;
         }
         // The rest of a list that goes on: `- a` below its name, or behind a backslash.
-        let item = own.strip_prefix("- ").filter(|rest| !rest.contains(": ") && !rest.ends_with(':'));
+        let item = own
+            .strip_prefix("- ")
+            .filter(|rest| !rest.contains(": ") && !rest.ends_with(':'));
         let goes_on = at > 0
-            && text.lines().nth(at - 1).is_some_and(|above| above.trim_end().ends_with('\\'));
+            && text
+                .lines()
+                .nth(at - 1)
+                .is_some_and(|above| above.trim_end().ends_with('\\'));
         if let Some(list) = open.as_ref().filter(|_| item.is_some() || goes_on) {
             if let Some(list) = found.get_mut(list) {
-                list.words.extend(item.unwrap_or(own).split(is_end).filter(|word| !word.is_empty()));
+                list.words.extend(
+                    item.unwrap_or(own)
+                        .split(is_end)
+                        .filter(|word| !word.is_empty()),
+                );
             }
             continue;
         }
         open = None;
-        let Some((key, rest)) = split_list(own) else { continue };
+        let Some((key, rest)) = split_list(own) else {
+            continue;
+        };
         let place = counts.entry(key.clone()).or_default();
         let whole = (key.clone(), *place);
         *place += 1;
-        let words = rest.split(is_end).filter(|word| !word.is_empty() && *word != "\\");
+        let words = rest
+            .split(is_end)
+            .filter(|word| !word.is_empty() && *word != "\\");
         found.insert(
             whole.clone(),
             List {
@@ -165,10 +182,16 @@ fn split_list(own: &str) -> Option<(String, &str)> {
     let own = own.trim_start_matches("- ").trim_start_matches("run: ");
     if let Some(rest) = own.strip_prefix("for ") {
         let (name, rest) = rest.split_once(" in ")?;
-        return Some((format!("for {name}"), rest.split("; do").next().unwrap_or(rest)));
+        return Some((
+            format!("for {name}"),
+            rest.split("; do").next().unwrap_or(rest),
+        ));
     }
     let name = |text: &str| {
-        !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+        !text.is_empty()
+            && text
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
     };
     for mark in [":=", "+=", "?=", "=", ":"] {
         if let Some((key, rest)) = own.split_once(mark)
@@ -178,11 +201,19 @@ fn split_list(own: &str) -> Option<(String, &str)> {
         }
     }
     // A command and the paths that it is given.
-    let own = own.split(['|', '&', ';', '>']).next().unwrap_or(own).trim_end();
+    let own = own
+        .split(['|', '&', ';', '>'])
+        .next()
+        .unwrap_or(own)
+        .trim_end();
     let words = own.split_whitespace().take(4);
-    let begin: Vec<&str> = words.take_while(|word| !word.contains(['/', '.', '-'])).collect();
+    let begin: Vec<&str> = words
+        .take_while(|word| !word.contains(['/', '.', '-']))
+        .collect();
     let (first, rest) = own.split_at(own.find(char::is_whitespace)?);
-    let paths = rest.split_whitespace().filter(|word| word.contains(['/', '.', '_']));
+    let paths = rest
+        .split_whitespace()
+        .filter(|word| word.contains(['/', '.', '_']));
     let named = names_check(&split_words(own)) && paths.count() > 0;
     named.then(|| (format!("$ {}", begin.first().unwrap_or(&first)), rest))
 }

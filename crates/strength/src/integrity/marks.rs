@@ -235,13 +235,15 @@ pub(super) fn is_retry(line: &str) -> bool {
 
 /// A runner's settings say that tests are tried again: `retries: 2`.
 pub(super) fn is_retry_setting(line: &str) -> bool {
-    let given = ["retries", "retry", "reruns", "retryTimes"].iter().any(|word| {
-        line.match_indices(word).any(|(at, _)| {
-            let rest = line[at + word.len()..].trim_start_matches(['"', '\'', ' ']);
-            let rest = rest.strip_prefix(':').map(str::trim_start);
-            rest.is_some_and(|rest| !rest.starts_with('0') && !rest.is_empty())
-        })
-    });
+    let given = ["retries", "retry", "reruns", "retryTimes"]
+        .iter()
+        .any(|word| {
+            line.match_indices(word).any(|(at, _)| {
+                let rest = line[at + word.len()..].trim_start_matches(['"', '\'', ' ']);
+                let rest = rest.strip_prefix(':').map(str::trim_start);
+                rest.is_some_and(|rest| !rest.starts_with('0') && !rest.is_empty())
+            })
+        });
     given || is_retry(line)
 }
 

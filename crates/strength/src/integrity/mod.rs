@@ -17,7 +17,9 @@ mod compare;
 mod constants;
 mod content;
 mod derived;
+mod extent;
 mod golden;
+mod gone;
 mod ignored;
 mod less;
 mod listed;
@@ -259,7 +261,10 @@ fn is_snapshot_of_changed(path: &str, edits: &[Edited]) -> bool {
     edits.iter().any(|edit| {
         let own = edit.path.rsplit('/').next().unwrap_or(edit.path);
         let part = own.rsplit_once('.').map_or(own, |(stem, _)| stem);
-        let rewritten = edit.before.zip(edit.after).is_some_and(|(was, is)| was != is);
+        let rewritten = edit
+            .before
+            .zip(edit.after)
+            .is_some_and(|(was, is)| was != is);
         rewritten && (own == stem || stem.split("__").any(|word| word == part))
     })
 }

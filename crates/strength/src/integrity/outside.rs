@@ -99,10 +99,19 @@ fn chooses(lines: &[String]) -> bool {
 /// The condition above a line asks which test it is.
 fn picks_by_name(lines: &[String], line: usize) -> bool {
     const NAMES: [&str; 6] = [
-        ".name", ".originalname", ".nodeid", ".fspath", ".path", ".location",
+        ".name",
+        ".originalname",
+        ".nodeid",
+        ".fspath",
+        ".path",
+        ".location",
     ];
-    let above = lines[..line.saturating_sub(1).min(lines.len())].iter().rev();
-    let mut asked = above.take(6).filter(|text| text.starts_with("if ") || text.starts_with("elif "));
+    let above = lines[..line.saturating_sub(1).min(lines.len())]
+        .iter()
+        .rev();
+    let mut asked = above
+        .take(6)
+        .filter(|text| text.starts_with("if ") || text.starts_with("elif "));
     asked
         .next()
         .is_some_and(|text| NAMES.iter().any(|name| text.contains(name)))

@@ -35,7 +35,7 @@ const MAKERS: [&str; 17] = [
 pub(super) struct Retired<'a> {
     names: BTreeSet<&'a str>,
     texts: BTreeSet<&'a str>,
-    /// Texts of one word, which may be anything.
+    /// Other words, and texts of one, which may be anything: fields, variants, commands.
     plain: BTreeSet<&'a str>,
 }
 
@@ -67,11 +67,10 @@ impl<'a> Retired<'a> {
                     .filter(|one| is_address(one))
                     .map(|one| inside(one.text)),
             );
-            plain.extend(
-                own.iter()
-                    .filter(|one| is_key(one))
-                    .map(|one| inside(one.text)),
-            );
+            let words = own
+                .iter()
+                .filter(|one| is_key(one) || one.kind == Kind::Word && one.text.len() > 3);
+            plain.extend(words.map(|one| inside(one.text)));
         }
         for at in code(after) {
             let Some(suite) = &after[at] else { continue };
@@ -83,6 +82,7 @@ impl<'a> Retired<'a> {
                     }
                     _ => {
                         names.remove(token.text);
+                        plain.remove(token.text);
                     }
                 }
             }
@@ -101,6 +101,7 @@ impl<'a> Retired<'a> {
             .map(|(name, _)| *name)
             .collect();
         names.retain(|name| !renamed.contains(name));
+        plain.retain(|name| !renamed.contains(name));
         Self {
             names,
             texts,
@@ -113,7 +114,7 @@ impl<'a> Retired<'a> {
         self.is_named_in(language, tokens)
             || tokens
                 .iter()
-                .any(|one| one.kind == Kind::Text && self.plain.contains(inside(one.text)))
+                .any(|one| one.kind != Kind::Mark && self.plain.contains(inside(one.text)))
     }
 
     /// One of these tokens names what is gone.

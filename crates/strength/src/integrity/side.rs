@@ -178,6 +178,20 @@ fn is_nothing(token: &Token) -> bool {
 /// What an attribute asserts: `#[should_panic(expected = "…")]`, `@Test(expected = …)`.
 fn in_head(suite: &Suite, item: &Item) -> Vec<Assertion> {
     let tokens = &suite.tokens[item.head.clone()];
+    // `#[test_case("a" => 1)]` holds what is answered against it.
+    let row = tokens.iter().position(|token| token.is("test_case"));
+    if let Some(at) = row
+        && let Some(arrow) = tokens.iter().position(|token| token.is("=>"))
+        && arrow > at
+    {
+        return vec![Assertion {
+            line: tokens[at].line,
+            strength: Strength::Exact,
+            tokens: item.head.start + at..item.head.end,
+            weight: 1,
+            guards: 0,
+        }];
+    }
     let expects = tokens.iter().position(|token| {
         token.is("should_panic") || token.is("expected") || token.is("expectedException")
     });

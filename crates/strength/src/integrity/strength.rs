@@ -54,8 +54,12 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
         };
     }
     // `errors.Is` of Go looks for one error.
+    if says_either(language, own) {
+        return Strength::Partial;
+    }
     let of_one_error = language == Language::Go && any(&["Is", "ErrorIs"]);
     let is_exact_call = of_one_error
+        || is_given_value(tokens, extent)
         || any(&words::EXACT)
         || own
             .iter()
@@ -180,6 +184,43 @@ fn fails_where_so(tokens: &[Token], extent: &Range<usize>) -> bool {
     let before = extent.start.checked_sub(1).map_or("", |at| tokens[at].text);
     let after = tokens.get(extent.end).map_or("", |next| next.text);
     matches!(before, "if" | "elif") || after == "&&"
+}
+
+/// `assert x == 1 or x == 2`: more than one value is well.
+fn says_either(language: Language, own: &[Token]) -> bool {
+    let fails_where_so = matches!(language, Language::Go | Language::Shell | Language::Elixir);
+    let asserts = own[0].is("assert") || own[0].text.starts_with("assertTrue");
+    !fails_where_so
+        && asserts
+        && own
+            .iter()
+            .any(|token| matches!(token.text, "or" | "||") && token.kind != Kind::Text)
+        && own.iter().any(|token| matches!(token.text, "==" | "==="))
+}
+
+/// `response.assert_status(200)`: a check of what it is asked of, of any name that says no less.
+fn is_given_value(tokens: &[Token], extent: &Range<usize>) -> bool {
+    let own = &tokens[extent.clone()];
+    let asked = extent.start > 1
+        && tokens[extent.start - 1].is(".")
+        && !matches!(
+            tokens[extent.start - 2].text,
+            "self" | "this" | "assert" | "t" | "mock"
+        );
+    let name = own[0].text.to_lowercase();
+    let less = [
+        "contain", "include", "match", "not", "start", "end", "like", "any", "has", "in_",
+    ]
+    .iter()
+    .any(|part| name.contains(part));
+    asked
+        && !less
+        && words::is_named_check(own[0].text)
+        && !words::is_vocabulary(own[0].text)
+        && own.get(1).is_some_and(|open| open.is("("))
+        && values::arguments(own, 1)
+            .iter()
+            .any(|arg| matches!(arg, [one] if matches!(one.kind, Kind::Text | Kind::Number)))
 }
 
 /// `[[ $output == *"usage"* ]]`
