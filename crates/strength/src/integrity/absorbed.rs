@@ -69,6 +69,7 @@ pub(super) fn is_absorbed(case: &Case, pool: &[(usize, Content)], fresh: &[Conte
     }
     let enough = |(of_words, of_values): (f64, f64)| {
         of_words >= 0.65 && of_values >= 0.85 && (!own.values.is_empty() || of_words >= 0.9)
+            || of_words >= 0.5 && of_values >= 1.0 && own.values.len() > 1
     };
     let of = |here: bool| {
         let near = pool

@@ -83,6 +83,7 @@ pub(super) fn assertions(suite: &Suite, range: &Range<usize>, helpers: &Helpers)
             _ => extent(suite.language, tokens, &starts, at, range),
         };
         let strength = match helper {
+            Some(_) if is_given_constant(tokens, &extent) => Strength::Truth,
             Some((strength, _)) => *strength,
             // What fails where an error was expected looks at a kind of error.
             None if suite.language == Language::JavaScript && goes_unawaited(tokens, &extent) => {
@@ -243,6 +244,14 @@ fn begins(language: Language, tokens: &[Token], at: usize) -> bool {
                     && !matches!(before, "fun" | "void" | "new" | "import")
         }
     }
+}
+
+/// `check(user, True)`: whether it is so, is all that the helper is asked.
+fn is_given_constant(tokens: &[Token], extent: &Range<usize>) -> bool {
+    let own = &tokens[extent.clone()];
+    let last = own.len().checked_sub(2).map(|at| own[at]);
+    own.last().is_some_and(|end| end.is(")"))
+        && last.is_some_and(|last| words::CONSTANTS.contains(&last.text))
 }
 
 /// `expect(x);`, `expect(x).toBeTruthy;`: nothing is asked of it.

@@ -92,7 +92,11 @@ impl Both<'_, '_> {
         if let Some(line) = self.swallows_more() {
             found.push((Kind::ErrorSwallowing, line));
         }
-        if has == 0 || self.returns_at_once() || self.reads_no_contents() {
+        if has == 0
+            || self.returns_at_once()
+            || self.reads_no_contents()
+            || self.levels_both_sides()
+        {
             found.push((Kind::Weakened, self.is.item.line));
         } else if let Some(line) = self.notices_less().or_else(|| self.looks_elsewhere()) {
             found.push((Kind::Weakened, line));
@@ -149,6 +153,31 @@ impl Both<'_, '_> {
             && is
                 .iter()
                 .any(|token| matches!(token.text, "true" | "True" | "0" | "nil" | "Ok" | ":"))
+    }
+
+    /// Both sides are made alike before they are compared: `a.lower() == b.lower()`.
+    fn levels_both_sides(&self) -> bool {
+        const LEVELS: [&str; 14] = [
+            "strip",
+            "lower",
+            "upper",
+            "casefold",
+            "trim",
+            "toLowerCase",
+            "toUpperCase",
+            "slice",
+            "to_lowercase",
+            "ToLower",
+            "TrimSpace",
+            "EqualFold",
+            "substring",
+            "truncate",
+        ];
+        let count = |side: &Side| {
+            let own = side.tokens().iter();
+            own.filter(|token| LEVELS.contains(&token.text)).count()
+        };
+        count(self.was) == 0 && count(self.is) > 1
     }
 
     /// Nothing behind its first line is reached.

@@ -36,7 +36,13 @@ impl<'a> Content<'a> {
                 }
                 // A format of Go says what went wrong.
                 Kind::Text if language != Language::Go || !token.text.contains('%') => {
-                    found.values.insert(inside(token.text));
+                    let text = inside(token.text);
+                    // Of a text of many lines each is one.
+                    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+                    match text.contains('\n') {
+                        true => found.values.extend(lines),
+                        false => found.values.extend([text]),
+                    }
                 }
                 _ => {}
             }
@@ -46,7 +52,15 @@ impl<'a> Content<'a> {
 
     /// In a shell the parts of a path or a text are words, however it is put together and quoted.
     fn add_shell(&mut self, tokens: &[Token<'a>]) {
+        // What is said of a failure tells nothing.
+        let mut says = 0;
         for token in tokens.iter().filter(|one| one.kind != Kind::Mark) {
+            if matches!(token.text, "fail" | "die" | "echo" | "printf") {
+                says = token.line;
+            }
+            if says == token.line && token.kind == Kind::Text {
+                continue;
+            }
             let own = token
                 .text
                 .split_once('=')
@@ -63,7 +77,7 @@ impl<'a> Content<'a> {
                 for word in rest.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
                     if word.chars().all(|c| c.is_ascii_digit()) && !word.is_empty() {
                         self.values.insert(word);
-                    } else if word.len() > 1 && !SHELL.contains(&word) {
+                    } else if !word.is_empty() && !SHELL.contains(&word) {
                         self.words.insert(word);
                     }
                 }
@@ -93,16 +107,17 @@ impl<'a> Content<'a> {
 }
 
 /// Words of languages that say nothing of what is tested.
-const KEYWORDS: [&str; 44] = [
-    "let", "const", "var", "mut", "fn", "def", "func", "function", "return", "if", "else", "for",
-    "in", "of", "async", "await", "new", "void", "public", "private", "val", "fun", "do", "end",
-    "pass", "range", "err", "t", "self", "this", "tt", "tc", "want", "got", "expected", "actual",
-    "name", "struct", "testing", "T", "done", "Helper", "Parallel", "Fatalf",
+const KEYWORDS: [&str; 46] = [
+    "as", "str", "let", "const", "var", "mut", "fn", "def", "func", "function", "return", "if",
+    "else", "for", "in", "of", "async", "await", "new", "void", "public", "private", "val", "fun",
+    "do", "end", "pass", "range", "err", "t", "self", "this", "tt", "tc", "want", "got",
+    "expected", "actual", "name", "struct", "testing", "T", "done", "Helper", "Parallel", "Fatalf",
 ];
 /// The same of shells.
-const SHELL: [&str; 24] = [
-    "if", "then", "fi", "else", "do", "done", "for", "in", "while", "exit", "set", "local", "eq",
-    "ne", "run", "status", "output", "lines", "dev", "null", "echo", "test", "return", "refute",
+const SHELL: [&str; 26] = [
+    "fail", "die", "if", "then", "fi", "else", "do", "done", "for", "in", "while", "exit", "set",
+    "local", "eq", "ne", "run", "status", "output", "lines", "dev", "null", "echo", "test",
+    "return", "refute",
 ];
 
 fn is_plain(word: &str) -> bool {

@@ -176,6 +176,11 @@ impl Both<'_, '_> {
             || whole
                 .iter()
                 .any(|token| text(token) && token.text.contains('\n'));
+        // An error's text is looked at where the error is expected.
+        let several = several
+            || whole
+                .iter()
+                .any(|token| words::RAISES.contains(&token.text));
         let sizes = own.iter().any(|token| {
             matches!(
                 token.text,

@@ -2,7 +2,7 @@
 
 use super::absorbed::{is_absorbed, join, list_added, list_idle, makes_tests};
 use super::content::Content;
-use crate::suite::{Item, Suite};
+use crate::suite::{Item, Sort, Suite};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Candidates that one test is compared with by what it holds.
@@ -93,8 +93,11 @@ pub(super) fn pair<'a>(
         }
     }
     // What is left when the best of all were taken is sought once more.
-    if by_content(before, after, fresh, &mut to, &mut taken) {
-        by_content(before, after, fresh, &mut to, &mut taken);
+    let idle = list_idle(after);
+    for _ in 0..2 {
+        if !by_content(before, after, fresh, &idle, (&mut to, &mut taken)) {
+            break;
+        }
     }
     let mut pool = list_added(before, after, &to);
     let made = suites.iter().enumerate().filter_map(|(file, suite)| {
@@ -102,17 +105,26 @@ pub(super) fn pair<'a>(
         makes.then(|| (file, fresh[file].clone()))
     });
     pool.extend(made);
-    let idle = list_idle(after);
     let kept: BTreeSet<_> = to
         .iter()
         .flatten()
         .map(|new| key_copy(&after[*new]))
         .collect();
+    let paired: BTreeSet<&str> = (0..before.len())
+        .filter(|old| to[*old].is_some())
+        .map(|old| before[old].body.as_str())
+        .collect();
     let lost = (0..before.len()).filter(|old| {
         let case = &before[*old];
         to[*old].is_none()
             && (idle.contains(case.body.as_str())
-                || !is_absorbed(case, &pool, fresh) && !kept.contains(&key_copy(case)))
+                || !is_absorbed(case, &pool, fresh)
+                    && !kept.contains(&key_copy(case))
+                    && !is_run_for_both(case, &paired, after)
+                    && !after
+                        .iter()
+                        .enumerate()
+                        .any(|(new, other)| !taken[new] && tells_more(case, other)))
     });
     Pairs {
         lost: lost.collect(),
@@ -123,6 +135,50 @@ pub(super) fn pair<'a>(
             .collect(),
         new: (0..after.len()).filter(|new| !taken[*new]).collect(),
     }
+}
+
+/// A test that came in its file bears a name that says what its own says and more: it was merged.
+fn tells_more(case: &Case, other: &Case) -> bool {
+    let within = case.file == other.file
+        && !case.named.is_empty()
+        && case.named.len() < other.named.len()
+        && case.named.is_subset(&other.named);
+    within && {
+        let (of_words, of_values) = case.content.measure_cover(&[&other.content]);
+        of_words >= 0.3 && of_values >= 0.5 && other.body.len() >= case.body.len()
+    }
+}
+
+/// The same test of two classes became one for both: what sets its class apart still stands there.
+fn is_run_for_both(case: &Case, paired: &BTreeSet<&str>, after: &[Case]) -> bool {
+    if !paired.contains(case.body.as_str()) {
+        return false;
+    }
+    let suite = case.suite;
+    let own = case.item.head.start;
+    let mut groups = suite
+        .items
+        .iter()
+        .filter(|item| item.sort == Sort::Group && item.body.contains(&own));
+    let (Some(group), Some(now)) = (
+        groups.next_back(),
+        after.iter().find(|other| other.file == case.file),
+    ) else {
+        return false;
+    };
+    let tests: Vec<&Item> = suite.tests().map(|(test, _)| test).collect();
+    let apart = group.body.clone().filter(|at| {
+        let place = tests.partition_point(|test| test.body.end <= *at);
+        tests.get(place).is_none_or(|test| test.head.start > *at)
+    });
+    let tokens: Vec<_> = apart.map(|at| suite.tokens[at]).collect();
+    let words = Content::of(suite.language, &tokens).words;
+    let there: BTreeSet<&str> = now.suite.tokens.iter().map(|one| one.text).collect();
+    let mut named = words
+        .iter()
+        .filter(|word| word.starts_with(char::is_uppercase))
+        .peekable();
+    named.peek().is_some() && named.all(|word| there.contains(word))
 }
 
 /// What two tests have in common of which one is a copy of the other: all but their names.
@@ -141,12 +197,13 @@ fn by_content(
     before: &[Case],
     after: &[Case],
     fresh: &[Content],
-    to: &mut [Option<usize>],
-    taken: &mut [bool],
+    idle: &BTreeSet<String>,
+    (to, taken): (&mut [Option<usize>], &mut [bool]),
 ) -> bool {
     let mut found: Vec<(f64, usize, usize)> = Vec::new();
     for (old, case) in before.iter().enumerate() {
-        if to[old].is_some() {
+        // What stands there and is not run has become no other test.
+        if to[old].is_some() || idle.contains(&case.body) {
             continue;
         }
         // Of the same name first, then those of its file.

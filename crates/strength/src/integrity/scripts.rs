@@ -199,7 +199,9 @@ impl<'a> Script<'a> {
         if line.ends_with('&') && !line.ends_with("&&") && runs_check(line) {
             return !self.is_waited_for;
         }
-        let own = line.trim_end_matches([';', '"', '\'', ',']).trim_end();
+        let own = line
+            .trim_end_matches([';', '"', '\'', ',', '}', ' '])
+            .trim_end();
         let passes = ["; true", "; exit 0", "; :"]
             .iter()
             .find_map(|end| own.strip_suffix(end));

@@ -126,6 +126,11 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
         return Strength::Truth;
     }
     let known = |token: &&Token| language == Language::Go || !matches!(token.text, "Is" | "As");
+    if any(&[
+        "IsNil", "NotNil", "IsTrue", "IsFalse", "BeNil", "BeTrue", "BeFalse",
+    ]) {
+        return Strength::Truth;
+    }
     let partial = own
         .iter()
         .filter(known)
@@ -340,7 +345,17 @@ fn of_raise(own: &[Token]) -> Strength {
             && token.text != "Assert"
             && token.text.len() > 1
     });
-    match (has_text || matched, named) {
+    // `raises(error)` of a table.
+    let by_name = own.windows(4).any(|four| {
+        matches!(
+            four[0].text,
+            "raises" | "assertRaises" | "toThrow" | "toThrowError"
+        ) && four[1].is("(")
+            && four[2].kind == Kind::Word
+            && four[2].text.starts_with(|c: char| c.is_lowercase())
+            && matches!(four[3].text, ")" | ",")
+    });
+    match (has_text || matched, named || by_name) {
         (true, _) => Strength::Exact,
         (_, true) => Strength::Partial,
         _ => Strength::Truth,
