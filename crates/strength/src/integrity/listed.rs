@@ -48,6 +48,9 @@ pub(super) fn list_unnamed(edits: &[Edited]) -> Vec<Remark> {
         let (Some(before), Some(after)) = (edit.before, edit.after) else {
             continue;
         };
+        if before == after {
+            continue;
+        }
         let remark = |kind, line| Remark {
             kind,
             path: edit.path.to_owned(),
@@ -103,7 +106,7 @@ fn runs_tests(edit: &Edited) -> bool {
 }
 
 fn is_end(c: char) -> bool {
-    c.is_whitespace() || "\"'`,;()[]{}=|&<>".contains(c)
+    c.is_whitespace() || "\"'`,:;()[]{}=|&<>".contains(c)
 }
 
 /// A path or a name; no option, number or version.

@@ -269,7 +269,13 @@ fn holds_against_itself(both: &Both, real: &BTreeSet<&str>) -> Option<usize> {
         let places: BTreeSet<_> = list_answering(language, tokens, &given)
             .into_iter()
             .collect();
-        for (name, _) in places {
+        // `.says("a").says("b")` goes on in a chain, and is no other side.
+        let chained: BTreeSet<usize> = tokens
+            .windows(3)
+            .filter(|three| three[0].is(")") && three[1].is("."))
+            .map(|three| three[2].at)
+            .collect();
+        for (name, _) in places.iter().filter(|(_, at)| !chained.contains(at)) {
             *counts.entry(name).or_default() += 1;
         }
         one.strength == Strength::Exact

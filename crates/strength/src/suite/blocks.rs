@@ -135,9 +135,10 @@ pub(super) fn ruby(tokens: &[Token]) -> Vec<Item> {
         }
         let name = find_name(line);
         let (head_end, body) = match (opens("do"), opens("{")) {
-            (None, Some(brace)) if !is_group => {
-                (at + brace, at + brace + 1..close(tokens, at + brace))
-            }
+            (None, Some(brace)) if !is_group => (
+                at + brace,
+                at + brace + 1..close(tokens, at + brace).max(at + brace + 1),
+            ),
             (found, _) => {
                 let end = find_end(tokens, &starts[place + 1..], tokens[first].column);
                 let head_end = found
