@@ -77,3 +77,29 @@ pub(super) fn list_polling(text: Option<&str>) -> BTreeSet<usize> {
     }
     found
 }
+
+/// Lines, from 1, of a shell's loops that run no check.
+pub(super) fn list_harmless_loops(text: &str) -> BTreeSet<usize> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = BTreeSet::new();
+    for (at, head) in lines.iter().enumerate() {
+        let own = head.trim_start();
+        let loops = ["while ", "until ", "for "]
+            .iter()
+            .any(|word| own.starts_with(word));
+        if !loops
+            || !(own.ends_with("do") || lines.get(at + 1).is_some_and(|next| next.trim() == "do"))
+        {
+            continue;
+        }
+        let inside = lines[at + 1..].iter().take(LONGEST);
+        let len = inside
+            .take_while(|line| line.trim() != "done" || indent(line) > indent(head))
+            .count();
+        let whole = &lines[at..=(at + len).min(lines.len() - 1)];
+        if !whole.iter().any(|line| super::commands::runs_check(line)) {
+            found.extend(at + 1..=at + 1 + len);
+        }
+    }
+    found
+}

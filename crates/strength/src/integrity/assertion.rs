@@ -1,5 +1,6 @@
 //! What a test asserts: where, and how much each assertion would notice.
 
+use super::extent::{call_extent, extent};
 use super::strength::{Strength, fails, strength};
 use super::words;
 use crate::language::Language;
@@ -82,8 +83,12 @@ pub(super) fn assertions(suite: &Suite, range: &Range<usize>, helpers: &Helpers)
             _ => extent(suite.language, tokens, &starts, at, range),
         };
         let strength = match helper {
+            Some(_) if is_given_constant(tokens, &extent) => Strength::Truth,
             Some((strength, _)) => *strength,
             // What fails where an error was expected looks at a kind of error.
+            None if suite.language == Language::JavaScript && goes_unawaited(tokens, &extent) => {
+                Strength::Idle
+            }
             None if catches && fails(&tokens[extent.clone()]) => Strength::Partial,
             None => strength(suite.language, tokens, &extent),
         };
@@ -178,6 +183,7 @@ fn begins(language: Language, tokens: &[Token], at: usize) -> bool {
                 || next("(")
                     && (words::is_named_check(word) || word == "fail")
                     && before != "function"
+                    && !(word == "expect" && before != "." && lacks_matcher(tokens, at + 1))
                 || asked && next("(") && words::TAP.contains(&word)
                 || word == "throw"
         }
@@ -240,125 +246,52 @@ fn begins(language: Language, tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// The tokens of the assertion that begins at a token.
-fn extent(
-    language: Language,
-    tokens: &[Token],
-    starts: &[usize],
-    at: usize,
-    range: &Range<usize>,
-) -> Range<usize> {
-    use Language::*;
-    match language {
-        Python | Ruby | Elixir => {
-            let place = starts.partition_point(|start| *start <= at);
-            let from = place
-                .checked_sub(1)
-                .map_or(range.start, |place| starts[place])
-                .max(range.start);
-            let to = starts
-                .get(place)
-                .copied()
-                .unwrap_or(range.end)
-                .min(range.end);
-            from..to.max(at + 1)
-        }
-        Shell => at..command_end(tokens, at, range.end),
-        Rust if matches!(tokens[at].text, "unwrap_err" | "expect_err") => {
-            let line = tokens[at].line;
-            let from = (range.start..at)
-                .rev()
-                .take_while(|at| tokens[*at].line == line)
-                .last();
-            from.unwrap_or(at)..call_extent(tokens, at, range.end).end
-        }
-        Go if at > 1 && tokens[at - 1].is(".") && tokens[at - 2].text.len() <= 2 => {
-            let from = go_condition(tokens, at, range.start).unwrap_or(at);
-            from..call_extent(tokens, at, range.end).end
-        }
-        Kotlin | Swift | JavaScript | CSharp
-            if !tokens
-                .get(at + 1)
-                .is_some_and(|t| matches!(t.text, "(" | "." | "<" | "{"))
-                || matches!(tokens[at].text, "should" | "Should") =>
-        {
-            // `x shouldBe y`, `x.should.equal(y)`, `throw …`: the whole line.
-            let line = tokens[at].line;
-            let from = (range.start..at)
-                .rev()
-                .take_while(|at| tokens[*at].line == line)
-                .last();
-            let to = (at..range.end)
-                .take_while(|at| tokens[*at].line == line)
-                .last();
-            from.unwrap_or(at)..to.unwrap_or(at) + 1
-        }
-        _ => call_extent(tokens, at, range.end),
-    }
+/// `check(user, True)`: whether it is so, is all that the helper is asked.
+fn is_given_constant(tokens: &[Token], extent: &Range<usize>) -> bool {
+    let own = &tokens[extent.clone()];
+    let last = own.len().checked_sub(2).map(|at| own[at]);
+    own.last().is_some_and(|end| end.is(")"))
+        && last.is_some_and(|last| words::CONSTANTS.contains(&last.text))
 }
 
-/// `name!(…)`, `name(…).more(…)`, `name.more(…)`, `name<T>(…)`.
-fn call_extent(tokens: &[Token], at: usize, limit: usize) -> Range<usize> {
-    let mut end = at + 1;
-    while end < limit {
-        let token = tokens[end];
-        if matches!(token.text, "(" | "[" | "{") && token.kind == Kind::Mark {
-            if token.is("{") && !tokens[end - 1].is("!") && !tokens[end - 1].is(")") && end > at + 1
-            {
-                break;
-            }
-            if token.is("{") && tokens[end - 1].is(")") && token.line > tokens[end - 1].line {
-                break;
-            }
-            end = close(&tokens[..limit], end) + 1;
-        } else if matches!(token.text, "." | "!" | "?." | "::" | "->") && end + 1 < limit {
-            end += 1;
-            if tokens[end].kind == Kind::Word {
-                end += 1;
-            }
-        } else if token.is("<") {
-            let close = (end..limit.min(end + 12)).find(|at| tokens[*at].is(">"));
-            let Some(close) = close else { break };
-            end = close + 1;
-        } else {
-            break;
+/// `expect(x);`, `expect(x).toBeTruthy;`: nothing is asked of it.
+fn lacks_matcher(tokens: &[Token], open: usize) -> bool {
+    let mut at = close(tokens, open) + 1;
+    let mut last = "";
+    while tokens
+        .get(at)
+        .is_some_and(|next| matches!(next.text, "." | "?."))
+    {
+        last = tokens.get(at + 1).map_or("", |next| next.text);
+        at += 2;
+        if tokens.get(at).is_some_and(|next| next.is("(")) {
+            return false;
         }
     }
-    at..end.min(limit)
+    let is_call = |rest: &str| rest.starts_with(|c: char| c.is_uppercase());
+    matches!(last, "" | "not" | "resolves" | "rejects")
+        || last.strip_prefix("to").is_some_and(is_call)
 }
 
-fn command_end(tokens: &[Token], at: usize, limit: usize) -> usize {
-    let line = tokens[at].line;
-    let ends = |token: &Token| {
-        token.line > line
-            || matches!(token.text, ";" | "&&" | "||" | "|") && token.kind == Kind::Mark
-    };
-    (at + 1..limit)
-        .find(|at| ends(&tokens[*at]))
-        .unwrap_or(limit)
-}
-
-/// The `if` whose block a failing call of Go's stands in.
-fn go_condition(tokens: &[Token], at: usize, from: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut brace = None;
-    for place in (from..at).rev() {
-        match tokens[place].text {
-            "}" => depth += 1,
-            "{" if depth == 0 => {
-                brace = Some(place);
-                break;
-            }
-            "{" => depth -= 1,
-            _ => {}
-        }
-    }
-    let brace = brace?;
-    let line = tokens[brace].line;
-    (from..brace)
-        .rev()
-        .take_while(|at| tokens[*at].line == line)
-        .find(|at| tokens[*at].is("if"))
+/// `expect(f()).rejects.toThrow()` that nobody waits for: it fails no test.
+fn goes_unawaited(tokens: &[Token], extent: &Range<usize>) -> bool {
+    let own = &tokens[extent.clone()];
+    let later = own
+        .iter()
+        .any(|token| matches!(token.text, "rejects" | "resolves"))
+        || own
+            .iter()
+            .any(|token| matches!(token.text, "throwsAsync" | "rejectedWith"));
+    let first = extent.start.checked_sub(1).map(|at| tokens[at]);
+    let begins = first.is_none_or(|before| {
+        matches!(before.text, ";" | "{" | "}")
+            || before.line < tokens[extent.start].line
+                && !matches!(
+                    before.text,
+                    "(" | "[" | "," | "=>" | "return" | "await" | "="
+                )
+    });
+    later && begins
 }
 
 /// Blocks that run only under a condition, and nothing else in their place.

@@ -10,7 +10,10 @@ impl Both<'_, '_> {
     pub(super) fn weakenings(&self) -> Vec<(Kind, usize)> {
         let mut found = Vec::new();
         found.extend(self.more(marks::is_skip).map(|line| (Kind::Skipped, line)));
-        found.extend(self.more(marks::is_retry).map(|line| (Kind::Retried, line)));
+        let again = self
+            .more(marks::is_retry)
+            .or_else(|| self.loops_until_well());
+        found.extend(again.map(|line| (Kind::Retried, line)));
         if let Some(line) = self.more(marks::is_sleep).or_else(|| self.longer_sleep()) {
             found.push((Kind::SleepPadded, line));
         }
@@ -36,10 +39,44 @@ impl Both<'_, '_> {
                 Kind::Assertionless
             };
             found.push((kind, idle.unwrap_or(self.is.item.line)));
-        } else if let Some(line) = self.notices_less() {
+        } else if let Some(line) = self.notices_less().or_else(|| self.looks_elsewhere()) {
             found.push((Kind::Weakened, line));
         }
         found
+    }
+
+    /// Its assertions stand, and cannot fail for what they failed for.
+    fn looks_elsewhere(&self) -> Option<usize> {
+        self.passes_over()
+            .or_else(|| self.expects_itself())
+            .or_else(|| self.assumes_answer())
+            .or_else(|| self.writes_expected())
+            .or_else(|| self.leaves_out())
+            .or_else(|| self.expects_placeholder())
+    }
+
+    /// A condition that came lets some rows go by unseen: `if row.name == "x" { continue }`.
+    fn passes_over(&self) -> Option<usize> {
+        let of = |side: &Side| -> Vec<usize> {
+            let own = side.tokens();
+            let bare = |at: &usize| {
+                let opens = *at > 0 && matches!(own[at - 1].text, "{" | ":");
+                let ends = own
+                    .get(at + 1)
+                    .is_none_or(|next| matches!(next.text, "}" | ";") || next.line > own[*at].line);
+                let alone = ends && own.get(at + 1).is_none_or(|next| next.text != "(");
+                let header = own[at.saturating_sub(24)..*at].iter().rev();
+                let header = header.take_while(|one| !one.is("if"));
+                // Values are told apart there, not errors.
+                let values = header.filter(|one| {
+                    matches!(one.kind, crate::lex::Kind::Text | crate::lex::Kind::Number)
+                });
+                own[*at].is("continue") && opens && alone && values.count() > 0
+            };
+            (0..own.len()).filter(bare).map(|at| own[at].line).collect()
+        };
+        let (was, is) = (of(self.was), of(self.is));
+        is.last().copied().filter(|_| is.len() > was.len())
     }
 
     /// The same of what tests call to look at something; by whatever it got weaker, they notice less.
@@ -55,9 +92,13 @@ impl Both<'_, '_> {
         if let Some(line) = self.swallows_more() {
             found.push((Kind::ErrorSwallowing, line));
         }
-        if has == 0 || self.returns_at_once() {
+        if has == 0
+            || self.returns_at_once()
+            || self.reads_no_contents()
+            || self.levels_both_sides()
+        {
             found.push((Kind::Weakened, self.is.item.line));
-        } else if let Some(line) = self.notices_less() {
+        } else if let Some(line) = self.notices_less().or_else(|| self.looks_elsewhere()) {
             found.push((Kind::Weakened, line));
         }
         found
@@ -83,7 +124,8 @@ impl Both<'_, '_> {
         };
         let gathers = loops(self.is) > loops(self.was) && exact(self.is);
         let less = self.notices_less().filter(|_| had > 0 && !gathers);
-        less.map(|line| (Kind::Weakened, line))
+        less.or_else(|| self.writes_expected())
+            .map(|line| (Kind::Weakened, line))
             .into_iter()
             .collect()
     }
@@ -113,6 +155,31 @@ impl Both<'_, '_> {
                 .any(|token| matches!(token.text, "true" | "True" | "0" | "nil" | "Ok" | ":"))
     }
 
+    /// Both sides are made alike before they are compared: `a.lower() == b.lower()`.
+    fn levels_both_sides(&self) -> bool {
+        const LEVELS: [&str; 14] = [
+            "strip",
+            "lower",
+            "upper",
+            "casefold",
+            "trim",
+            "toLowerCase",
+            "toUpperCase",
+            "slice",
+            "to_lowercase",
+            "ToLower",
+            "TrimSpace",
+            "EqualFold",
+            "substring",
+            "truncate",
+        ];
+        let count = |side: &Side| {
+            let own = side.tokens().iter();
+            own.filter(|token| LEVELS.contains(&token.text)).count()
+        };
+        count(self.was) == 0 && count(self.is) > 1
+    }
+
     /// Nothing behind its first line is reached.
     fn returns_at_once(&self) -> bool {
         let first = |side: &Side| {
@@ -138,10 +205,18 @@ impl Both<'_, '_> {
 
     /// It waits, and at least twice as long as before.
     fn longer_sleep(&self) -> Option<usize> {
+        // `sleep(SETTLE)`
+        let named = |side: &Side, text: &str| {
+            let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            words
+                .filter_map(|word| *side.loose.get(word)?)
+                .reduce(f64::max)
+        };
         let longest = |side: &Side| {
             let lines = side.matching(marks::is_sleep).into_iter();
             let times = lines.filter_map(|(line, text)| {
-                Some((numbers(text).into_iter().reduce(f64::max)?, line))
+                let told = numbers(text).into_iter().reduce(f64::max);
+                Some((told.or_else(|| named(side, text))?, line))
             });
             times.reduce(|a, b| if b.0 > a.0 { b } else { a })
         };

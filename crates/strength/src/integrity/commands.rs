@@ -105,6 +105,25 @@ pub(super) fn runs_check(line: &str) -> bool {
         .any(|word| CHECKS.contains(&word) || RUNNERS.contains(&word))
 }
 
+/// A program of tests stands first, and is told to test.
+fn runs_tests(command: &str) -> bool {
+    const PROGRAMS: [&str; 12] = [
+        "cargo", "go", "npm", "npx", "pnpm", "yarn", "make", "pytest", "python", "python3", "bats",
+        "tox",
+    ];
+    let mut words = command.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    PROGRAMS.contains(&first)
+        && (matches!(first, "pytest" | "bats" | "tox")
+            || words.any(|word| {
+                let word = word.trim_end_matches([')', '"', ';']);
+                matches!(
+                    word,
+                    "test" | "check" | "clippy" | "lint" | "vet" | "pytest" | "nextest"
+                )
+            }))
+}
+
 /// `COMMAND || true` and its like, where the command could say something.
 pub(super) fn or_passes(line: &str) -> bool {
     let Some((command, rest)) = line.rsplit_once("||") else {
@@ -133,11 +152,13 @@ pub(super) fn or_passes(line: &str) -> bool {
         return false;
     }
     // Within `$( … )` only a value is read, and a test as condition decides nothing else.
-    if command.contains("=$(")
-        || command.contains("=\"$(")
-        || command.contains("=`")
-        || command.trim_start().starts_with('[')
-    {
+    let value = ["=$(", "=\"$(", "=`"]
+        .iter()
+        .find_map(|begin| command.split_once(begin));
+    if let Some((_, inner)) = value {
+        return runs_tests(inner);
+    }
+    if command.trim_start().starts_with('[') && !command.contains(';') {
         return false;
     }
     !is_harmless(command)

@@ -1,9 +1,11 @@
 //! A test compared with the test that it became.
 
+use super::again::list_again;
 use super::around;
 use super::assertion;
 use super::collected;
 use super::constants::{self, Constants};
+use super::content::{Content, list_fresh};
 use super::marks;
 use super::merged::{self, Grown};
 use super::outside::outside;
@@ -11,6 +13,7 @@ use super::pair::{self, Case};
 use super::remark::{Kind, Remark, Renamed, Weakenings, show_line};
 use super::replaced;
 use super::retired::Retired;
+use super::shadowed::list_shadowed;
 use super::shared;
 use super::side::{Both, Side};
 use super::stub::{Defined, StandIns};
@@ -27,10 +30,10 @@ pub(super) fn compare<'a>(
     let mut found = Weakenings::default();
     let (old, new) = (pair::cases(before), pair::cases(after));
     let sides = before.iter().zip(after);
-    let fresh: Vec<BTreeSet<&str>> = sides
-        .map(|(before, after)| pair::fresh_values(before.as_ref(), after.as_ref()))
+    let fresh: Vec<Content> = sides
+        .map(|(before, after)| list_fresh(before.as_ref(), after.as_ref()))
         .collect();
-    let pairs = pair::pair(&old, &new, &fresh);
+    let pairs = pair::pair(&old, &new, &fresh, after);
     let helpers = [
         assertion::asserting_helpers(before.iter().flatten()),
         assertion::asserting_helpers(after.iter().flatten()),
@@ -101,7 +104,9 @@ pub(super) fn compare<'a>(
     for (place, lost) in pairs.lost.iter().enumerate() {
         let case = &old[*lost];
         let body = &case.suite.tokens[case.item.body.clone()];
-        if retired.is_named_in(case.suite.language, body)
+        if holds_others(case, &old)
+            || runs_gone_suite(case, after)
+            || retired.is_told_in(case.suite.language, body)
             || place < merged::CANDIDATES && merged::is_merged(&was[*lost], &grown)
         {
             continue;
@@ -114,6 +119,18 @@ pub(super) fn compare<'a>(
             what: show_line(edits[case.file].before, case.item.line),
         });
     }
+    // What sets up every test stands beside each.
+    let set_up = |part: usize| -> Vec<(&str, &str, usize)> {
+        let own = edits.iter().zip(&beside_tests[part]);
+        let own = own.filter(|(edit, _)| edit.path.rsplit('/').next() == Some("conftest.py"));
+        own.flat_map(|(_, beside)| beside.iter().copied()).collect()
+    };
+    let before_set_up: BTreeSet<&str> = set_up(0).iter().map(|(name, ..)| *name).collect();
+    let mut of_set_up = set_up(1);
+    of_set_up.retain(|(name, ..)| !before_set_up.contains(name));
+    let again = list_again(after);
+    // Where a test no longer waits for a time, what looks again takes its place.
+    let by_deadline = lines[0].iter().flatten().any(|line| marks::is_sleep(line));
     let spare = merged::list_spare(pairs.new.iter().map(|new| &is[*new]));
     for (old_at, new_at) in &pairs.same {
         let (from, to) = (&old[*old_at], &new[*new_at]);
@@ -127,23 +144,28 @@ pub(super) fn compare<'a>(
         let both = Both {
             was: &was[*old_at],
             is: &is[*new_at],
-            fresh: &fresh[to.file],
+            fresh: &fresh[to.file].values,
             spare: &spare,
             retired: &retired,
         };
         for (kind, line) in both.weakenings() {
             found.remarks.push(remark(edits, to, kind, line));
         }
+        let wrapped = both.is_wrapped(&again);
+        if let Some(line) = wrapped.filter(|_| !by_deadline) {
+            found.remarks.push(remark(edits, to, Kind::Retried, line));
+        }
         if collected::is_out_of_sight(edits, from, to) {
             found
                 .remarks
                 .push(remark(edits, to, Kind::Lost, to.item.line));
         }
-        let beside = &beside_tests[1][to.file];
+        let mut beside = beside_tests[1][to.file].clone();
+        beside.extend(&of_set_up);
         let line = stand_ins
             .find(&both)
             .or_else(|| stand_ins.find_written(&both))
-            .or_else(|| replaced::finds_replaced(&both, &before_names[from.file], beside));
+            .or_else(|| replaced::finds_replaced(&both, &before_names[from.file], &beside));
         if let Some(line) = line {
             found.remarks.push(remark(edits, to, Kind::Weakened, line));
         }
@@ -220,7 +242,7 @@ pub(super) fn compare<'a>(
         let both = Both {
             was: &from,
             is: &into,
-            fresh: &fresh[*file],
+            fresh: &fresh[*file].values,
             spare: &spare,
             retired: &retired,
         };
@@ -249,7 +271,7 @@ pub(super) fn compare<'a>(
         let both = Both {
             was,
             is: to,
-            fresh: &fresh[is.0],
+            fresh: &fresh[is.0].values,
             spare: &spare,
             retired: &retired,
         };
@@ -263,7 +285,47 @@ pub(super) fn compare<'a>(
         }));
     }
     outside(edits, before, after, &lines, &mut found.remarks);
+    found.remarks.extend(list_shadowed(edits, before, after));
     found
+}
+
+/// A test of Go that is nothing but others: they are looked at by themselves.
+fn holds_others(case: &Case, all: &[Case]) -> bool {
+    let body = &case.item.body;
+    let place = all.partition_point(|other| {
+        (other.file, other.item.head.start) <= (case.file, case.item.head.start)
+    });
+    let inner: Vec<&Case> = all[place..]
+        .iter()
+        .take_while(|other| other.file == case.file && other.item.body.end <= body.end)
+        .collect();
+    let fails = |at: usize| {
+        let token = case.suite.tokens[at];
+        let outside = !inner.iter().any(|other| other.item.body.contains(&at));
+        outside
+            && matches!(
+                token.text,
+                "Error" | "Errorf" | "Fatal" | "Fatalf" | "Fail" | "FailNow"
+            )
+    };
+    !inner.is_empty() && !body.clone().any(fails)
+}
+
+/// `suite.Run(t, new(StoreSuite))` of what is no suite any more: its tests are looked at themselves.
+fn runs_gone_suite(case: &Case, after: &[Option<Suite>]) -> bool {
+    let body = &case.suite.tokens[case.item.body.clone()];
+    let runs = body
+        .windows(3)
+        .any(|three| three[0].is("suite") && three[1].is(".") && three[2].is("Run"));
+    let Some(name) = body
+        .iter()
+        .rev()
+        .find(|one| one.text.len() > 1 && one.kind == crate::lex::Kind::Word)
+    else {
+        return false;
+    };
+    let tokens = after.iter().flatten().flat_map(|suite| &suite.tokens);
+    runs && !tokens.into_iter().any(|one| one.text == name.text)
 }
 
 fn code_lines(edit: &Edited, text: Option<&str>) -> Vec<String> {

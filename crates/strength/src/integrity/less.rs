@@ -1,9 +1,9 @@
 //! What a test would notice less than before.
 
 use super::assertion::Assertion;
+use super::content::is_said;
 use super::merged;
 use super::narrow::narrower;
-use super::pair;
 use super::room::{find_wider, looser};
 use super::side::{Both, Side, is_value};
 use super::strength::Strength;
@@ -22,6 +22,7 @@ impl Both<'_, '_> {
             let tokens = &self.was.suite.tokens[one.tokens.clone()];
             !self.retired.is_named_in(self.was.suite.language, tokens)
         });
+        drop_nothing(self, &mut gone, &mut came);
         if let Some(idle) = came.iter().find(|one| one.strength == Strength::Idle) {
             return Some(idle.line);
         }
@@ -92,6 +93,9 @@ impl Both<'_, '_> {
         {
             return true;
         }
+        if came.iter().any(|new| self.holds_whole(one, new)) {
+            return true;
+        }
         let asserts = self.is.assertions.iter().any(|one| {
             one.strength > Strength::Truth
                 || self
@@ -103,7 +107,7 @@ impl Both<'_, '_> {
             let mut counts = BTreeMap::new();
             let tokens = &side.suite.tokens[range.clone()];
             for (at, token) in tokens.iter().enumerate() {
-                if is_value(side.suite.language, token) && !pair::is_said(tokens, at) {
+                if is_value(side.suite.language, token) && !is_said(tokens, at) {
                     *counts
                         .entry(lex::inside(token.text).to_owned())
                         .or_default() += 1;
@@ -154,6 +158,49 @@ impl Both<'_, '_> {
             } else {
                 kept && share >= own.len() * 5
             }
+    }
+
+    /// The new one compares the whole of what the old one asked a part, or the size, of.
+    fn holds_whole(&self, one: &Assertion, new: &Assertion) -> bool {
+        let own = &self.was.suite.tokens[one.tokens.clone()];
+        let whole = &self.is.suite.tokens[new.tokens.clone()];
+        let text = |token: &lex::Token| token.kind == lex::Kind::Text;
+        let values: Vec<&str> = whole
+            .iter()
+            .filter(|token| is_value(self.is.suite.language, token))
+            .map(|token| lex::inside(token.text))
+            .collect();
+        let several = whole
+            .windows(2)
+            .any(|two| matches!(two[1].text, "[" | "{") && !matches!(two[0].text, "]" | ")"))
+            || whole
+                .iter()
+                .any(|token| text(token) && token.text.contains('\n'));
+        // An error's text is looked at where the error is expected.
+        let several = several
+            || whole
+                .iter()
+                .any(|token| words::RAISES.contains(&token.text));
+        let sizes = own.iter().any(|token| {
+            matches!(
+                token.text,
+                "len" | "length" | "size" | "count" | "Len" | "is_empty" | "toHaveLength"
+            )
+        });
+        // How many there are, and where one stands, goes without saying.
+        let held = |token: &lex::Token| match token.kind {
+            lex::Kind::Number if sizes => true,
+            lex::Kind::Number => values.contains(&token.text) || token.text.len() == 1,
+            _ => {
+                let value = lex::inside(token.text);
+                values.iter().any(|whole| whole.contains(value))
+            }
+        };
+        let told = own
+            .iter()
+            .filter(|token| is_value(self.was.suite.language, token));
+        let mut told = told.peekable();
+        new.strength == Strength::Exact && several && told.peek().is_some() && told.all(held)
     }
 
     /// An error was expected, and none is any more.
@@ -222,14 +269,15 @@ impl Both<'_, '_> {
 
 /// Assertions of the one side that the other does not have.
 fn remaining<'s>(side: &'s Side, other: &Side) -> Vec<&'s Assertion> {
-    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let key = |side: &Side, one: &Assertion| (side.text(one), one.strength == Strength::Idle);
+    let mut known: BTreeMap<(String, bool), usize> = BTreeMap::new();
     for one in &other.assertions {
-        *known.entry(other.text(one)).or_default() += 1;
+        *known.entry(key(other, one)).or_default() += 1;
     }
     let left = side
         .assertions
         .iter()
-        .filter(|one| match known.get_mut(&side.text(one)) {
+        .filter(|one| match known.get_mut(&key(side, one)) {
             Some(count) if *count > 0 => {
                 *count -= 1;
                 false
@@ -237,4 +285,47 @@ fn remaining<'s>(side: &'s Side, other: &Side) -> Vec<&'s Assertion> {
             _ => true,
         });
     left.collect()
+}
+
+/// That nothing is there may be said in two ways: `x == []`, and `not x` now.
+fn drop_nothing(both: &Both, gone: &mut Vec<&Assertion>, came: &mut Vec<&Assertion>) {
+    let is_empty = |one: &&&Assertion| {
+        let own = &both.was.suite.tokens[one.tokens.clone()];
+        let pair = |two: &[lex::Token]| {
+            matches!(
+                (two[0].text, two[1].text),
+                ("[", "]") | ("{", "}") | ("\"\"", _) | ("''", _)
+            )
+        };
+        one.strength == Strength::Exact
+            && !own.iter().any(|token| {
+                is_value(both.was.suite.language, token) && !lex::inside(token.text).is_empty()
+            })
+            && own.windows(2).any(pair)
+    };
+    // Twice denied is said: `is not None`, `!x.isEmpty()`.
+    let denies = |one: &&&Assertion| {
+        let own = &both.is.suite.tokens[one.tokens.clone()];
+        let denials = own.iter().filter(|token| {
+            let lower = token.text.to_lowercase();
+            matches!(lower.as_str(), "not" | "!" | "!=" | "!==" | "nil")
+                || ["false", "falsy", "empty", "none", "null"]
+                    .iter()
+                    .any(|end| lower.ends_with(end))
+        });
+        one.strength == Strength::Truth && denials.count() % 2 == 1
+    };
+    let pairs = gone
+        .iter()
+        .filter(is_empty)
+        .count()
+        .min(came.iter().filter(denies).count());
+    for _ in 0..pairs {
+        if let Some(at) = gone.iter().position(|one| is_empty(&one)) {
+            gone.remove(at);
+        }
+        if let Some(at) = came.iter().position(|one| denies(&one)) {
+            came.remove(at);
+        }
+    }
 }

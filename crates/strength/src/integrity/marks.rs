@@ -233,19 +233,35 @@ pub(super) fn is_retry(line: &str) -> bool {
     }) || is_retry_loop(line)
 }
 
+/// A runner's settings say that tests are tried again: `retries: 2`.
+pub(super) fn is_retry_setting(line: &str) -> bool {
+    let given = ["retries", "retry", "reruns", "retryTimes"]
+        .iter()
+        .any(|word| {
+            line.match_indices(word).any(|(at, _)| {
+                let rest = line[at + word.len()..].trim_start_matches(['"', '\'', ' ']);
+                let rest = rest.strip_prefix(':').map(str::trim_start);
+                rest.is_some_and(|rest| !rest.starts_with('0') && !rest.is_empty())
+            })
+        });
+    given || is_retry(line)
+}
+
 /// `Client(retries=3)` is about what is tested.
 fn is_argument(line: &str, at: usize, mark: &str) -> bool {
     let named = matches!(
         mark,
         "retries=" | "retry=" | "retries:" | "retry:" | "retries =" | "retry ="
     );
-    let decorated =
-        line.starts_with('@') || line.starts_with("test.describe") || line.contains(".configure(");
+    let test = ["it(", "it.", "test(", "test.", "describe(", "describe."];
+    let decorated = line.starts_with('@')
+        || test.iter().any(|start| line.starts_with(start))
+        || line.contains(".configure(");
     let called = line[..at].contains(['(', '{', '[']);
     named && called && !decorated
 }
 
-/// `for attempt in range(3)`, `for _ in 0..3`, `until make test; do`.
+/// `for attempt in range(3)`, `until make test; do`.
 fn is_retry_loop(line: &str) -> bool {
     let lower = line.to_lowercase();
     let loops = ["for ", "for(", "while ", "until "]
@@ -254,11 +270,8 @@ fn is_retry_loop(line: &str) -> bool {
     let tries = ["attempt", "retry", "retries", "tries", "try_"]
         .iter()
         .any(|word| lower.contains(word));
-    let blindly = lower.starts_with("for _ in ")
-        && (lower.contains("range(") || lower.contains(".."))
-        && lower.chars().filter(char::is_ascii_digit).count() <= 2;
     let until = lower.starts_with("until ") && super::commands::runs_check(&lower);
-    loops && tries || blindly || until
+    loops && tries || until
 }
 
 /// Time is waited for here.

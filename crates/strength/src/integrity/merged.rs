@@ -119,7 +119,11 @@ pub(super) fn keep_those_without_place(
 
 /// Names that a test gives to values.
 pub(super) fn locals<'a>(side: &Side<'a>) -> BTreeSet<&'a str> {
-    let tokens = &side.suite.tokens[side.item.head.start..side.item.body.end];
+    list_locals(&side.suite.tokens[side.item.head.start..side.item.body.end])
+}
+
+/// Names that are given to values among these tokens.
+pub(super) fn list_locals<'a>(tokens: &[Token<'a>]) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     for (at, token) in tokens.iter().enumerate() {
         let assigned = tokens

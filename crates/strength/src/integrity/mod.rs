@@ -5,14 +5,24 @@
 //! other words is no loss. The precision and recall of that are measured by
 //! `crates/strength/tests/integrity/main.rs`.
 
+mod absorbed;
+mod again;
 mod around;
 mod assertion;
+mod bare;
 mod both;
 mod collected;
 mod commands;
 mod compare;
 mod constants;
+mod content;
+mod derived;
+mod extent;
+mod golden;
+mod gone;
+mod ignored;
 mod less;
+mod listed;
 mod marks;
 mod merged;
 mod narrow;
@@ -24,6 +34,7 @@ mod retired;
 mod room;
 mod rows;
 mod scripts;
+mod shadowed;
 mod shared;
 mod side;
 mod status;
@@ -55,6 +66,7 @@ pub fn weakenings(edits: &[Edited]) -> Weakenings {
     found
         .remarks
         .extend(list_deleted_files(edits, &before, &after));
+    found.remarks.extend(listed::list_unnamed(edits));
     drop_polling(edits, &mut found.remarks);
     found
         .remarks
@@ -114,6 +126,15 @@ fn of_script(edit: &Edited) -> Vec<Remark> {
     let Some(after) = edit.after else {
         return Vec::new();
     };
+    if let Some((line, what)) = scripts::find_lost_end(edit) {
+        return vec![Remark {
+            kind: Kind::ExitSwallowing,
+            path: edit.path.to_owned(),
+            line,
+            name: edit.path.to_owned(),
+            what: cut(&what).to_owned(),
+        }];
+    }
     // Where tests have names, their runner gives the exit code.
     let by_name = |text: Option<&str>| {
         let named = |text| Suite::read(edit.path, text).has_tests();
@@ -138,15 +159,33 @@ fn of_script(edit: &Edited) -> Vec<Remark> {
     let swallows = scripts::new_swallows(edit.path, before, after);
     let mut found: Vec<Remark> = swallows
         .into_iter()
-        .map(|one| remark(Kind::ExitSwallowing, one))
+        .map(|one| {
+            let of_test = edit.class == Class::Test
+                && Language::of(edit.path, after) == Language::Shell
+                && !scripts::is_runner(edit.path, before);
+            let kind = match of_test {
+                true => Kind::ErrorSwallowing,
+                false => Kind::ExitSwallowing,
+            };
+            remark(kind, one)
+        })
         .collect();
+    // Settings of a runner are about tests, wherever in them it stands.
+    let settings = edit.path.contains(".config.") || edit.path.ends_with("rc.json");
+    let is_retry: fn(&str) -> bool = match settings {
+        true => marks::is_retry_setting,
+        false => marks::is_retry,
+    };
     // Tests say it themselves, where they stand.
     if edit.class == Class::Gate && edit.before.is_some() {
         for (kind, is_one) in [
-            (Kind::Retried, marks::is_retry as fn(&str) -> bool),
+            (Kind::Retried, is_retry),
             (Kind::SleepPadded, marks::is_sleep),
         ] {
-            let new = new_lines(edit.path, before, after, is_one);
+            // A loop that looks for something else than a check's end tries no test again.
+            let loops = around::list_harmless_loops(after);
+            let mut new = new_lines(edit.path, before, after, is_one);
+            new.retain(|(line, _)| !loops.contains(line));
             found.extend(new.into_iter().map(|one| remark(kind, one)));
         }
     }
@@ -200,9 +239,10 @@ fn list_deleted_files(
                 other.after.is_some()
                     && (other.after == edit.before || is_same_name(edit.path, other))
             })
+            && !is_snapshot_of_changed(edit.path, edits)
             && !suite
                 .as_ref()
-                .is_some_and(|suite| is_ported(suite, edits, after))
+                .is_some_and(|suite| is_ported(suite, edits, before, after))
     });
     gone.map(|(edit, _)| Remark {
         kind: Kind::Lost,
@@ -214,35 +254,67 @@ fn list_deleted_files(
     .collect()
 }
 
-/// What a script ran and expected stands in tests of a file that came.
-fn is_ported(was: &Suite, edits: &[Edited], after: &[Option<Suite>]) -> bool {
-    let telling = |suite: &Suite| -> BTreeSet<String> {
-        let mut says = 0;
-        let mut found = BTreeSet::new();
-        for token in &suite.tokens {
-            if matches!(token.text, "echo" | "exit" | "set") {
-                says = token.line;
-            }
-            let own = crate::lex::inside(token.text).trim_end_matches(')');
-            let told = own.chars().any(char::is_alphanumeric) && !own.starts_with('$');
-            if told && says != token.line && token.kind != crate::lex::Kind::Mark {
-                found.extend(own.split(['$', '(', '=']).map(str::to_owned));
-            }
-        }
-        found.retain(|word| word.len() > 2);
-        found
+/// A snapshot whose tests changed with it: these are looked at themselves.
+fn is_snapshot_of_changed(path: &str, edits: &[Edited]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let Some(stem) = name.strip_suffix(".snap") else {
+        return false;
     };
-    let own = telling(was);
-    let came = edits
-        .iter()
-        .zip(after)
-        .filter(|(edit, _)| edit.before.is_none());
+    // `a.test.js.snap` of jest, `crate__module__name.snap` of insta.
+    edits.iter().any(|edit| {
+        let own = edit.path.rsplit('/').next().unwrap_or(edit.path);
+        let part = own.rsplit_once('.').map_or(own, |(stem, _)| stem);
+        let rewritten = edit
+            .before
+            .zip(edit.after)
+            .is_some_and(|(was, is)| was != is);
+        rewritten && (own == stem || stem.split("__").any(|word| word == part))
+    })
+}
+
+/// What a script ran and expected stands in tests that came.
+fn is_ported(
+    was: &Suite,
+    edits: &[Edited],
+    before: &[Option<Suite>],
+    after: &[Option<Suite>],
+) -> bool {
+    let own = list_telling(was);
+    let came = edits.iter().zip(before.iter().zip(after));
     own.len() > 2
-        && came.filter_map(|(_, suite)| suite.as_ref()).any(|suite| {
-            let there = telling(suite);
-            let held = own.intersection(&there).count();
-            suite.has_tests() && held * 10 >= own.len() * 5
+        && came.into_iter().any(|(_, (before, after))| {
+            let Some(suite) = after.as_ref().filter(|suite| suite.has_tests()) else {
+                return false;
+            };
+            let mut there = list_telling(suite);
+            if let Some(before) = before {
+                let known = list_telling(before);
+                there.retain(|word| !known.contains(word));
+            }
+            own.intersection(&there).count() * 10 >= own.len() * 5
         })
+}
+
+/// Parts of the words in a text, but for what a script only says.
+fn list_telling<'a>(suite: &Suite<'a>) -> BTreeSet<&'a str> {
+    const PLAIN: [&str; 12] = [
+        "bin", "bash", "then", "dev", "null", "done", "exit", "printf", "local", "tmp", "mktemp",
+        "status",
+    ];
+    let mut says = 0;
+    let mut found = BTreeSet::new();
+    for token in &suite.tokens {
+        if matches!(token.text, "echo" | "exit" | "set" | "trap") {
+            says = token.line;
+        }
+        if says != token.line && token.kind != crate::lex::Kind::Mark {
+            let parts = token
+                .text
+                .split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            found.extend(parts.filter(|word| word.len() > 2 && !PLAIN.contains(word)));
+        }
+    }
+    found
 }
 
 /// A new file of the same name elsewhere.

@@ -63,6 +63,7 @@ pub(super) fn outside(
             {
                 let by_choice = edits[file].class == Class::Gate
                     && (around::is_conditional(edits[file].before.and(edits[file].after), line)
+                        && !picks_by_name(&lines[1][file], line)
                         || chooses(&lines[1][file]));
                 match known.get_mut(text) {
                     Some(left) if *left > 0 => *left -= 1,
@@ -93,6 +94,27 @@ fn chooses(lines: &[String]) -> bool {
     lines
         .iter()
         .any(|line| ASKS.iter().any(|word| line.contains(word)))
+}
+
+/// The condition above a line asks which test it is.
+fn picks_by_name(lines: &[String], line: usize) -> bool {
+    const NAMES: [&str; 6] = [
+        ".name",
+        ".originalname",
+        ".nodeid",
+        ".fspath",
+        ".path",
+        ".location",
+    ];
+    let above = lines[..line.saturating_sub(1).min(lines.len())]
+        .iter()
+        .rev();
+    let mut asked = above
+        .take(6)
+        .filter(|text| text.starts_with("if ") || text.starts_with("elif "));
+    asked
+        .next()
+        .is_some_and(|text| NAMES.iter().any(|name| text.contains(name)))
 }
 
 /// Lines that belong to no test.

@@ -1,13 +1,14 @@
 //! Which test of before is which test of now: by name, by body, by what it holds.
 
-use super::words;
-use crate::language::Language;
-use crate::lex::{Kind, Token, inside};
+use super::absorbed::{is_absorbed, join, list_added, list_idle, makes_tests};
+use super::content::Content;
 use crate::suite::{Item, Sort, Suite};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Candidates that one test is compared with by what it holds.
 const CANDIDATES: usize = 400;
+/// Of these the best that are kept.
+const BEST: usize = 8;
 
 /// A test, and where it stands.
 #[derive(Debug)]
@@ -18,123 +19,9 @@ pub(super) struct Case<'a> {
     pub suite: &'a Suite<'a>,
     pub within: String,
     pub body: String,
-    content: Content<'a>,
-}
-
-/// What a test is about: the words and the values in it.
-#[derive(Debug, Default)]
-struct Content<'a> {
-    words: BTreeSet<&'a str>,
-    values: BTreeSet<&'a str>,
-}
-
-impl<'a> Content<'a> {
-    fn of(language: Language, tokens: &[Token<'a>]) -> Self {
-        let mut found = Self::default();
-        for (at, token) in tokens.iter().enumerate() {
-            if is_said(tokens, at) {
-                continue;
-            }
-            match token.kind {
-                Kind::Word
-                    if !words::is_vocabulary(token.text) && !KEYWORDS.contains(&token.text) =>
-                {
-                    found.words.insert(token.text);
-                }
-                Kind::Number => {
-                    found.values.insert(token.text);
-                }
-                // A format of Go says what went wrong.
-                Kind::Text if language != Language::Go || !token.text.contains('%') => {
-                    let text = inside(token.text);
-                    found.values.insert(text);
-                }
-                _ => {}
-            }
-        }
-        found
-    }
-
-    /// Shares of the words and values that the others hold.
-    fn measure_cover(&self, by: &[&Content]) -> (f64, f64) {
-        let words = self
-            .words
-            .iter()
-            .filter(|word| by.iter().any(|other| other.words.contains(*word)));
-        let values = self
-            .values
-            .iter()
-            .filter(|value| by.iter().any(|other| other.values.contains(*value)));
-        let share = |held: usize, all: usize| {
-            if all == 0 {
-                1.0
-            } else {
-                held as f64 / all as f64
-            }
-        };
-        (
-            share(words.count(), self.words.len()),
-            share(values.count(), self.values.len()),
-        )
-    }
-}
-
-/// Words of languages that say nothing of what is tested.
-const KEYWORDS: [&str; 40] = [
-    "let", "const", "var", "mut", "fn", "def", "func", "function", "return", "if", "else", "for",
-    "in", "of", "async", "await", "new", "void", "public", "private", "val", "fun", "do", "end",
-    "pass", "range", "err", "t", "self", "this", "tt", "tc", "want", "got", "expected", "actual",
-    "name", "struct", "testing", "T",
-];
-
-/// A text that stands for itself: it says what a test is for. An index says only where.
-pub(super) fn is_said(tokens: &[Token], at: usize) -> bool {
-    let token = tokens[at];
-    let before = at.checked_sub(1).map(|at| tokens[at]);
-    let after = tokens.get(at + 1);
-    match token.kind {
-        Kind::Text => {
-            let begins = before.is_none_or(|before| {
-                before.is(":") || before.line < token.line && before.kind != Kind::Mark
-            });
-            begins
-                && token.text.len() > 5
-                && token.text.starts_with("\"\"\"")
-                && after.is_none_or(|after| after.line > token.line)
-        }
-        Kind::Number => {
-            let of_word = at > 1
-                && (tokens[at - 2].kind == Kind::Word || matches!(tokens[at - 2].text, ")" | "]"));
-            before.is_some_and(|before| before.is("["))
-                && after.is_some_and(|after| after.is("]"))
-                && of_word
-                && !tokens[at - 2].is("vec")
-        }
-        _ => false,
-    }
-}
-
-/// Values that stand outside of tests: providers of data, tables, fixtures.
-fn loose_values<'a>(suite: &Suite<'a>) -> BTreeMap<&'a str, usize> {
-    let mut counts = BTreeMap::new();
-    let tests: Vec<&Item> = suite.tests().map(|(test, _)| test).collect();
-    let mut next = 0;
-    let mut at = 0;
-    while at < suite.tokens.len() {
-        while next < tests.len() && tests[next].body.end <= at {
-            next += 1;
-        }
-        if next < tests.len() && tests[next].head.start <= at {
-            at = tests[next].body.end.max(at + 1);
-            continue;
-        }
-        let token = suite.tokens[at];
-        if matches!(token.kind, Kind::Number | Kind::Text) {
-            *counts.entry(inside(token.text)).or_default() += 1;
-        }
-        at += 1;
-    }
-    counts
+    pub content: Content<'a>,
+    /// Words of its name.
+    named: BTreeSet<String>,
 }
 
 /// The tests of the files' texts.
@@ -151,6 +38,7 @@ pub(super) fn cases<'a>(suites: &'a [Option<Suite<'a>>]) -> Vec<Case<'a>> {
                 within,
                 body: join(tokens),
                 content: Content::of(suite.language, tokens),
+                named: split_name(&item.name),
             });
         }
     }
@@ -167,25 +55,13 @@ pub(super) struct Pairs {
     pub new: Vec<usize>,
 }
 
-/// Values that stand outside of tests more often now than before: rows of tables, fixtures.
-pub(super) fn fresh_values<'a>(
-    before: Option<&Suite<'a>>,
-    after: Option<&Suite<'a>>,
-) -> BTreeSet<&'a str> {
-    let was = before.map(loose_values).unwrap_or_default();
-    let is = after.map(loose_values).unwrap_or_default();
-    let more = is
-        .into_iter()
-        .filter(|(value, count)| was.get(value).copied().unwrap_or(0) < *count);
-    more.map(|(value, _)| value).collect()
-}
-
-/// Finds for each test of before the one of now that it became; `fresh` are by file the values that
-/// came outside of tests.
+/// Finds for each test of before the one of now that it became; `fresh` is by file what came outside
+/// of tests.
 pub(super) fn pair<'a>(
     before: &[Case<'a>],
     after: &[Case<'a>],
-    fresh: &[BTreeSet<&'a str>],
+    fresh: &[Content<'a>],
+    suites: &[Option<Suite<'a>>],
 ) -> Pairs {
     let mut to: Vec<Option<usize>> = vec![None; before.len()];
     let mut taken = vec![false; after.len()];
@@ -206,7 +82,7 @@ pub(super) fn pair<'a>(
             places.entry(key(&after[at])).or_default().push(at);
         }
         for (old, case) in before.iter().enumerate() {
-            let telling = by_name || case.content.words.len() + case.content.values.len() > 1;
+            let telling = by_name || case.content.len() > 1;
             if to[old].is_some() || !telling {
                 continue;
             }
@@ -216,15 +92,39 @@ pub(super) fn pair<'a>(
             }
         }
     }
-    by_content(before, after, &mut to, &mut taken);
-    let mut pool = list_added(before, after, &to);
-    for (file, content) in &mut pool {
-        content.values.extend(&fresh[*file]);
-    }
+    // What is left when the best of all were taken is sought once more.
     let idle = list_idle(after);
+    for _ in 0..2 {
+        if !by_content(before, after, fresh, &idle, (&mut to, &mut taken)) {
+            break;
+        }
+    }
+    let mut pool = list_added(before, after, &to);
+    let made = suites.iter().enumerate().filter_map(|(file, suite)| {
+        let makes = suite.as_ref().is_some_and(makes_tests);
+        makes.then(|| (file, fresh[file].clone()))
+    });
+    pool.extend(made);
+    let kept: BTreeSet<_> = to
+        .iter()
+        .flatten()
+        .map(|new| key_copy(&after[*new]))
+        .collect();
+    let paired: BTreeSet<&str> = (0..before.len())
+        .filter(|old| to[*old].is_some())
+        .map(|old| before[old].body.as_str())
+        .collect();
     let lost = (0..before.len()).filter(|old| {
         let case = &before[*old];
-        to[*old].is_none() && (idle.contains(case.body.as_str()) || !is_absorbed(case, &pool))
+        to[*old].is_none()
+            && (idle.contains(case.body.as_str())
+                || !is_absorbed(case, &pool, fresh)
+                    && !kept.contains(&key_copy(case))
+                    && !is_run_for_both(case, &paired, after)
+                    && !after
+                        .iter()
+                        .enumerate()
+                        .any(|(new, other)| !taken[new] && tells_more(case, other)))
     });
     Pairs {
         lost: lost.collect(),
@@ -237,40 +137,75 @@ pub(super) fn pair<'a>(
     }
 }
 
-/// Bodies of functions beside tests that nothing calls: a test that lost its name, or its mark.
-fn list_idle<'a>(after: &[Case<'a>]) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut read: Option<usize> = None;
-    for case in after {
-        if read.replace(case.file) == Some(case.file) {
-            continue;
-        }
-        let suite = case.suite;
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for token in suite.tokens.iter().filter(|one| one.kind == Kind::Word) {
-            *counts.entry(token.text).or_default() += 1;
-        }
-        let helpers = suite.items.iter().filter(|item| item.sort == Sort::Helper);
-        for helper in helpers.filter(|item| counts.get(item.name.as_str()) == Some(&1)) {
-            found.insert(join(&suite.tokens[helper.body.clone()]));
-        }
+/// A test that came in its file bears a name that says what its own says and more: it was merged.
+fn tells_more(case: &Case, other: &Case) -> bool {
+    let within = case.file == other.file
+        && !case.named.is_empty()
+        && case.named.len() < other.named.len()
+        && case.named.is_subset(&other.named);
+    within && {
+        let (of_words, of_values) = case.content.measure_cover(&[&other.content]);
+        of_words >= 0.3 && of_values >= 0.5 && other.body.len() >= case.body.len()
     }
-    found
 }
 
-fn join(tokens: &[Token]) -> String {
-    let texts = tokens.iter().map(|token| token.text);
-    let told: Vec<&str> = texts.filter(|text| !matches!(*text, ";" | ",")).collect();
-    told.join(" ")
+/// The same test of two classes became one for both: what sets its class apart still stands there.
+fn is_run_for_both(case: &Case, paired: &BTreeSet<&str>, after: &[Case]) -> bool {
+    if !paired.contains(case.body.as_str()) {
+        return false;
+    }
+    let suite = case.suite;
+    let own = case.item.head.start;
+    let mut groups = suite
+        .items
+        .iter()
+        .filter(|item| item.sort == Sort::Group && item.body.contains(&own));
+    let (Some(group), Some(now)) = (
+        groups.next_back(),
+        after.iter().find(|other| other.file == case.file),
+    ) else {
+        return false;
+    };
+    let tests: Vec<&Item> = suite.tests().map(|(test, _)| test).collect();
+    let apart = group.body.clone().filter(|at| {
+        let place = tests.partition_point(|test| test.body.end <= *at);
+        tests.get(place).is_none_or(|test| test.head.start > *at)
+    });
+    let tokens: Vec<_> = apart.map(|at| suite.tokens[at]).collect();
+    let words = Content::of(suite.language, &tokens).words;
+    let there: BTreeSet<&str> = now.suite.tokens.iter().map(|one| one.text).collect();
+    let mut named = words
+        .iter()
+        .filter(|word| word.starts_with(char::is_uppercase))
+        .peekable();
+    named.peek().is_some() && named.all(|word| there.contains(word))
 }
 
-/// A test that has another name, or another file, and holds nearly all that the old one held.
-fn by_content(before: &[Case], after: &[Case], to: &mut [Option<usize>], taken: &mut [bool]) {
+/// What two tests have in common of which one is a copy of the other: all but their names.
+fn key_copy<'c>(case: &'c Case) -> (usize, &'c str, &'c str, String) {
+    let head = &case.suite.tokens[case.item.head.clone()];
+    let own = head
+        .iter()
+        .filter(|one| crate::lex::inside(one.text) != case.item.name);
+    let head: Vec<&str> = own.map(|one| one.text).collect();
+    (case.file, &case.within, &case.body, head.join(" "))
+}
+
+/// A test that has another name, or another file, and holds nearly all that the old one held; whether
+/// one was left because others took what it could have become.
+fn by_content(
+    before: &[Case],
+    after: &[Case],
+    fresh: &[Content],
+    idle: &BTreeSet<String>,
+    (to, taken): (&mut [Option<usize>], &mut [bool]),
+) -> bool {
+    let mut found: Vec<(f64, usize, usize)> = Vec::new();
     for (old, case) in before.iter().enumerate() {
-        if to[old].is_some() {
+        // What stands there and is not run has become no other test.
+        if to[old].is_some() || idle.contains(&case.body) {
             continue;
         }
-        let mut best: Option<(f64, usize)> = None;
         // Of the same name first, then those of its file.
         let near = |new: &usize| {
             let other = &after[*new];
@@ -284,104 +219,89 @@ fn by_content(before: &[Case], after: &[Case], to: &mut [Option<usize>], taken: 
             .take(CANDIDATES)
             .chain(free(true, false).take(CANDIDATES))
             .chain(free(false, false).take(CANDIDATES));
-        let order: Vec<usize> = order.collect();
-        for new in order {
+        let scored = order.filter_map(|new| {
             let other = &after[new];
-            let (of_words, of_values) = case.content.measure_cover(&[&other.content]);
-            let named_so = other.item.name == case.item.name;
-            let is_one = if named_so {
-                of_words >= 0.4 && of_values >= 0.4
-            } else {
-                let few = case.content.words.len() + case.content.values.len() < 3;
-                of_words >= 0.7 && of_values >= 0.75 && !few
-                    || of_words >= 0.5 && of_values >= 1.0 && case.content.values.len() > 1
-                    || case.content.values.len() > 2 && case.content.values == other.content.values
-            };
-            let score = of_words + of_values + if named_so { 1.0 } else { 0.0 };
-            if is_one && best.is_none_or(|(most, _)| score > most) {
-                best = Some((score, new));
-            }
-        }
-        if let Some((_, new)) = best {
-            to[old] = Some(new);
-            taken[new] = true;
+            Some((measure_likeness(case, other, &fresh[other.file])?, old, new))
+        });
+        let mut scored: Vec<_> = scored.collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        found.extend(scored.into_iter().take(BEST));
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (_, old, new) in &found {
+        if to[*old].is_none() && !taken[*new] {
+            to[*old] = Some(*new);
+            taken[*new] = true;
         }
     }
+    found.iter().any(|(_, old, _)| to[*old].is_none())
 }
 
-/// What tests of now hold that they did not hold before.
-fn list_added<'a>(
-    before: &[Case<'a>],
-    after: &[Case<'a>],
-    to: &[Option<usize>],
-) -> Vec<(usize, Content<'a>)> {
-    let mut was: BTreeMap<usize, (&Content, BTreeSet<&str>)> = BTreeMap::new();
-    for (old, new) in to.iter().enumerate() {
-        if let Some(new) = new {
-            let case = &before[old];
-            let head = &case.suite.tokens[case.item.head.clone()];
-            let mut words = Content::of(case.suite.language, head).words;
-            words.insert(&after[*new].item.name);
-            was.insert(*new, (&case.content, words));
-        }
+/// How much the one may have become the other; none where it has not.
+fn measure_likeness(case: &Case, other: &Case, fresh: &Content) -> Option<f64> {
+    let own = &case.content;
+    let (own_words, own_values) = own.measure_cover(&[&other.content]);
+    let same_name = other.item.name == case.item.name;
+    let any = own_words > 0.0 || !own.values.is_empty() && own_values > 0.0;
+    if !any {
+        return None;
     }
-    let mut found = Vec::new();
-    for (at, case) in after.iter().enumerate() {
-        let head = Content::of(
-            case.suite.language,
-            &case.suite.tokens[case.item.head.clone()],
-        );
-        let old = was.get(&at);
-        let mut values = case.content.values.clone();
-        // A row of `@CsvSource` holds several.
-        values.extend(
-            head.values
-                .iter()
-                .flat_map(|text| text.split([',', '|', '\n']))
-                .map(|text| text.trim_matches(|c: char| c.is_whitespace() || "${}'\"".contains(c))),
-        );
-        values.extend(head.values);
-        if let Some((old, _)) = old {
-            values.retain(|value| !old.values.contains(value));
+    let like_name = same_name || is_much_the_same_name(&case.named, &other.named);
+    let mut score = own_words + own_values;
+    let few = own.len() < 3;
+    let mut is_one = own_words >= 0.7 && own_values >= 0.75 && !few
+        || own_words >= 0.5 && own_values >= 1.0 && own.values.len() > 1
+        || own.values.len() > 2 && own.values == other.content.values
+        || few && own.words == other.content.words && own_values >= 1.0;
+    // What it was given by itself comes from a helper, a hook or a table.
+    let shares =
+        own_words >= 0.3 || !own.values.is_empty() && own_values >= 0.5 || like_name && any;
+    if shares && !is_one {
+        let (of_words, of_values) = own.measure_cover(&[&other.content, fresh]);
+        score = (of_words + of_values + score) / 2.0;
+        is_one = of_words >= 0.7 && of_values >= 0.75 && !few
+            || like_name && of_words >= 0.3 && of_values >= 0.3;
+    }
+    // In a file that came instead it is known by its whole name.
+    let moved = same_name && case.file != other.file && case.within == other.within;
+    is_one |= moved && (own_words > 0.2 || !own.values.is_empty() && own_values > 0.0);
+    let bonus = match (same_name, like_name) {
+        (true, _) => 1.0,
+        (_, true) => 0.5,
+        _ => 0.0,
+    };
+    is_one.then_some(score + bonus)
+}
+
+/// The words of a name that tell something.
+fn split_name(name: &str) -> BTreeSet<String> {
+    const PLAIN: [&str; 26] = [
+        "test", "tests", "a", "an", "the", "is", "are", "be", "it", "its", "of", "with", "to",
+        "in", "on", "when", "for", "and", "should", "does", "that", "by", "as", "at", "will",
+        "from",
+    ];
+    let mut found = BTreeSet::new();
+    let mut word = String::new();
+    let mut lower = false;
+    for c in name.chars().chain([' ']) {
+        if !c.is_alphanumeric() || lower && c.is_uppercase() {
+            // A plural or a verb's ending is no other word.
+            let stem = word.trim_end_matches('s');
+            if !PLAIN.contains(&word.as_str()) && !stem.is_empty() {
+                found.insert(stem.to_owned());
+            }
+            word.clear();
         }
-        let mut words = case.content.words.clone();
-        words.extend(head.words);
-        let grew = old.is_none()
-            || !values.is_empty()
-            || words.iter().any(|word| {
-                !old.is_some_and(|(old, head)| old.words.contains(word) || head.contains(word))
-            });
-        if grew {
-            found.push((case.file, Content { words, values }));
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
         }
+        lower = c.is_lowercase();
     }
     found
 }
 
-/// All that it held stands in tests that came or grew: it was merged, or split.
-fn is_absorbed(case: &Case, pool: &[(usize, Content)]) -> bool {
-    if case.content.words.len() + case.content.values.len() < 2 {
-        return false;
-    }
-    let enough = |(of_words, of_values): (f64, f64)| {
-        of_words >= 0.65
-            && of_values >= 0.85
-            && (!case.content.values.is_empty() || of_words >= 0.9)
-    };
-    let of = |here: bool| {
-        pool.iter()
-            .filter(move |(file, _)| (*file == case.file) == here)
-            .map(|(_, content)| content)
-            .take(CANDIDATES)
-    };
-    if of(true)
-        .chain(of(false))
-        .any(|content| enough(case.content.measure_cover(&[content])))
-    {
-        return true;
-    }
-    let parts: Vec<&Content> = of(true)
-        .filter(|content| case.content.measure_cover(&[content]).0 >= 0.3)
-        .collect();
-    (2..=4).contains(&parts.len()) && enough(case.content.measure_cover(&parts))
+fn is_much_the_same_name(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
+    let both = a.intersection(b).count();
+    let least = a.len().min(b.len());
+    both > 1 && both * 10 >= least * 6 || both == 1 && a.len() == 1 && b.len() == 1
 }

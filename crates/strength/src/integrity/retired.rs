@@ -35,6 +35,8 @@ const MAKERS: [&str; 17] = [
 pub(super) struct Retired<'a> {
     names: BTreeSet<&'a str>,
     texts: BTreeSet<&'a str>,
+    /// Other words, and texts of one, which may be anything: fields, variants, commands.
+    plain: BTreeSet<&'a str>,
 }
 
 impl<'a> Retired<'a> {
@@ -55,6 +57,7 @@ impl<'a> Retired<'a> {
         };
         let mut names = BTreeSet::new();
         let mut texts = BTreeSet::new();
+        let mut plain = BTreeSet::new();
         for at in code(before) {
             let Some(suite) = &before[at] else { continue };
             let own: Vec<Token> = suite.list_untested();
@@ -64,6 +67,10 @@ impl<'a> Retired<'a> {
                     .filter(|one| is_address(one))
                     .map(|one| inside(one.text)),
             );
+            let words = own
+                .iter()
+                .filter(|one| is_key(one) || one.kind == Kind::Word && one.text.len() > 3);
+            plain.extend(words.map(|one| inside(one.text)));
         }
         for at in code(after) {
             let Some(suite) = &after[at] else { continue };
@@ -71,9 +78,11 @@ impl<'a> Retired<'a> {
                 match token.kind {
                     Kind::Text => {
                         texts.remove(inside(token.text));
+                        plain.remove(inside(token.text));
                     }
                     _ => {
                         names.remove(token.text);
+                        plain.remove(token.text);
                     }
                 }
             }
@@ -92,7 +101,20 @@ impl<'a> Retired<'a> {
             .map(|(name, _)| *name)
             .collect();
         names.retain(|name| !renamed.contains(name));
-        Self { names, texts }
+        plain.retain(|name| !renamed.contains(name));
+        Self {
+            names,
+            texts,
+            plain,
+        }
+    }
+
+    /// One of these tokens of a test names what is gone, or says a key that code knew.
+    pub(super) fn is_told_in(&self, language: Language, tokens: &[Token]) -> bool {
+        self.is_named_in(language, tokens)
+            || tokens
+                .iter()
+                .any(|one| one.kind != Kind::Mark && self.plain.contains(inside(one.text)))
     }
 
     /// One of these tokens names what is gone.
@@ -140,14 +162,30 @@ fn list_made<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
             && is(1, "=");
         let begins = before.is_none_or(|one| one.line < token.line);
         let of_shell = begins && is(1, "(") && is(2, ")") && is(3, "{");
+        // `import) …;;` of a `case`.
+        let of_case = of_shell_case(tokens, at);
         // A method of a class of JavaScript or Java.
         let of_class =
             begins && is(1, "(") && before.is_some_and(|one| matches!(one.text, "}" | "{" | ";"));
-        if (by_word || of_module || of_shell || of_class) && token.text.len() > 2 {
+        if (by_word || of_module || of_shell || of_case || of_class) && token.text.len() > 2 {
             found.push(token.text);
         }
     }
     found
+}
+
+fn of_shell_case(tokens: &[Token], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|at| tokens[at]);
+    tokens
+        .get(at + 1)
+        .is_some_and(|next| matches!(next.text, ")" | "|"))
+        && before.is_some_and(|one| {
+            matches!(one.text, "in" | ";;" | "|") || one.is(";") || one.line < tokens[at].line
+        })
+        && tokens[at..]
+            .iter()
+            .take(80)
+            .any(|one| matches!(one.text, ";;" | "esac"))
 }
 
 fn has_receiver(tokens: &[Token], at: usize) -> bool {
@@ -163,6 +201,15 @@ fn is_address(token: &Token) -> bool {
         && begins
         && own.len() > 3
         && !own.contains(char::is_whitespace)
+}
+
+/// A text of one word: a kind, a command, a field.
+fn is_key(token: &Token) -> bool {
+    let own = inside(token.text);
+    token.kind == Kind::Text
+        && own.len() > 2
+        && own.starts_with(char::is_alphabetic)
+        && own.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
 }
 
 /// Functions of code, each with the words and values in it.

@@ -198,6 +198,8 @@ fn find_table(
                 let before_loop = tokens.get(ends[next] + 1).is_some_and(|one| one.is("{"));
                 return (made || before_loop).then_some(next);
             }
+            // `in row["key"]` goes through what stands there, not through a table.
+            "[" if next > at + 1 && tokens[next - 1].kind == Kind::Word && !made => return None,
             "[" => return Some(next),
             "{" if made || language == Language::Python || tokens[next - 1].is("(") => {
                 return Some(next);
@@ -340,6 +342,8 @@ fn rows_of_shell(tokens: &[Token], at: usize, found: &mut Vec<Row>) {
             .any(|one| one.is("read"));
         if reads {
             rows_of_text(&token, at, 0, found);
+            // Its end is a line of its own.
+            found.pop();
         }
         return;
     }

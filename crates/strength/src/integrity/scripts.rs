@@ -1,7 +1,9 @@
 //! Exit codes that go unseen: in gate scripts, build files and settings of CI.
 
+use super::bare;
 use super::commands::{is_harmless, or_passes, runs_check};
 use super::status;
+use crate::class::{Class, Edited};
 use crate::language::Language;
 use std::collections::BTreeMap;
 
@@ -47,12 +49,53 @@ pub(super) fn new_swallows(path: &str, before: &str, after: &str) -> Vec<(usize,
     if !before.is_empty() && !after.is_empty() {
         found.extend(is.find_lost(&was));
         if is.language == Language::Shell && was.language == Language::Shell {
-            found.extend(status::find_unseen(&was.lines, &is.lines));
+            found.extend(status::find_unseen(
+                &was.lines,
+                &is.lines,
+                is.ends_on_error(),
+            ));
         }
     }
     found.sort();
     found.dedup_by_key(|(line, _)| *line);
     found
+}
+
+/// A program of tests that ended with what came out, and ends well now whatever did: `os.Exit(0)`.
+pub(super) fn find_lost_end(edit: &Edited) -> Option<(usize, String)> {
+    let (before, after) = edit.before.zip(edit.after)?;
+    if edit.class != Class::Test || Language::of(edit.path, after) != Language::Go {
+        return None;
+    }
+    let of = |text: &str, well: bool| {
+        let lines = text.lines().enumerate();
+        let ends = lines.filter(|(_, line)| {
+            line.trim().starts_with("os.Exit(") && line.contains("os.Exit(0)") == well
+        });
+        ends.map(|(at, line)| (at + 1, line.trim().to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let fewer = of(after, false).len() < of(before, false).len();
+    let well = of(after, true).into_iter().next();
+    well.filter(|_| fewer && of(before, true).len() < of(after, true).len())
+}
+
+/// It runs what tests, and tests nothing by itself.
+pub(super) fn is_runner(path: &str, text: &str) -> bool {
+    const RUNNERS: [&str; 22] = [
+        "bash", "sh", "zsh", ".", "source", "bats", "pytest", "python", "python3", "cargo", "go",
+        "npm", "npx", "pnpm", "yarn", "make", "node", "jest", "ctest", "mvn", "gradle", "prove",
+    ];
+    let script = Script::read(path, text);
+    script.lines.iter().any(|(_, line)| {
+        let own = line
+            .trim()
+            .trim_start_matches("if ")
+            .trim_start_matches("! ");
+        let first = own.split_whitespace().next().unwrap_or_default();
+        // `"$test"` of a loop.
+        RUNNERS.contains(&first) || first.starts_with("\"$") && !first.contains('/')
+    })
 }
 
 fn dense(line: &str) -> String {
@@ -156,7 +199,9 @@ impl<'a> Script<'a> {
         if line.ends_with('&') && !line.ends_with("&&") && runs_check(line) {
             return !self.is_waited_for;
         }
-        let own = line.trim_end_matches([';', '"', '\'', ',']).trim_end();
+        let own = line
+            .trim_end_matches([';', '"', '\'', ',', '}', ' '])
+            .trim_end();
         let passes = ["; true", "; exit 0", "; :"]
             .iter()
             .find_map(|end| own.strip_suffix(end));
@@ -223,8 +268,17 @@ impl<'a> Script<'a> {
     fn find_lost(&self, before: &Script) -> Option<(usize, String)> {
         let first = self.lines.first().map_or(1, |(number, _)| *number);
         if matches!(self.language, Language::Shell) {
-            if before.ends_on_error() && !self.ends_on_error() {
+            if before.ends_on_error()
+                && !self.ends_on_error()
+                && bare::runs_unseen(&before.lines, &self.lines)
+            {
                 return Some((first, "`set -e` is gone".to_owned()));
+            }
+            if before.ends_on_error()
+                && !self.ends_on_error()
+                && let Some(idle) = status::find_idle_count(&self.lines)
+            {
+                return Some(idle);
             }
             if before.text.contains("pipefail")
                 && !self.text.contains("pipefail")

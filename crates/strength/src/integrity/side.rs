@@ -89,6 +89,11 @@ impl<'a> Side<'a> {
                 .position(|token| token.is("=>") || token.is("function"));
             return arrow.is_some_and(|arrow| body[arrow + 1..].iter().all(is_nothing));
         }
+        if self.suite.language == Language::Go && self.item.head.len() == 3 {
+            // `t.Run("name", func(t *testing.T) {…}`
+            let open = body.iter().position(|token| token.is("{"));
+            return open.is_some_and(|open| body[open + 1..].iter().all(is_nothing));
+        }
         body.iter().all(is_nothing)
     }
 
@@ -173,6 +178,20 @@ fn is_nothing(token: &Token) -> bool {
 /// What an attribute asserts: `#[should_panic(expected = "…")]`, `@Test(expected = …)`.
 fn in_head(suite: &Suite, item: &Item) -> Vec<Assertion> {
     let tokens = &suite.tokens[item.head.clone()];
+    // `#[test_case("a" => 1)]` holds what is answered against it.
+    let row = tokens.iter().position(|token| token.is("test_case"));
+    if let Some(at) = row
+        && let Some(arrow) = tokens.iter().position(|token| token.is("=>"))
+        && arrow > at
+    {
+        return vec![Assertion {
+            line: tokens[at].line,
+            strength: Strength::Exact,
+            tokens: item.head.start + at..item.head.end,
+            weight: 1,
+            guards: 0,
+        }];
+    }
     let expects = tokens.iter().position(|token| {
         token.is("should_panic") || token.is("expected") || token.is("expectedException")
     });

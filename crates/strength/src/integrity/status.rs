@@ -13,15 +13,39 @@ fn dense(line: &str) -> String {
 }
 
 /// Lines, with their numbers, by which a failure goes unseen that was seen before.
-pub(super) fn find_unseen(before: Lines, after: Lines) -> Vec<(usize, String)> {
+pub(super) fn find_unseen(
+    before: Lines,
+    after: Lines,
+    ends_on_error: bool,
+) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     if ends_well_in_trap(before).is_none() {
         found.extend(ends_well_in_trap(after));
     }
-    found.extend(find_final(before, after));
+    // Where an error ends the script, its end is reached by what passed.
+    let last = find_final(before, after);
+    found.extend(last.filter(|(_, line)| !ends_on_error || line.contains("||")));
     found.extend(find_remarks(before, after));
     found.extend(find_dropped_count(before, after));
     found
+}
+
+/// Failures are counted where they ended the script, and nothing looks at the count.
+pub(super) fn find_idle_count(after: Lines) -> Option<(usize, String)> {
+    let counts = |line: &str| {
+        let rest = line.split_once("||").map_or("", |(_, rest)| rest).trim();
+        rest.contains("((")
+            || rest
+                .split_once('=')
+                .is_some_and(|(name, _)| !name.contains(' '))
+    };
+    let ends = |line: &str| {
+        decides(line)
+            || line.contains("exit ") && !line.contains("exit 0")
+            || line.contains("return ")
+    };
+    let (number, line) = after.iter().find(|(_, line)| counts(line))?;
+    (!after.iter().any(|(_, line)| ends(line.trim()))).then(|| (*number, line.trim().to_owned()))
 }
 
 /// `wait "$pid"`: that one's exit code is seen. A bare `wait` sees none.

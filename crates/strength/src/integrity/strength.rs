@@ -1,6 +1,6 @@
 //! How much an assertion would notice.
 
-use super::{values, words};
+use super::{constants, values, words};
 use crate::language::Language;
 use crate::lex::{Kind, Token, close};
 use std::ops::Range;
@@ -54,8 +54,12 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
         };
     }
     // `errors.Is` of Go looks for one error.
+    if says_either(language, own) {
+        return Strength::Partial;
+    }
     let of_one_error = language == Language::Go && any(&["Is", "ErrorIs"]);
     let is_exact_call = of_one_error
+        || is_given_value(tokens, extent)
         || any(&words::EXACT)
         || own
             .iter()
@@ -79,6 +83,7 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
         let command = own[0].text;
         return match command {
             "diff" | "cmp" => Strength::Exact,
+            _ if has("=~") || is_glob(own) => Strength::Partial,
             _ if !equalities.is_empty() => {
                 let of_status = own
                     .iter()
@@ -94,6 +99,8 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
                 _ => Strength::Exact,
             },
             "grep" | "egrep" => Strength::Partial,
+            // `if [ "$a" != "$b" ]; then exit 1; fi` wants one value.
+            _ if has("!=") && fails_where_so(tokens, extent) => Strength::Exact,
             _ if any(&["-gt", "-lt", "-ge", "-le", "-ne", "!="]) || has("!=") => Strength::Partial,
             _ => Strength::Truth,
         };
@@ -106,6 +113,9 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
             Strength::Exact
         };
     }
+    if is_nearly_equal(own) {
+        return Strength::Exact;
+    }
     let counts = own
         .iter()
         .any(|token| matches!(token.text, "len" | "length" | "size" | "count"));
@@ -116,6 +126,11 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
         return Strength::Truth;
     }
     let known = |token: &&Token| language == Language::Go || !matches!(token.text, "Is" | "As");
+    if any(&[
+        "IsNil", "NotNil", "IsTrue", "IsFalse", "BeNil", "BeTrue", "BeFalse",
+    ]) {
+        return Strength::Truth;
+    }
     let partial = own
         .iter()
         .filter(known)
@@ -124,7 +139,8 @@ pub(super) fn strength(language: Language, tokens: &[Token], extent: &Range<usiz
         || own.iter().any(|token| {
             matches!(token.text, "<" | ">" | "<=" | ">=" | "!=" | "!==") && token.kind == Kind::Mark
         });
-    let against_nothing = values::compares_with_constant(own, &["!=", "!=="]);
+    let against_nothing =
+        values::compares_with_constant(own, &["!=", "!=="]) || own.iter().any(values::fits_any);
     if partial && !against_nothing {
         return Strength::Partial;
     }
@@ -167,6 +183,84 @@ fn has_unknown_matcher(own: &[Token]) -> bool {
         }
     }
     by_is
+}
+
+fn fails_where_so(tokens: &[Token], extent: &Range<usize>) -> bool {
+    let before = extent.start.checked_sub(1).map_or("", |at| tokens[at].text);
+    let after = tokens.get(extent.end).map_or("", |next| next.text);
+    matches!(before, "if" | "elif") || after == "&&"
+}
+
+/// `assert x == 1 or x == 2`: more than one value is well.
+fn says_either(language: Language, own: &[Token]) -> bool {
+    let fails_where_so = matches!(language, Language::Go | Language::Shell | Language::Elixir);
+    let asserts = own[0].is("assert") || own[0].text.starts_with("assertTrue");
+    !fails_where_so
+        && asserts
+        && own
+            .iter()
+            .any(|token| matches!(token.text, "or" | "||") && token.kind != Kind::Text)
+        && own.iter().any(|token| matches!(token.text, "==" | "==="))
+}
+
+/// `response.assert_status(200)`: a check of what it is asked of, of any name that says no less.
+fn is_given_value(tokens: &[Token], extent: &Range<usize>) -> bool {
+    let own = &tokens[extent.clone()];
+    let asked = extent.start > 1
+        && tokens[extent.start - 1].is(".")
+        && !matches!(
+            tokens[extent.start - 2].text,
+            "self" | "this" | "assert" | "t" | "mock"
+        );
+    let name = own[0].text.to_lowercase();
+    let less = [
+        "contain", "include", "match", "not", "start", "end", "like", "any", "has", "in_",
+    ]
+    .iter()
+    .any(|part| name.contains(part));
+    asked
+        && !less
+        && words::is_named_check(own[0].text)
+        && !words::is_vocabulary(own[0].text)
+        && own.get(1).is_some_and(|open| open.is("("))
+        && values::arguments(own, 1)
+            .iter()
+            .any(|arg| matches!(arg, [one] if matches!(one.kind, Kind::Text | Kind::Number)))
+}
+
+/// `[[ $output == *"usage"* ]]`
+fn is_glob(own: &[Token]) -> bool {
+    own[0].is("[[")
+        && own.iter().any(|token| {
+            let mut parts = token.text.split(['"', '\'']).step_by(2);
+            parts.any(|part| part.contains('*'))
+        })
+}
+
+/// A bound that leaves room for rounding alone: `math.Abs(got-want) > 1e-9`, `isclose(a, b, rel_tol=1e-9)`.
+fn is_nearly_equal(own: &[Token]) -> bool {
+    const ROUNDING: f64 = 1e-6;
+    const NEAR: [&str; 14] = [
+        "Abs",
+        "abs",
+        "fabs",
+        "isclose",
+        "allclose",
+        "InDelta",
+        "InEpsilon",
+        "closeTo",
+        "isCloseTo",
+        "approx",
+        "within",
+        "assert_allclose",
+        "EXPECT_NEAR",
+        "assert_in_delta",
+    ];
+    let numbers = own.iter().filter(|token| token.kind == Kind::Number);
+    let tiny = |token: &Token| {
+        constants::read_number(token.text).is_some_and(|value| value > 0.0 && value <= ROUNDING)
+    };
+    own.iter().any(|token| NEAR.contains(&token.text)) && numbers.into_iter().any(tiny)
 }
 
 /// A check of any name that is given more than one thing: it compares them somehow.
@@ -235,11 +329,13 @@ fn of_raise(own: &[Token]) -> Strength {
         "expectMessage",
         "toThrowErrorMatchingSnapshot",
     ];
+    let telling = |token: &Token| token.kind == Kind::Text && !values::fits_any(token);
     let matched = own
         .iter()
-        .any(|token| token.kind == Kind::Word && MESSAGES.contains(&token.text));
+        .any(|token| token.kind == Kind::Word && MESSAGES.contains(&token.text))
+        && (own.iter().any(telling) || !own.iter().any(values::fits_any));
     let says = own.iter().position(|token| WITH_TEXT.contains(&token.text));
-    let has_text = says.is_some_and(|at| own[at..].iter().any(|token| token.kind == Kind::Text));
+    let has_text = says.is_some_and(|at| own[at..].iter().any(telling)) || describes(own, telling);
     let named = own.iter().any(|token| {
         let upper = token.text.starts_with(|c: char| c.is_uppercase());
         token.kind == Kind::Word
@@ -249,9 +345,35 @@ fn of_raise(own: &[Token]) -> Strength {
             && token.text != "Assert"
             && token.text.len() > 1
     });
-    match (has_text || matched, named) {
+    // `raises(error)` of a table.
+    let by_name = own.windows(4).any(|four| {
+        matches!(
+            four[0].text,
+            "raises" | "assertRaises" | "toThrow" | "toThrowError"
+        ) && four[1].is("(")
+            && four[2].kind == Kind::Word
+            && four[2].text.starts_with(|c: char| c.is_lowercase())
+            && matches!(four[3].text, ")" | ",")
+    });
+    match (has_text || matched, named || by_name) {
         (true, _) => Strength::Exact,
         (_, true) => Strength::Partial,
         _ => Strength::Truth,
     }
+}
+
+/// `assert.rejects(f(), { code: "E" })`, `assert.throws(f, /e/)`: what the error is like stands behind
+/// the call.
+fn describes(own: &[Token], telling: impl Fn(&Token) -> bool) -> bool {
+    let first = own
+        .iter()
+        .position(|token| matches!(token.text, "throws" | "rejects" | "throwsAsync"));
+    let Some(at) = first.filter(|at| own.get(at + 1).is_some_and(|next| next.is("("))) else {
+        return false;
+    };
+    let args = values::arguments(own, at + 1);
+    args.iter().skip(1).any(|arg| {
+        let calls = |token: &Token| matches!(token.text, "=>" | "->" | "function" | "lambda" | "|");
+        !arg.iter().any(calls) && arg.iter().any(&telling)
+    })
 }

@@ -1,8 +1,9 @@
 //! Tests that look at a stand-in where they looked at the code, or hold the code against itself.
 
+use super::gone::loses_value;
 use super::side::{Both, Side, is_value};
 use super::strength::Strength;
-use super::subject::{list_answering, list_given, list_subjects};
+use super::subject::{list_answering, list_given_around, list_subjects};
 use crate::class::Edited;
 use crate::language::Language;
 use crate::lex::{Kind, Token, close, inside};
@@ -257,44 +258,24 @@ fn holds_against_itself(both: &Both, real: &BTreeSet<&str>) -> Option<usize> {
         .iter()
         .map(|one| both.was.text(one))
         .collect();
-    let now: BTreeSet<String> = both
-        .is
-        .assertions
-        .iter()
-        .map(|one| both.is.text(one))
-        .collect();
     let language = both.is.suite.language;
-    let there: BTreeSet<&str> = both
-        .is
-        .tokens()
-        .iter()
-        .filter(|one| one.kind != Kind::Mark)
-        .map(|one| inside(one.text))
-        .collect();
-    let lost = both.was.assertions.iter().any(|one| {
-        let tokens = &both.was.suite.tokens[one.tokens.clone()];
-        one.strength == Strength::Exact
-            && !now.contains(&both.was.text(one))
-            && tokens.iter().any(|token| {
-                let of_shell = language == Language::Shell
-                    && token.kind == Kind::Word
-                    && !token.text.contains('$')
-                    && token.text.len() > 2;
-                let value = matches!(token.kind, Kind::Text | Kind::Number) || of_shell;
-                value && !inside(token.text).contains('$') && !there.contains(inside(token.text))
-            })
-    });
-    if !lost {
+    if !loses_value(both) {
         return None;
     }
-    let given = list_given(both.is);
+    let given = list_given_around(both.is);
     let itself = both.is.assertions.iter().find(|one| {
         let tokens = &both.is.suite.tokens[one.tokens.clone()];
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let places: BTreeSet<_> = list_answering(language, tokens, &given)
             .into_iter()
             .collect();
-        for (name, _) in places {
+        // `.says("a").says("b")` goes on in a chain, and is no other side.
+        let chained: BTreeSet<usize> = tokens
+            .windows(3)
+            .filter(|three| three[0].is(")") && three[1].is("."))
+            .map(|three| three[2].at)
+            .collect();
+        for (name, _) in places.iter().filter(|(_, at)| !chained.contains(at)) {
             *counts.entry(name).or_default() += 1;
         }
         one.strength == Strength::Exact

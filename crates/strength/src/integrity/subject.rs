@@ -1,10 +1,11 @@
 //! What a test is about: the calls whose answers it looks at.
 
-use super::merged::locals;
+use super::merged::list_locals;
 use super::side::Side;
 use super::words;
 use crate::language::Language;
 use crate::lex::{Kind, Token, inside};
+use crate::suite::Sort;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tokens of a statement that are looked at.
@@ -78,7 +79,7 @@ pub(super) type Call<'a> = (&'a str, usize);
 /// The calls that answer each name; of one that is answered again, the last by each call.
 pub(super) type Given<'a> = BTreeMap<&'a str, BTreeMap<&'a str, usize>>;
 
-fn call_at<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
+pub(super) fn call_at<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
     let token = tokens[at];
     let is_call = token.kind == Kind::Word && tokens.get(at + 1).is_some_and(|next| next.is("("));
     let own = token.text;
@@ -90,15 +91,47 @@ fn call_at<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
     (is_call && !said).then_some(own)
 }
 
+/// The same with what is given to names beside the test: in its set-up, by fixtures that it asks for.
+pub(super) fn list_given_around<'a>(side: &Side<'a>) -> Given<'a> {
+    let mut found = list_given(side);
+    let suite = side.suite;
+    for range in super::shared::list_loose(suite, true) {
+        for (name, calls) in list_given_among(&suite.tokens[range]) {
+            if !matches!(name, "self" | "this") {
+                found.entry(name).or_insert(calls);
+            }
+        }
+    }
+    let head: BTreeSet<&str> = suite.tokens[side.item.head.clone()]
+        .iter()
+        .map(|one| one.text)
+        .collect();
+    for fixture in suite.items.iter().filter(|item| item.sort == Sort::Helper) {
+        let tokens = &suite.tokens[fixture.head.start..fixture.body.end];
+        let name = tokens.iter().find(|one| one.text == fixture.name);
+        if let Some(name) = name.filter(|one| head.contains(one.text)) {
+            let places = fixture.body.clone();
+            let calls =
+                places.filter_map(|at| Some((call_at(&suite.tokens, at)?, suite.tokens[at].at)));
+            found.entry(name.text).or_default().extend(calls);
+        }
+    }
+    found
+}
+
 /// What answers each name that a test gives: the calls in what it is given.
 pub(super) fn list_given<'a>(side: &Side<'a>) -> Given<'a> {
-    let mut found: Given<'a> = BTreeMap::new();
-    let tokens = side.tokens();
-    let own = locals(side);
     if side.suite.language == Language::Shell {
-        give_in_shell(tokens, &mut found);
+        let mut found: Given<'a> = BTreeMap::new();
+        give_in_shell(side.tokens(), &mut found);
         return found;
     }
+    list_given_among(side.tokens())
+}
+
+fn list_given_among<'a>(tokens: &[Token<'a>]) -> Given<'a> {
+    let mut found: Given<'a> = BTreeMap::new();
+    let own = list_locals(tokens);
     for (at, token) in tokens.iter().enumerate() {
         let assigns = token.is("=") || token.is(":=");
         let through = tokens.get(at + 1).is_some_and(|next| next.is("range"));

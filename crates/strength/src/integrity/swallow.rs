@@ -41,6 +41,7 @@ pub(super) fn list_swallowed(suite: &Suite, range: &std::ops::Range<usize>) -> V
                 token.is("_") && next(1, "=") && (begins(tokens, at))
                     || token.is("recover") && next(1, "(")
                     || token.is("if") && go_returns_quietly(tokens, at)
+                    || token.is("if") && go_asks_only_without_error(tokens, at)
                     || token.is("_")
                         && (next(1, ":=") || next(1, "="))
                         && before == ","
@@ -202,6 +203,19 @@ fn go_returns_quietly(tokens: &[Token], at: usize) -> bool {
     }) && !body
         .iter()
         .any(|token| token.is("err") && !body.iter().any(says))
+}
+
+/// `if err == nil && got != want {`: with an error nothing fails.
+fn go_asks_only_without_error(tokens: &[Token], at: usize) -> bool {
+    let line = tokens[at].line;
+    let header: Vec<&str> = tokens[at..]
+        .iter()
+        .take_while(|token| token.line == line && !token.is("{"))
+        .map(|token| token.text)
+        .collect();
+    header
+        .windows(4)
+        .any(|four| four[0] == "err" && four[1..] == ["==", "nil", "&&"])
 }
 
 /// A block of a `catch` that fails nothing, where nothing would have failed without the error.

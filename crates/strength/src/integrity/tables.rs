@@ -3,7 +3,8 @@
 use super::retired::Retired;
 use super::rows::{Row, list_rows};
 use super::shared;
-use crate::class::Edited;
+use crate::class::{Class, Edited};
+use crate::language::Language;
 use crate::lex::{Kind, inside};
 use crate::suite::{Item, Suite};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +48,17 @@ impl<'a> Part<'a> {
                         let cell = cell.trim().trim_matches(['$', '{', '}', '"', '\'']);
                         *values.entry(cell.replace('_', "")).or_default() += 1;
                     }
+                }
+            }
+        }
+        // A file of data may hold them in columns.
+        for (edit, suite) in edits.iter().zip(suites) {
+            let Some(suite) = suite.as_ref().filter(|_| edit.class == Class::Test) else {
+                continue;
+            };
+            if suite.language == Language::Other {
+                for cell in list_cells(suite) {
+                    *values.entry(cell).or_default() += 1;
                 }
             }
         }
@@ -226,6 +238,29 @@ impl<'a> Tables<'a> {
         });
         gone.len() > came.len()
     }
+}
+
+/// Words of a text between blanks and marks of columns, and its lines, as they are put together there.
+fn list_cells(suite: &Suite) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut lines: BTreeMap<usize, String> = BTreeMap::new();
+    let mut end = None;
+    for token in &suite.tokens {
+        let line = lines.entry(token.line).or_default();
+        if !line.is_empty() && end != Some(token.at) {
+            line.push(' ');
+        }
+        line.push_str(token.text);
+        let parts = matches!(token.text, "," | ";" | "|");
+        match found.last_mut() {
+            Some(last) if end == Some(token.at) && !parts => last.push_str(token.text),
+            _ if parts => {}
+            _ => found.push(inside(token.text).to_owned()),
+        }
+        end = Some(token.end());
+    }
+    found.extend(lines.into_values());
+    found
 }
 
 fn is_part(a: &Row, b: &Row) -> bool {

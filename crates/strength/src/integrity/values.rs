@@ -58,6 +58,23 @@ pub(super) fn compares_with_constant(own: &[Token], equalities: &[&str]) -> bool
     false
 }
 
+/// A text or a pattern that everything fits: `""`, `/.*/`, `"(?s).+"`.
+pub(super) fn fits_any(token: &Token) -> bool {
+    if token.kind != Kind::Text || token.text.len() > 24 {
+        return false;
+    }
+    let own = crate::lex::inside(token.text).trim_matches('/');
+    let own = own.trim_end_matches(['/', 's', 'm', 'i', 'u', 'g']);
+    let own = own
+        .trim_start_matches("(?s)")
+        .trim_start_matches("(?i)")
+        .trim_matches(['^', '$', '(', ')']);
+    matches!(
+        own,
+        "" | ".*" | ".+" | "." | ".*?" | ".+?" | "[\\s\\S]*" | "[\\s\\S]+" | ".|\\n"
+    )
+}
+
 /// The two sides that are compared, where both are to be seen.
 pub(super) fn sides(own: &[Token]) -> Option<(String, String)> {
     let joined = |tokens: &[Token]| {

@@ -338,6 +338,8 @@ fn go(tokens: &[Token], start: usize, at: usize) -> Option<Item> {
         ["Test", "Fuzz", "Benchmark", "Example"].iter().any(|kind| {
             let rest = name.strip_prefix(kind);
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_lowercase()))
+                // It runs the tests.
+                && name != "TestMain"
         })
     })
 }

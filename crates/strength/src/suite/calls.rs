@@ -93,6 +93,8 @@ fn function(tokens: &[Token], at: usize) -> Option<Item> {
         next = close(tokens, next) + 1;
     } else if tokens.get(next + 1)?.is("=>") {
         next += 1;
+    } else if !tokens[next].is("<") {
+        return None;
     }
     // A type may stand between.
     let limit = (next + 12).min(tokens.len());
