@@ -1,8 +1,8 @@
 //! Tests that went into others: merged, split, or made rows of a table.
 
+use super::case::{Case, join};
 use super::content::Content;
-use super::pair::Case;
-use crate::lex::{Kind, Token};
+use crate::lex::Kind;
 use crate::suite::{Sort, Suite};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -119,13 +119,6 @@ pub(super) fn list_idle<'a>(after: &[Case<'a>]) -> BTreeSet<String> {
         }
     }
     found
-}
-
-/// Tokens as one text, without what separates them.
-pub(super) fn join(tokens: &[Token]) -> String {
-    let texts = tokens.iter().map(|token| token.text);
-    let told: Vec<&str> = texts.filter(|text| !matches!(*text, ";" | ",")).collect();
-    told.join(" ")
 }
 
 /// A macro of Rust that makes tests: its rows are what they hold.

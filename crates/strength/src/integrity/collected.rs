@@ -1,6 +1,6 @@
 //! Tests that stand where no runner finds them any more.
 
-use super::pair::Case;
+use super::case::Case;
 use crate::class::{Class, Edited};
 use crate::language::Language;
 use crate::lex::Token;

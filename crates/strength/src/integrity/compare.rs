@@ -3,13 +3,14 @@
 use super::again::list_again;
 use super::around;
 use super::assertion;
+use super::case::{Case, list_cases};
 use super::collected;
 use super::constants::{self, Constants};
 use super::content::{Content, list_fresh};
 use super::marks;
 use super::merged::{self, Grown};
 use super::outside::outside;
-use super::pair::{self, Case};
+use super::pair;
 use super::remark::{Kind, Remark, Renamed, Weakenings, show_line};
 use super::replaced;
 use super::retired::Retired;
@@ -28,7 +29,7 @@ pub(super) fn compare<'a>(
     after: &'a [Option<Suite<'a>>],
 ) -> Weakenings {
     let mut found = Weakenings::default();
-    let (old, new) = (pair::cases(before), pair::cases(after));
+    let (old, new) = (list_cases(before), list_cases(after));
     let sides = before.iter().zip(after);
     let fresh: Vec<Content> = sides
         .map(|(before, after)| list_fresh(before.as_ref(), after.as_ref()))

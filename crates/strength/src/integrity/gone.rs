@@ -26,7 +26,7 @@ pub(super) fn loses_value(both: &Both) -> bool {
         .filter(|one| one.kind != Kind::Mark)
         .map(|one| inside(one.text))
         .collect();
-    let definitions = expected_values(both.was);
+    let definitions = list_expected(both.was);
     let gone = |token: &Token| {
         let of_shell = language == Language::Shell
             && token.kind == Kind::Word
@@ -44,7 +44,7 @@ pub(super) fn loses_value(both: &Both) -> bool {
 }
 
 /// Tokens by which names are made that an exact assertion holds something against.
-fn expected_values<'a>(side: &Side<'a>) -> Vec<Token<'a>> {
+fn list_expected<'a>(side: &Side<'a>) -> Vec<Token<'a>> {
     let tokens = side.tokens();
     let exact = side
         .assertions

@@ -80,8 +80,8 @@ pub(super) fn list_unnamed(edits: &[Edited]) -> Vec<Remark> {
                 found.push(remark(Kind::Lost, is.line));
             }
         }
-        let known: BTreeSet<(&str, &str)> = left_out(before).iter().map(|one| one.0).collect();
-        for (what, line) in left_out(after) {
+        let known: BTreeSet<(&str, &str)> = list_left_out(before).iter().map(|one| one.0).collect();
+        for (what, line) in list_left_out(after) {
             if !known.contains(&what) {
                 found.push(remark(Kind::Skipped, line));
             }
@@ -252,7 +252,7 @@ fn is_used_for_tests(text: &str, key: &str) -> bool {
 }
 
 /// What is left out, with the line: the option, and what it is given.
-fn left_out(text: &str) -> Vec<((&str, &str), usize)> {
+fn list_left_out(text: &str) -> Vec<((&str, &str), usize)> {
     let mut found = Vec::new();
     for (at, line) in text.lines().enumerate().take(LONGEST) {
         let own = line.trim();

@@ -11,6 +11,7 @@ mod around;
 mod assertion;
 mod bare;
 mod both;
+mod case;
 mod collected;
 mod commands;
 mod compare;

@@ -1,6 +1,7 @@
 //! Which test of before is which test of now: by name, by body, by what it holds.
 
-use super::absorbed::{is_absorbed, join, list_added, list_idle, makes_tests};
+use super::absorbed::{is_absorbed, list_added, list_idle, makes_tests};
+use super::case::Case;
 use super::content::Content;
 use crate::suite::{Item, Sort, Suite};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,41 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const CANDIDATES: usize = 400;
 /// Of these the best that are kept.
 const BEST: usize = 8;
-
-/// A test, and where it stands.
-#[derive(Debug)]
-pub(super) struct Case<'a> {
-    /// Which file of the diff.
-    pub file: usize,
-    pub item: &'a Item,
-    pub suite: &'a Suite<'a>,
-    pub within: String,
-    pub body: String,
-    pub content: Content<'a>,
-    /// Words of its name.
-    named: BTreeSet<String>,
-}
-
-/// The tests of the files' texts.
-pub(super) fn cases<'a>(suites: &'a [Option<Suite<'a>>]) -> Vec<Case<'a>> {
-    let mut found = Vec::new();
-    for (file, suite) in suites.iter().enumerate() {
-        let Some(suite) = suite else { continue };
-        for (item, within) in suite.tests() {
-            let tokens = &suite.tokens[item.body.clone()];
-            found.push(Case {
-                file,
-                item,
-                suite,
-                within,
-                body: join(tokens),
-                content: Content::of(suite.language, tokens),
-                named: split_name(&item.name),
-            });
-        }
-    }
-    found
-}
 
 /// What became of the tests of before.
 pub(super) struct Pairs {
@@ -271,33 +237,6 @@ fn measure_likeness(case: &Case, other: &Case, fresh: &Content) -> Option<f64> {
         _ => 0.0,
     };
     is_one.then_some(score + bonus)
-}
-
-/// The words of a name that tell something.
-fn split_name(name: &str) -> BTreeSet<String> {
-    const PLAIN: [&str; 26] = [
-        "test", "tests", "a", "an", "the", "is", "are", "be", "it", "its", "of", "with", "to",
-        "in", "on", "when", "for", "and", "should", "does", "that", "by", "as", "at", "will",
-        "from",
-    ];
-    let mut found = BTreeSet::new();
-    let mut word = String::new();
-    let mut lower = false;
-    for c in name.chars().chain([' ']) {
-        if !c.is_alphanumeric() || lower && c.is_uppercase() {
-            // A plural or a verb's ending is no other word.
-            let stem = word.trim_end_matches('s');
-            if !PLAIN.contains(&word.as_str()) && !stem.is_empty() {
-                found.insert(stem.to_owned());
-            }
-            word.clear();
-        }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
-        lower = c.is_lowercase();
-    }
-    found
 }
 
 fn is_much_the_same_name(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
