@@ -57,10 +57,21 @@ fn thousands_of_tests_are_compared_in_time() {
         tests.collect()
     };
     let (before, after) = (file(0, 2_000, "old"), file(1_000, 3_000, "new"));
-    let started = std::time::Instant::now();
+    let (started, spent) = (std::time::Instant::now(), read_spent());
     let found = weakenings(&[edit("tests/a.rs", Some(&before), Some(&after))]);
     assert!(found.remarks.iter().any(|one| one.kind == Kind::Lost));
-    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+    // Beside other programs the wall says little.
+    let took = match (spent, read_spent()) {
+        (Some(then), Some(now)) => std::time::Duration::from_nanos(now - then),
+        _ => started.elapsed(),
+    };
+    assert!(took.as_secs() < 30, "{took:?}");
+}
+
+/// Nanoseconds that this thread had a processor for, where the kernel says so.
+fn read_spent() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    told.split(' ').next()?.parse().ok()
 }
 
 proptest! {
