@@ -407,6 +407,20 @@ fn what_another_commit_has_the_tree_of_is_followed_as_if_it_were_there() {
     job.repo.write("t.py", format!("{test}{hollow}"));
     job.repo.commit("Somebody else's", None);
     job.must_answer("evidence_changed");
+    // So it is where the proof was stamped anew, at a commit that is gone now.
+    let (job, test) = begin();
+    let renamed = test.replace("test_works", "test_all");
+    job.repo.write("t.py", &renamed);
+    job.repo.commit("Call it otherwise", None);
+    let change = json!([{"slice_id": "b", "goal": "make b work well"}]);
+    job.reground(json!({"plan": {"plan_basis": "x", "change": change}}))
+        .ok();
+    assert_eq!(job.anchor("a"), "test:t.py::test_all");
+    throw_away(&job);
+    let hollow = hollow.replace("test_works", "test_all");
+    job.repo.write("t.py", format!("{renamed}{hollow}"));
+    job.repo.commit("Somebody else's", None);
+    job.must_answer("evidence_changed");
     let (job, test) = begin();
     job.repo
         .write("t.py", format!("{test}\n\ndef test_more():\n    pass\n"));

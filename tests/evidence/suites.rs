@@ -233,7 +233,7 @@ fn a_test_is_not_followed_to_the_name_of_another() {
 }
 
 /// Prints what `t/` holds as the reporter of node does, and what any line makes up.
-const COMPUTED: &str = "cat t/*.js | sed -n \"/^made up:/{s/made up: */\u{2714} /p}; s/^  it('\\([a-z]*\\)'.*/\u{2714} \\1 (0.1ms)/p\"\n";
+const COMPUTED: &str = "cat t/*.js | sed -n \"/^made up:/{s/made up: \\([a-z]*\\)-/\u{2714} \\1/p}; s/^  it('\\([a-z]*\\)'.*/\u{2714} \\1 (0.1ms)/p\"\n";
 
 /// Row 14: nothing runs a test in a comment or in a text, though another one prints its name.
 #[test]
@@ -246,7 +246,7 @@ fn a_test_that_is_quoted_runs_no_more() {
         let parked = write_suite("add").replace("  it('", "   it('");
         job.repo
             .write("t/add.js", format!("{before}{parked}{after}"));
-        job.repo.write("t/more.js", "made up: refuses\n");
+        job.repo.write("t/more.js", "made up: re-fuses\n");
         commit_and_gate(&job);
         job.must_answer("evidence_changed");
         answer(&job, by("test:refuses")).exits(4);
