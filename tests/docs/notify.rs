@@ -1,4 +1,5 @@
 //! The recipes of `docs/notify.md`, with stand-ins for what they call.
+#![cfg(unix)]
 
 use super::pages::path;
 use std::fs;
@@ -11,7 +12,6 @@ const STAND_IN: &str =
 
 const REASON: &str = "say \"so\" $(touch made) `touch made`; 'done'";
 
-#[cfg(unix)]
 #[test]
 fn each_recipe_passes_on_what_it_is_told_as_data() {
     use std::os::unix::fs::PermissionsExt;

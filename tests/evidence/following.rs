@@ -312,8 +312,11 @@ fn a_named_part_is_followed_by_its_digests() {
         job.repo.commit("Work on a", Some("a"));
         job.judge();
         job.accept(&[proof("a", "a works", anchor, basis)]).ok();
-        job.git(&["commit", "-q", "--amend", "-m", "Another message"]);
         job
+    };
+    // One commit holds both, so that none has what the slice left.
+    let rewrite = |job: &Job| {
+        job.git(&["commit", "-q", "-a", "--amend", "-m", "Squashed"]);
     };
     let throw_away = |job: &Job| {
         job.git(&["reflog", "expire", "--expire=now", "--all"]);
@@ -338,7 +341,7 @@ fn a_named_part_is_followed_by_its_digests() {
         let job = with_named(anchor, basis);
         let text = job.repo.read(path);
         job.repo.write(path, format!("on top\n\n{text}"));
-        job.repo.commit("Somebody else's", None);
+        rewrite(&job);
         throw_away(&job);
         job.stands();
         assert_eq!(job.anchor("a"), anchor);
@@ -346,18 +349,24 @@ fn a_named_part_is_followed_by_its_digests() {
         let job = with_named(anchor, basis);
         job.repo
             .write(path, job.repo.read(path).replace(was, other));
-        job.repo.commit("Somebody else's", None);
+        rewrite(&job);
         throw_away(&job);
         job.must_answer("evidence_changed").says(anchor);
-        let answers = json!([{"no": "part-a", "reason": "the rest is another slice's"}]);
+        // Nobody can say whose the other text is: it is no answer, and opening the slice is one.
         let again = [proof("a", "a works", anchor, basis)];
-        let block = json!({"select": "b", "evidence": again, "answers": answers});
-        job.reground(block).ok();
+        job.reground(json!({"select": "b", "evidence": again}))
+            .exits(4);
+        let back = json!([{"slice_id": "a", "why": "it says something else"}]);
+        job.reground(json!({"reopen": back})).ok();
 
         let job = with_named(anchor, basis);
-        job.git(&["revert", "--no-edit", "HEAD"]);
+        job.git(&["checkout", "-q", "HEAD~1", "--", "."]);
+        job.repo.write("other.txt", "a colleague's\n");
+        job.git(&["add", "other.txt"]);
+        rewrite(&job);
         throw_away(&job);
-        job.is_reopened();
+        // Where the digests place nothing, it is asked for.
+        job.must_answer("evidence_changed");
     }
 }
 

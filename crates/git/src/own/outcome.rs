@@ -188,14 +188,11 @@ impl<'a> Comparison<'a> {
 
     /// The next line above these, or below, is the same then and now.
     fn is_in_place(&self, lines: &Range<usize>, image: &Range<usize>) -> bool {
-        let next = |all: &mut dyn Iterator<Item = &&[u8]>| -> Vec<u8> {
-            let mut squeezed = all.map(|line| squeeze_lines(&[line]).copied().collect::<Vec<u8>>());
-            squeezed.find(|line| !line.is_empty()).unwrap_or_default()
-        };
-        let above = |text: &[&[u8]], at: usize| next(&mut text[..at.min(text.len())].iter().rev());
-        let below = |text: &[&[u8]], at: usize| next(&mut text[at.min(text.len())..].iter());
-        above(&self.then, lines.start) == above(&self.now, image.start)
-            || below(&self.then, lines.end) == below(&self.now, image.end)
+        let (then, now) = (&self.then, &self.now);
+        let above = |text: &[&[u8]], at: usize| find_text(text[..at.min(text.len())].iter().rev());
+        let below = |text: &[&[u8]], at: usize| find_text(text[at.min(text.len())..].iter());
+        above(then, lines.start) == above(now, image.start)
+            || below(then, lines.end) == below(now, image.end)
     }
 
     /// What the work replaced stands where it stood, whoever quotes the work.
@@ -309,6 +306,12 @@ impl<'a> Comparison<'a> {
         }
         Ok(known.get().map(Vec::as_slice).unwrap_or_default())
     }
+}
+
+/// The first of these lines that holds something, without white space.
+fn find_text<'l>(lines: impl Iterator<Item = &'l &'l [u8]>) -> Option<Vec<u8>> {
+    let mut squeezed = lines.map(|line| squeeze_lines(&[line]).copied().collect::<Vec<u8>>());
+    squeezed.find(|line| !line.is_empty())
 }
 
 /// A text without white space.

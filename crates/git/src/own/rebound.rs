@@ -60,7 +60,7 @@ impl Repo {
             };
             let from = match stays {
                 Some(basis) => Some(basis),
-                None => self.find_by_tree(&basis_tree, &commit.id)?,
+                None => self.find_base_with_tree(&basis_tree, &commit.id)?,
             };
             let Some(from) = from.filter(|from| *from != commit.id) else {
                 continue;
@@ -115,7 +115,7 @@ impl Repo {
     }
 
     /// The nearest commit before this one, along first parents, that has the tree.
-    pub(crate) fn find_by_tree(&self, tree: &str, commit: &str) -> Result<Option<String>, Failure> {
+    fn find_base_with_tree(&self, tree: &str, commit: &str) -> Result<Option<String>, Failure> {
         let mut at = commit.to_owned();
         for _ in 0..MAX_SEEN {
             let Some(parent) = self.ask(|history| history.parent(&at))? else {
