@@ -1,0 +1,353 @@
+//! Settings of runners that stand in a file among others: taken out, compared, and put into another
+//! version of the file.
+
+use crate::runners::Part;
+use crate::sides::settings_in;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// A part of a file that belongs to the tests, whatever else the file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Split {
+    /// Tables of TOML or sections of INI whose headings begin with one of these.
+    Sections(Vec<String>),
+    /// Keys of a JSON object, and scripts of a `package.json` by name.
+    Json {
+        /// Keys at the top.
+        keys: Vec<String>,
+        /// Names among `scripts`.
+        scripts: BTreeSet<String>,
+    },
+    /// Rules of a Makefile or recipes of a justfile, by their targets.
+    Rules(BTreeSet<String>),
+}
+
+/// What of a file are settings of a runner, where that is not all of it.
+pub fn split_of(path: &str) -> Option<Split> {
+    let mut found = None;
+    for setting in settings_in(path) {
+        match (setting.part, &mut found) {
+            (Part::Whole, _) => {}
+            (Part::Sections(heads), Some(Split::Sections(known))) => {
+                known.extend(heads.iter().map(|head| (*head).to_owned()));
+            }
+            (Part::Sections(heads), _) => {
+                let heads = heads.iter().map(|head| (*head).to_owned());
+                found = Some(Split::Sections(heads.collect()));
+            }
+            (Part::Keys(keys), _) => {
+                found = Some(Split::Json {
+                    keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+                    scripts: BTreeSet::new(),
+                });
+            }
+        }
+    }
+    found
+}
+
+impl Split {
+    /// That part alone, in a form in which two can be compared. Nothing where the text is not in the
+    /// form that the file's name says.
+    pub fn take(&self, text: &str) -> Option<String> {
+        match self {
+            Self::Json { keys, scripts } => {
+                let value: Value = serde_json::from_str(text).ok()?;
+                let tops = keys.iter().map(|key| value.get(key));
+                let scripts = scripts
+                    .iter()
+                    .map(|name| value.get("scripts").and_then(|all| all.get(name)));
+                let parts: Vec<Option<&Value>> = tops.chain(scripts).collect();
+                serde_json::to_string(&parts).ok()
+            }
+            _ => {
+                let blocks = self.blocks(text);
+                let own = blocks.iter().filter(|block| block.is_own);
+                Some(own.map(|block| block.text).collect())
+            }
+        }
+    }
+
+    /// The text of `code` with this part as `tests` has it; nothing where that cannot be done.
+    pub fn put(&self, code: &str, tests: &str) -> Option<String> {
+        match self {
+            Self::Json { keys, scripts } => put_json(code, tests, keys, scripts),
+            _ => {
+                let (code, tests) = (self.blocks(code), self.blocks(tests));
+                let own: String = tests
+                    .iter()
+                    .filter(|block| block.is_own)
+                    .map(|block| block.text)
+                    .collect();
+                let mut own = Some(own);
+                let mut text = String::new();
+                for block in &code {
+                    match block.is_own {
+                        true => text.push_str(&own.take().unwrap_or_default()),
+                        false => text.push_str(block.text),
+                    }
+                }
+                if let Some(own) = own {
+                    if !text.is_empty() && !text.ends_with('\n') {
+                        text.push('\n');
+                    }
+                    text.push_str(&own);
+                }
+                Some(text)
+            }
+        }
+    }
+
+    fn blocks<'t>(&self, text: &'t str) -> Vec<Block<'t>> {
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut start = 0;
+        let mut is_own = false;
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let begins = match self {
+                Self::Sections(heads) => read_heading(line).map(|heading| {
+                    heads.iter().any(|head| {
+                        heading
+                            .strip_prefix(head.as_str())
+                            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+                    })
+                }),
+                Self::Rules(targets) => match read_targets(line) {
+                    Some(found) => Some(found.iter().any(|target| targets.contains(*target))),
+                    // What is indented, and an empty line, belongs to the rule above.
+                    None if line.starts_with([' ', '\t', '\n', '\r']) => None,
+                    None => Some(false),
+                },
+                Self::Json { .. } => None,
+            };
+            if let Some(own) = begins {
+                if at > start {
+                    blocks.push(Block {
+                        text: &text[start..at],
+                        is_own,
+                    });
+                }
+                (start, is_own) = (at, own);
+            }
+            at += line.len();
+        }
+        if at > start {
+            blocks.push(Block {
+                text: &text[start..],
+                is_own,
+            });
+        }
+        blocks
+    }
+}
+
+struct Block<'t> {
+    text: &'t str,
+    is_own: bool,
+}
+
+/// `[tool.pytest.ini_options]`, `[[test]]` without its outer brackets.
+fn read_heading(line: &str) -> Option<&str> {
+    let heading = line.strip_prefix('[')?;
+    let end = heading.rfind(']')?;
+    Some(heading[..end].trim())
+}
+
+/// The targets of a line that begins a rule: `test check: build`, `test *args:` of just.
+pub fn read_targets(line: &str) -> Option<Vec<&str>> {
+    if line.starts_with([' ', '\t', '#', '.']) && !line.starts_with(".PHONY") {
+        return None;
+    }
+    let (left, right) = line.split_once(':')?;
+    let is_assignment = right.starts_with('=') || right.starts_with(":=") || left.contains('=');
+    let words: Vec<&str> = left.split_whitespace().collect();
+    (!is_assignment && !words.is_empty() && words[0] != ".PHONY").then_some(words)
+}
+
+/// The targets that a target of a Makefile or justfile comes to, itself included.
+pub fn close_targets(text: &str, first: &str) -> BTreeSet<String> {
+    let mut due = vec![first.to_owned()];
+    let mut closed = BTreeSet::new();
+    let rules = list_rules(text);
+    while let Some(target) = due.pop() {
+        if !closed.insert(target.clone()) {
+            continue;
+        }
+        for (targets, needs, recipe) in &rules {
+            if !targets.contains(&target.as_str()) {
+                continue;
+            }
+            due.extend(needs.iter().map(|need| (*need).to_owned()));
+            for line in recipe {
+                due.extend(list_called(line, &["$(MAKE)", "make", "just"]));
+            }
+        }
+    }
+    closed
+}
+
+type Rule<'t> = (Vec<&'t str>, Vec<&'t str>, Vec<&'t str>);
+
+fn list_rules(text: &str) -> Vec<Rule<'_>> {
+    let mut rules: Vec<Rule> = Vec::new();
+    for line in text.lines() {
+        if let Some(targets) = read_targets(line) {
+            let needs = line.split_once(':').map_or("", |(_, needs)| needs);
+            let needs = needs.split(['#', ';']).next().unwrap_or_default();
+            let needs = needs.split_whitespace().filter(|need| *need != "|");
+            rules.push((targets, needs.collect(), Vec::new()));
+        } else if line.starts_with([' ', '\t'])
+            && let Some((_, _, recipe)) = rules.last_mut()
+        {
+            recipe.push(line);
+        }
+    }
+    rules
+}
+
+/// Targets or scripts that a line of a recipe calls by one of these programs.
+fn list_called(line: &str, programs: &[&str]) -> Vec<String> {
+    let words: Vec<&str> = line
+        .split(|c: char| c.is_whitespace() || c == ';')
+        .map(|word| word.trim_start_matches(['@', '-']))
+        .collect();
+    let mut called = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        if programs.contains(word) {
+            let behind = words[at + 1..].iter();
+            let targets = behind.take_while(|word| !matches!(**word, "&&" | "||" | "|"));
+            let targets = targets.filter(|word| !word.starts_with('-') && !word.contains('='));
+            called.extend(targets.map(|word| (*word).to_owned()));
+        }
+    }
+    called
+}
+
+/// The scripts of a `package.json` that a script comes to, with those before and behind it.
+pub fn close_scripts(text: &str, first: &str) -> BTreeSet<String> {
+    let value: Value = serde_json::from_str(text).unwrap_or_default();
+    let mut due = vec![first.to_owned()];
+    let mut closed = BTreeSet::new();
+    while let Some(name) = due.pop() {
+        if !closed.insert(name.clone()) {
+            continue;
+        }
+        let script = |name: &str| {
+            let scripts = value.get("scripts")?;
+            scripts.get(name)?.as_str().map(str::to_owned)
+        };
+        for around in [format!("pre{name}"), format!("post{name}")] {
+            if script(&around).is_some() {
+                due.push(around);
+            }
+        }
+        let text = script(&name).unwrap_or_default();
+        for called in list_called(&text, &["npm", "yarn", "pnpm", "bun"]) {
+            if script(&called).is_some() {
+                due.push(called);
+            }
+        }
+    }
+    closed
+}
+
+fn put_json(
+    code: &str,
+    tests: &str,
+    keys: &[String],
+    scripts: &BTreeSet<String>,
+) -> Option<String> {
+    let mut code: Value = serde_json::from_str(code).ok()?;
+    let tests: Value = serde_json::from_str(tests).ok()?;
+    let object = code.as_object_mut()?;
+    for key in keys {
+        match tests.get(key) {
+            Some(value) => drop(object.insert(key.clone(), value.clone())),
+            None => drop(object.remove(key)),
+        }
+    }
+    if !scripts.is_empty() {
+        let all = object
+            .entry("scripts")
+            .or_insert_with(|| Value::Object(serde_json::Map::new()));
+        let all = all.as_object_mut()?;
+        for name in scripts {
+            match tests.get("scripts").and_then(|all| all.get(name)) {
+                Some(value) => drop(all.insert(name.clone(), value.clone())),
+                None => drop(all.remove(name)),
+            }
+        }
+    }
+    let mut text = serde_json::to_string_pretty(&code).ok()?;
+    text.push('\n');
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_of_toml_are_put_into_another_version() {
+        let split = split_of("pyproject.toml").unwrap();
+        let code = "[project]\nname = \"b\"\n[tool.pytest.ini_options]\naddopts = \"-p x\"\n[tool.ruff]\nline = 1\n";
+        let tests = "[project]\nname = \"a\"\n\n[tool.pytest.ini_options]\naddopts = \"\"\n";
+        assert_eq!(
+            split.put(code, tests).unwrap(),
+            "[project]\nname = \"b\"\n[tool.pytest.ini_options]\naddopts = \"\"\n[tool.ruff]\nline = 1\n"
+        );
+        assert_ne!(split.take(code), split.take(tests));
+        let none = "[project]\nname = \"b\"\n";
+        assert_eq!(
+            split.put(none, tests).unwrap(),
+            "[project]\nname = \"b\"\n[tool.pytest.ini_options]\naddopts = \"\"\n"
+        );
+        assert_eq!(split.put(code, none).unwrap().matches("pytest").count(), 0);
+        let split = split_of("Cargo.toml").unwrap();
+        let cargo = "[package]\nname = \"a\"\n[[test]]\nname = \"t\"\n[tests-of-mine]\nx = 1\n";
+        assert_eq!(split.take(cargo).unwrap(), "[[test]]\nname = \"t\"\n");
+    }
+
+    #[test]
+    fn rules_of_a_makefile_are_put_into_another_version() {
+        let before = "CC = gcc\n\ntest: unit\n\nunit: build\n\tpython3 -m unittest\n\nbuild:\n\tcc a.c\nother:\n\ttrue\n";
+        let after =
+            "CC := clang\ntest: safe\nsafe:\n\tpython3 -m unittest a\nbuild:\n\tcc a.c b.c\n";
+        let mut targets = close_targets(before, "test");
+        assert_eq!(
+            targets.iter().map(String::as_str).collect::<Vec<_>>(),
+            ["build", "test", "unit"]
+        );
+        targets.extend(close_targets(after, "test"));
+        targets.remove("build");
+        let split = Split::Rules(targets);
+        assert_eq!(
+            split.put(after, before).unwrap(),
+            "CC := clang\ntest: unit\n\nunit: build\n\tpython3 -m unittest\n\nbuild:\n\tcc a.c b.c\n"
+        );
+        let made = "all:\n\t$(MAKE) -C . check X=1\ncheck:\n\ttrue\n";
+        assert!(close_targets(made, "all").contains("check"));
+    }
+
+    #[test]
+    fn scripts_of_a_package_are_put_into_another_version() {
+        let before = r#"{"version":"1","scripts":{"test":"npm run unit","unit":"jest","pretest":"x","build":"tsc"},"jest":{"a":1}}"#;
+        let after = r#"{"version":"2","scripts":{"test":"true","build":"tsc -b"}}"#;
+        let mut scripts = close_scripts(before, "test");
+        assert_eq!(
+            scripts.iter().map(String::as_str).collect::<Vec<_>>(),
+            ["pretest", "test", "unit"]
+        );
+        scripts.extend(close_scripts(after, "test"));
+        let Some(Split::Json { keys, .. }) = split_of("package.json") else {
+            panic!("it has keys");
+        };
+        let split = Split::Json { keys, scripts };
+        let put: Value = serde_json::from_str(&split.put(after, before).unwrap()).unwrap();
+        assert_eq!(put["version"], "2");
+        assert_eq!(put["scripts"]["test"], "npm run unit");
+        assert_eq!(put["scripts"]["build"], "tsc -b");
+        assert_eq!(put["jest"]["a"], 1);
+        assert_eq!(split.put("no json", before), None);
+    }
+}

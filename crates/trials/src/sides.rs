@@ -1,0 +1,163 @@
+//! On which side of a trial a path stands: the code of one commit, or the tests of another.
+
+use crate::runners::{Part, RUNNERS, Setting, fits};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Which side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// What is tested, and whatever is not known to be anything else.
+    Code,
+    /// What tests it: tests, their set-up, data and expected output, and settings of runners.
+    Test,
+    /// Code and tests in one file, which are taken apart.
+    Both,
+}
+
+/// Directories that hold tests and what they need.
+const DIRECTORIES: &[&str] = &[
+    "test",
+    "tests",
+    "spec",
+    "specs",
+    "__tests__",
+    "__snapshots__",
+    "__mocks__",
+    "__fixtures__",
+    "testdata",
+    "e2e",
+];
+
+/// The one file of set-up that has its place beside code.
+const SET_UP: &str = "conftest.py";
+
+/// What is known of a tree beside the names of its paths.
+#[derive(Debug, Default, Clone)]
+pub struct Known {
+    /// Patterns of the settings of the base, `[tests] paths`.
+    pub paths: Vec<String>,
+    /// Files that a run named as holding tests.
+    pub printed: BTreeSet<String>,
+    /// Paths that lie among tests and that code imports, includes or requires.
+    pub imported: BTreeSet<String>,
+    /// Scripts that a gate calls, and files that settings of a runner name.
+    pub named: BTreeSet<String>,
+}
+
+/// The side of a path (relative, with `/`).
+pub fn side_of(path: &str, known: &Known) -> Side {
+    if known.imported.contains(path) {
+        return Side::Code;
+    }
+    let is_set = known.paths.iter().any(|pattern| fits_path(pattern, path));
+    if is_set || known.named.contains(path) || is_test_file(path) || is_among_tests(path) {
+        return Side::Test;
+    }
+    if is_whole_setting(path) || path.rsplit('/').next() == Some(SET_UP) {
+        return Side::Test;
+    }
+    match known.printed.contains(path) {
+        true if splits(path) => Side::Both,
+        true => Side::Test,
+        false => Side::Code,
+    }
+}
+
+/// By its name, a file that holds tests.
+pub fn is_test_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut patterns = RUNNERS.iter().flat_map(|runner| runner.tests);
+    patterns.any(|pattern| fits(pattern, name))
+}
+
+/// By its directories, a file that lies among tests.
+pub fn is_among_tests(path: &str) -> bool {
+    let mut dirs = path.split('/');
+    dirs.next_back();
+    dirs.any(|dir| DIRECTORIES.contains(&dir))
+}
+
+/// A language in which tests stand in the file that they test.
+pub fn splits(path: &str) -> bool {
+    const ENDS: [&str; 9] = [
+        ".rs", ".js", ".ts", ".jsx", ".tsx", ".mjs", ".mts", ".zig", ".d",
+    ];
+    ENDS.iter().any(|end| path.ends_with(end))
+}
+
+/// Settings of runners that stand in a file.
+pub fn settings_in(path: &str) -> impl Iterator<Item = &'static Setting> {
+    let all = RUNNERS.iter().flat_map(|runner| runner.settings);
+    let path = format!("/{path}");
+    all.filter(move |setting| {
+        let name = match setting.file.contains('/') {
+            true => path
+                .ends_with(&format!("/{}", setting.file))
+                .then_some(setting.file),
+            false => path.rsplit('/').next(),
+        };
+        name.is_some_and(|name| fits(setting.file, name))
+    })
+}
+
+/// A file that holds nothing but settings of a runner.
+pub fn is_whole_setting(path: &str) -> bool {
+    settings_in(path).any(|setting| setting.part == Part::Whole)
+}
+
+/// A file that would take the place of a runner's own.
+pub fn shadows_runner(path: &str) -> bool {
+    let mut shadows = RUNNERS.iter().flat_map(|runner| runner.shadows);
+    shadows.any(|pattern| fits(pattern, path))
+}
+
+/// Whether a pattern of settings names a path: the path itself, a directory above it, or with `*`.
+pub fn fits_path(pattern: &str, path: &str) -> bool {
+    let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
+    if pattern.contains('*') {
+        return fits(pattern, path);
+    }
+    path == pattern
+        || path
+            .strip_prefix(pattern)
+            .is_some_and(|rest| rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_told_by_path() {
+        let mut known = Known::default();
+        known.imported.insert("tests/product.py".to_owned());
+        known.printed.insert("src/lib.rs".to_owned());
+        known.printed.insert("checks/all.py".to_owned());
+        known.named.insert("check.sh".to_owned());
+        known.paths.push("qa/".to_owned());
+        for (path, side) in [
+            ("src/calc.py", Side::Code),
+            ("tests/test_calc.py", Side::Test),
+            ("tests/golden/vif.csv", Side::Test),
+            ("tests/product.py", Side::Code),
+            ("src/calc_test.go", Side::Test),
+            ("src/lib.rs", Side::Both),
+            ("checks/all.py", Side::Test),
+            ("check.sh", Side::Test),
+            ("qa/a.txt", Side::Test),
+            ("pytest.ini", Side::Test),
+            (".cargo/config.toml", Side::Test),
+            ("a/.cargo/config.toml", Side::Test),
+            ("pyproject.toml", Side::Code),
+            ("Cargo.lock", Side::Code),
+            ("src/latest.rs", Side::Code),
+            ("contest.py", Side::Code),
+        ] {
+            assert_eq!(side_of(path, &known), side, "{path}");
+        }
+        assert!(shadows_runner("unittest/__init__.py"));
+        assert!(!shadows_runner("app/unittest.py"));
+    }
+}
