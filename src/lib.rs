@@ -21,5 +21,6 @@ pub mod service;
 mod signature;
 mod strength;
 pub mod tracker;
+mod trial;
 mod verify;
 pub mod view;

@@ -2,7 +2,8 @@
 
 use super::base::Base;
 use super::line::Line;
-use cook_core::machine;
+use cook_trials::{Side, Weight};
+use serde::Serialize;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -13,8 +14,30 @@ pub(crate) struct Ask<'a> {
     pub commit: Option<&'a str>,
     /// The gates to run, by name; none = all.
     pub gates: &'a [String],
-    /// Gates do not run once more with the change taken back.
-    pub no_revert: bool,
+}
+
+/// Whether what was claimed is true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Truth {
+    /// Nothing says otherwise.
+    True,
+    /// Something is not so.
+    False,
+    /// Something could not be asked.
+    NotKnown,
+}
+
+/// A path that differs, and the side of a trial that it stands on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct ChangedPath {
+    /// Relative to the root; where it is gone as it was.
+    pub path: String,
+    /// `code`, `test` or `both`.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub side: Side,
 }
 
 /// What was looked at and found.
@@ -28,32 +51,23 @@ pub(crate) struct Checked {
     pub checked: Vec<String>,
     /// What was found, worst first.
     pub lines: Vec<Line>,
+    /// What differs.
+    pub changed: Vec<ChangedPath>,
 }
 
 /// What a person at a terminal sees while it takes time.
 pub(crate) type Tell<'a> = &'a dyn Fn(&str);
 
 impl Checked {
-    /// Something is not true.
-    pub fn has_passed(&self) -> bool {
-        !self.lines.iter().any(|line| line.fails)
-    }
-
-    /// The command that shows what the change is; of some paths alone where there are any.
-    pub(super) fn diff(&self, paths: &[&str]) -> String {
-        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
-        let range = format!(
-            "git diff {} {}",
-            short(&self.base.commit),
-            short(&self.head)
-        );
-        if paths.is_empty() {
-            return range;
+    /// The answer: false where a line refuses, else not known where a line says so.
+    pub fn truth(&self) -> Truth {
+        let has = |weight| self.lines.iter().any(|line| line.weight == weight);
+        if has(Weight::Refuses) {
+            Truth::False
+        } else if has(Weight::NotKnown) {
+            Truth::NotKnown
+        } else {
+            Truth::True
         }
-        let quoted: Vec<String> = paths
-            .iter()
-            .map(|path| machine::quote_word(path).to_string())
-            .collect();
-        format!("{range} -- {}", quoted.join(" "))
     }
 }

@@ -1,17 +1,18 @@
 //! Gates: of the commit, of the worktree where they are red, and of the commit without its change.
 
-use super::change::{deciding, loss_line};
-use super::found::{Ask, Checked, Tell};
+use super::found::{ChangedPath, Checked, Tell};
 use super::line::Line;
 use super::uncommitted::some;
-use crate::measure::{Green, missing, read_files_before, sources};
+use crate::measure::{Green, missing, read_settings_at};
 use crate::service::Workspace;
-use cook_core::change::LossKind;
+use crate::trial::count_declared;
 use cook_core::diagnostic::{Code, Failure, count_noun, without_escapes};
 use cook_core::machine::{self, GateRun};
 use cook_core::model::{GateSpec, Place};
-use cook_git::Edit;
-use cook_strength::count_tests;
+use cook_git::MAX_EDITS;
+use cook_strength::{Touch, list_touched_tests};
+use cook_trials::{TrialLine, Weight, Word};
+use std::collections::BTreeMap;
 
 /// Gates of the settings, those of these names alone where there are any.
 pub(super) fn choose(
@@ -54,56 +55,78 @@ pub(super) fn choose(
 
 pub(super) fn look(
     workspace: &Workspace,
-    (ask, proposed): (&Ask, bool),
+    proposed: bool,
     gates: &[GateSpec],
-    edits: &[Edit],
     tell: Tell,
     checked: &mut Checked,
 ) -> Result<(), Failure> {
     if gates.is_empty() {
         let what = "no gate is known here: nothing was run";
-        checked
-            .lines
-            .push(Line::new(Code::NoGates, false, what, "cook init"));
+        let line = Line::new(Code::NoGates, Weight::NotKnown, what, "cook init");
+        checked.lines.push(line);
         return Ok(());
     }
     let Some(gates) = runnable(workspace, gates, checked)? else {
         return Ok(());
     };
-    let greens = run_green(workspace, (&gates, proposed), edits, tell, checked)?;
-    let took = greens.iter().map(|green| green.ms).sum();
-    if greens.len() == gates.len() && !ask.no_revert {
-        take_back(workspace, &gates, edits, (tell, took), checked)?;
+    let runs = run_all(workspace, (&gates, proposed), tell, checked)?;
+    let tried = workspace.try_change(&checked.base.commit, &checked.head, &runs, tell)?;
+    checked.checked.extend(tried.looked_at);
+    checked.changed = tried
+        .sides
+        .into_iter()
+        .map(|(path, side)| ChangedPath { path, side })
+        .collect();
+    // A gate that is red for what no commit has is told by that alone.
+    let by_room: Vec<&String> = runs
+        .iter()
+        .filter(|run| {
+            checked.lines.iter().any(|line| {
+                line.code == Code::GateNeedsUncommitted
+                    && line.name.as_ref() == Some(&run.gate.name)
+            })
+        })
+        .map(|run| &run.gate.name)
+        .collect();
+    let is_told = |line: &TrialLine| {
+        line.word == Word::GateRed
+            && by_room
+                .iter()
+                .any(|gate| line.show.ends_with(gate.as_str()))
+    };
+    let lines = tried.lines.into_iter().filter(|line| !is_told(line));
+    // What proves something is no remark.
+    let lines: Vec<Line> = lines
+        .filter(|line| line.word != Word::FailToPass)
+        .map(Line::from)
+        .collect();
+    // The first commit is its own base: nothing was tried, and a red gate is told by its run.
+    if checked.base.commit == checked.head {
+        for run in runs
+            .iter()
+            .filter(|run| !run.has_passed() && run.problem.is_none())
+        {
+            checked.lines.push(red(workspace, run));
+        }
     }
+    checked.lines.extend(lines);
     Ok(())
 }
 
-/// Runs gates that may run here; those that are green, and a line for each other one.
-pub(super) fn run_green(
+/// Runs gates that may run here. What keeps a run from saying anything of the commit is told; what tests say
+/// of it is told by the trials.
+fn run_all(
     workspace: &Workspace,
     (gates, proposed): (&[GateSpec], bool),
-    edits: &[Edit],
     tell: Tell,
     checked: &mut Checked,
-) -> Result<Vec<Green>, Failure> {
-    let mut greens = Vec::new();
+) -> Result<Vec<GateRun>, Failure> {
+    let mut all = Vec::new();
     for gate in gates {
         tell(&format!("{}: `{}` in a clean room", gate.name, gate.run));
         let head = checked.head.clone();
-        let runs =
-            workspace.run_gates_since(&head, &checked.base.commit, std::slice::from_ref(gate))?;
-        for run in runs {
-            for loss in &run.losses {
-                let mut line = loss_line(loss, edits, checked);
-                // As many tests as before: it may be a new name, and the sources tell that better.
-                line.fails = loss.kind != LossKind::Deleted;
-                checked.lines.push(line);
-            }
+        for run in workspace.run_gates_at(&head, std::slice::from_ref(gate))? {
             if run.has_passed() {
-                let ms = run
-                    .receipt
-                    .as_ref()
-                    .map_or(0, |receipt| receipt.duration_ms.0);
                 let found = if proposed {
                     ", found in the repository"
                 } else {
@@ -112,20 +135,42 @@ pub(super) fn run_green(
                 checked.checked.push(format!(
                     "`{}` is green at HEAD ({}){found}",
                     gate.run,
-                    seconds(ms)
+                    seconds(ms_of(&run))
                 ));
-                greens.push(Green {
-                    gate: gate.clone(),
-                    ms,
-                    tail: run.receipt.map(|receipt| receipt.tail).unwrap_or_default(),
-                });
-            } else {
-                let line = red(workspace, (&head, gate), &run, tell)?;
+            } else if let Some(line) = needs_more(workspace, (&head, gate), &run, tell)? {
                 checked.lines.push(line);
             }
+            all.push(run);
+        }
+    }
+    Ok(all)
+}
+
+/// The gates that are green; a line for each other one.
+pub(super) fn run_green(
+    workspace: &Workspace,
+    (gates, proposed): (&[GateSpec], bool),
+    tell: Tell,
+    checked: &mut Checked,
+) -> Result<Vec<Green>, Failure> {
+    let mut greens = Vec::new();
+    for run in run_all(workspace, (gates, proposed), tell, checked)? {
+        if run.has_passed() {
+            greens.push(Green {
+                ms: ms_of(&run),
+                tail: run.receipt.map(|receipt| receipt.tail).unwrap_or_default(),
+                gate: run.gate,
+            });
+        } else if checked.lines.is_empty() {
+            checked.lines.push(red(workspace, &run));
         }
     }
     Ok(greens)
+}
+
+fn ms_of(run: &GateRun) -> u64 {
+    let receipt = run.receipt.as_ref();
+    receipt.map_or(0, |receipt| receipt.duration_ms.0)
 }
 
 /// Gates that may run here; none where setup may not.
@@ -145,7 +190,7 @@ pub(super) fn runnable(
         let line = if !trust.is_trusted(run) {
             let what = format!("`{run}` was not run: this machine does not trust it");
             let show = format!("cook trust {}", machine::quote_word(run));
-            Some(Line::new(Code::GateUntrusted, true, what, show))
+            Some(Line::new(Code::GateUntrusted, Weight::NotKnown, what, show))
         } else if !absent.is_empty() {
             let what = format!(
                 "`{run}` was not run: `{}` is not on this machine",
@@ -153,7 +198,7 @@ pub(super) fn runnable(
             );
             Some(Line::new(
                 Code::ProgramAbsent,
-                true,
+                Weight::NotKnown,
                 what,
                 "cook trust --tools",
             ))
@@ -172,15 +217,8 @@ pub(super) fn runnable(
     Ok((!stopped && !runnable.is_empty()).then_some(runnable))
 }
 
-/// A gate that is red in the room; green in the worktree, it needs what is not committed.
-fn red(
-    workspace: &Workspace,
-    (head, gate): (&String, &GateSpec),
-    run: &GateRun,
-    tell: Tell,
-) -> Result<Line, Failure> {
-    let needs = missing(&workspace.repo, workspace.config()?, run.into())?;
-    let why = match (&run.problem, &run.receipt) {
+fn explain(run: &GateRun) -> String {
+    match (&run.problem, &run.receipt) {
         (Some(problem), _) => problem.clone(),
         (None, Some(receipt)) if run.failed.is_empty() => {
             let tail = without_escapes(&receipt.tail);
@@ -196,20 +234,41 @@ fn red(
             format!("{}: {}", receipt.ending(), some(&failed))
         }
         (None, None) => "it did not run".to_owned(),
-    };
-    let show = format!("cook gate --clean {}", gate.name);
-    let status = workspace.repo.status()?;
-    let red = || format!("`{}` is red at HEAD: {why}", gate.run);
-    // A run that shows nothing, or no run at all, has its cause in the room; the worktree says
-    // nothing of a commit that is not checked out.
-    let here = workspace.repo.head()?.commit.as_ref() == Some(head);
-    if run.problem.is_some() || !here {
-        return Ok(Line::new(Code::GateRed, true, red(), show));
     }
+}
+
+fn red(_workspace: &Workspace, run: &GateRun) -> Line {
+    let what = format!("`{}` is red at HEAD: {}", run.gate.run, explain(run));
+    let show = format!("cook gate --clean {}", run.gate.name);
+    Line {
+        name: Some(run.gate.name.clone()),
+        ..Line::new(Code::GateRed, Weight::Refuses, what, show)
+    }
+}
+
+/// A gate whose run shows nothing, or that is red in the room and green in the worktree: it needs what is
+/// not committed.
+fn needs_more(
+    workspace: &Workspace,
+    (head, gate): (&String, &GateSpec),
+    run: &GateRun,
+    tell: Tell,
+) -> Result<Option<Line>, Failure> {
+    let why = explain(run);
+    let show = format!("cook gate --clean {}", gate.name);
+    if run.problem.is_some() || run.receipt.is_none() {
+        return Ok(Some(red(workspace, run)));
+    }
+    // The worktree says nothing of a commit that is not checked out.
+    if workspace.repo.head()?.commit.as_ref() != Some(head) {
+        return Ok(None);
+    }
+    let needs = missing(&workspace.repo, workspace.config()?, run.into())?;
+    let status = workspace.repo.status()?;
     // What git ignores is not in its status, and the commit does not have it either.
     tell(&format!("{}: red; once more in the worktree", gate.name));
     if !workspace.run_gate_here(gate)?.has_passed() {
-        return Ok(Line::new(Code::GateRed, true, red(), show));
+        return Ok(None);
     }
     let mut by = needs;
     if by.is_empty() && !status.worktree.dirty.is_empty() {
@@ -222,80 +281,103 @@ fn red(
         format!("; {}", by.join("; "))
     };
     let what = format!("`{}` is green here and red at HEAD ({why}){by}", gate.run);
-    Ok(Line::new(Code::GateNeedsUncommitted, true, what, show))
+    Ok(Some(Line {
+        name: Some(gate.name.clone()),
+        ..Line::new(Code::GateNeedsUncommitted, Weight::Refuses, what, show)
+    }))
 }
 
-/// Whether the gates notice that the change is not there.
-fn take_back(
-    workspace: &Workspace,
-    gates: &[GateSpec],
-    edits: &[Edit],
-    (tell, took): (Tell, u64),
-    checked: &mut Checked,
-) -> Result<(), Failure> {
-    let commands = deciding(workspace, edits, &checked.base.commit)?;
-    let sources = sources(edits, &commands);
-    if sources.is_empty() {
-        return Ok(());
-    }
-    let span = (checked.base.commit.as_str(), checked.head.as_str());
-    let files = match read_files_before(&workspace.repo, &sources, span)? {
-        Ok(files) => files,
-        Err(why) => {
-            checked.checked.push(format!(
-                "whether a gate notices the change cannot be told: {why}"
-            ));
-            return Ok(());
+/// Which tests the diff adds, takes away, edits or marks as skipped: a list, and no verdict.
+pub(super) fn list_touched(workspace: &Workspace, checked: &mut Checked) -> Result<(), Failure> {
+    /// Names of one kind.
+    const NAMED: usize = 5;
+    let edits = workspace.repo.edits(&checked.base.commit, &checked.head)?;
+    let mut touched: BTreeMap<Touch, Vec<String>> = BTreeMap::new();
+    for edit in &edits {
+        let Some((before, after)) = &edit.texts else {
+            continue;
+        };
+        let path = &edit.change.path;
+        for (touch, name) in list_touched_tests(path, before.as_deref(), after.as_deref()) {
+            touched.entry(touch).or_default().push(name);
         }
-    };
-    tell(&format!(
-        "once more with the change taken back; took {} with it (`--no-revert` leaves it out)",
-        seconds(took)
-    ));
-    let runs = workspace.run_gates_without(&checked.head.clone(), &files, gates)?;
-    let ms = runs
-        .iter()
-        .filter_map(|run| run.receipt.as_ref())
-        .map(|receipt| receipt.duration_ms.0)
-        .sum();
-    if runs.iter().any(|run| !run.has_passed()) {
+    }
+    for (touch, names) in touched {
+        let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+        let more = match names.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         checked.checked.push(format!(
-            "the gates notice when the change is taken back ({})",
-            seconds(ms)
+            "the diff {touch} {}: `{}`{more}",
+            count_noun(names.len() as u64, "test"),
+            shown.join("`, `")
         ));
-        return Ok(());
     }
-    let brings_tests = edits.iter().any(new_tests);
-    let what = format!(
-        "no gate notices when the change in {} is taken back{}",
-        count_noun(files.len() as u64, "file"),
-        if brings_tests {
-            ", nor do the tests that came with it"
-        } else {
-            ": nothing tests it"
-        }
-    );
-    let paths: Vec<&str> = sources
-        .iter()
-        .take(3)
-        .map(|edit| edit.change.path.as_str())
-        .collect();
-    let show = checked.diff(&paths);
-    // Of a change that brings no test nobody said that it changes what is seen.
-    checked
-        .lines
-        .push(Line::new(Code::ChangeUnnoticed, brings_tests, what, show));
+    let mut what = format!("{} compared", count_noun(edits.len() as u64, "file"));
+    if edits.len() > MAX_EDITS {
+        what.push_str(&format!(", of which the first {MAX_EDITS} were read"));
+    }
+    checked.checked.push(what);
     Ok(())
 }
 
-/// It brings tests that were not there.
-fn new_tests(edit: &Edit) -> bool {
-    let Some((before, after)) = &edit.texts else {
-        return false;
+/// Gates of the base that are gone, or run something else now.
+pub(super) fn compare_settings(
+    workspace: &Workspace,
+    proposed: bool,
+    gates: &[GateSpec],
+    checked: &mut Checked,
+) -> Result<(), Failure> {
+    let base = &checked.base.commit;
+    let before = match proposed || gates.is_empty() {
+        true => Some(workspace.propose_gates_at(base)?),
+        false => read_settings_at(&workspace.repo, base)?.map(|config| config.gate_specs()),
     };
-    let count =
-        |text: &Option<String>| count_tests(&edit.change.path, text.as_deref().unwrap_or(""));
-    count(after) > count(before)
+    for gate in before.unwrap_or_default() {
+        // What is proposed follows the files of the repository.
+        let is_there = gates.iter().any(|now| match proposed {
+            true => now.name == gate.name,
+            false => now.run == gate.run && (now.required || !gate.required),
+        });
+        if gate.place != Place::CleanRoom || is_there {
+            continue;
+        }
+        let now = gates.iter().find(|now| now.name == gate.name);
+        let what = match now {
+            Some(now) => format!(
+                "the gate `{}` was `{}` and is `{}`",
+                gate.name, gate.run, now.run
+            ),
+            None => format!(
+                "the gate `{}` of the base is gone: `{}`",
+                gate.name, gate.run
+            ),
+        };
+        let name = format!("gates.{}", gate.name);
+        let line = TrialLine {
+            word: Word::GateChanged,
+            weight: Weight::Refuses,
+            name,
+            what,
+            show: format!(
+                "git diff {} {}",
+                base.get(..12).unwrap_or(base),
+                checked.head.get(..12).unwrap_or(&checked.head)
+            ),
+            file: None,
+            declared: None,
+        };
+        let mut lines = vec![line];
+        count_declared(&workspace.repo, base, &checked.head, &mut lines)?;
+        checked.lines.extend(
+            lines
+                .into_iter()
+                .filter(|line| line.word == Word::GateChanged)
+                .map(Line::from),
+        );
+    }
+    Ok(())
 }
 
 fn seconds(ms: u64) -> String {

@@ -25,6 +25,7 @@ pub(crate) fn require_green(
         base: base.clone(),
         checked: Vec::new(),
         lines: Vec::new(),
+        changed: Vec::new(),
     };
     let gates = merge_gates(choose(workspace, &[], &mut checked)?, commands);
     if gates.is_empty() {
@@ -43,7 +44,7 @@ pub(crate) fn require_green(
         )
     };
     if may_run.len() == gates.len() && checked.lines.is_empty() {
-        let greens = run_green(workspace, (&may_run, proposed), &[], tell, &mut checked)?;
+        let greens = run_green(workspace, (&may_run, proposed), tell, &mut checked)?;
         if greens.len() == gates.len() {
             return Ok((greens, checked.checked));
         }

@@ -1,6 +1,8 @@
 //! One thing that was found.
 
+use cook_core::change::code_of;
 use cook_core::diagnostic::Code;
+use cook_trials::{TrialLine, Weight};
 use serde::Serialize;
 
 /// One thing that was found, with the command that shows more.
@@ -8,11 +10,22 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     pub code: Code,
-    /// It is not true of this commit; else it is worth a look.
-    pub fails: bool,
+    /// `refuses`: it is not true of this commit; `not_known`: it could not be asked; `shown`: it is worth a
+    /// look.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub weight: Weight,
+    /// The test, file or gate that it is about, where it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     pub message: String,
     /// The command that shows more, or that mends it.
     pub show: String,
+    /// The line of a commit's message that answers for it; `WHY` stands for the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declare: Option<String>,
+    /// The reason that a commit's message gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared: Option<String>,
     /// The file that it is about.
     #[serde(skip)]
     pub file: Option<FilePlace>,
@@ -29,55 +42,51 @@ pub struct FilePlace {
 impl Line {
     pub fn new(
         code: Code,
-        fails: bool,
+        weight: Weight,
         message: impl Into<String>,
         show: impl Into<String>,
     ) -> Self {
         Self {
             code,
-            fails,
+            weight,
+            name: None,
             message: message.into(),
             show: show.into(),
+            declare: None,
+            declared: None,
             file: None,
         }
     }
 
-    /// The same about a file; `after` is its text at HEAD, in which the line is looked for that the
-    /// message ends with.
-    pub(super) fn about(mut self, path: &str, after: Option<&str>) -> Self {
-        let ends_so = |line: &str| {
-            let line = line.trim();
-            !line.is_empty() && self.message.ends_with(&format!(": {line}"))
-        };
-        let line = after.and_then(|text| text.lines().position(ends_so));
-        self.file = Some(FilePlace {
-            path: path.to_owned(),
-            line: line.map(|at| at + 1),
-        });
-        self
-    }
-
-    /// Nobody looked yet: what it is about was not run.
-    pub fn is_unknown(&self) -> bool {
-        matches!(self.code, Code::GateUntrusted | Code::ProgramAbsent)
+    /// What the answer is without this line does not count.
+    pub fn refuses(&self) -> bool {
+        self.weight == Weight::Refuses
     }
 
     /// Worst first.
-    pub(super) fn rank(&self) -> (bool, usize) {
-        const ORDER: [Code; 11] = [
-            Code::GateNeedsUncommitted,
-            Code::GateRed,
-            Code::TestSettingsEdited,
-            Code::TestDeleted,
-            Code::TestSkipped,
-            Code::TestsFewer,
-            Code::TestWeakened,
-            Code::ChangeUnnoticed,
-            Code::UnwatchedEdits,
-            Code::DirtyWorktree,
-            Code::GateUntrusted,
-        ];
-        let place = ORDER.iter().position(|code| *code == self.code);
-        (!self.fails, place.unwrap_or(ORDER.len()))
+    pub(super) fn rank(&self) -> (Weight, usize) {
+        const FIRST: [Code; 3] = [Code::GateNeedsUncommitted, Code::GateRed, Code::PassToFail];
+        let place = FIRST.iter().position(|code| *code == self.code);
+        (self.weight, place.unwrap_or(FIRST.len()))
+    }
+}
+
+impl From<TrialLine> for Line {
+    fn from(line: TrialLine) -> Self {
+        let declare = line.declaration();
+        let message = match &line.declared {
+            Some(why) => format!("{}; declared: {why}", line.what),
+            None => line.what,
+        };
+        Self {
+            code: code_of(line.word),
+            weight: line.weight,
+            name: Some(line.name),
+            message,
+            show: line.show,
+            declare,
+            declared: line.declared,
+            file: line.file.map(|path| FilePlace { path, line: None }),
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::found::Checked;
 use super::line::Line;
 use cook_core::diagnostic::{Code, Failure, count_noun};
 use cook_git::Repo;
+use cook_trials::Weight;
 
 /// Paths in a line.
 const NAMED: usize = 5;
@@ -25,9 +26,12 @@ pub(super) fn look(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
             count_noun(edited.len() as u64, "edited file"),
             some(&edited)
         );
-        checked
-            .lines
-            .push(Line::new(Code::DirtyWorktree, true, what, "git diff HEAD"));
+        checked.lines.push(Line::new(
+            Code::DirtyWorktree,
+            Weight::Refuses,
+            what,
+            "git diff HEAD",
+        ));
     }
     if !untracked.is_empty() {
         let what = format!(
@@ -37,7 +41,7 @@ pub(super) fn look(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
         );
         checked.lines.push(Line::new(
             Code::DirtyWorktree,
-            false,
+            Weight::Shown,
             what,
             "git status --short",
         ));
@@ -50,7 +54,12 @@ pub(super) fn look(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
             count_noun(paths.len() as u64, "file"),
             some(&paths)
         );
-        let line = Line::new(Code::UnwatchedEdits, true, what, "git ls-files -v");
+        let line = Line::new(
+            Code::UnwatchedEdits,
+            Weight::Refuses,
+            what,
+            "git ls-files -v",
+        );
         checked.lines.push(line);
     }
     if all == 0 && unwatched.is_empty() {

@@ -3,11 +3,12 @@
 use super::caller;
 use super::context::{Answer, Context, answer, note};
 use super::runner_files;
-use crate::check::{Ask, Checked, Line, check};
+use crate::check::{Ask, Checked, Line, Truth, check};
 use crate::service::Workspace;
 use crate::view::{CommitCheckAnswer, Format};
 use clap::Args;
 use cook_core::diagnostic::Failure;
+use cook_trials::Weight;
 use std::io::Read;
 
 /// What git may say of a push.
@@ -22,9 +23,6 @@ pub(super) struct CheckArgs {
     /// Run this gate only; may be given several times
     #[arg(long, value_name = "NAME")]
     pub gate: Vec<String>,
-    /// Do not run the gates once more with the change taken back
-    #[arg(long)]
-    pub no_revert: bool,
     /// Trust the gates of this repository for this run
     #[arg(long)]
     pub trust_repo: bool,
@@ -45,7 +43,6 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
             base,
             commit,
             gates: &args.gate,
-            no_revert: args.no_revert,
         };
         let screen = context.screen;
         let tell = |text: &str| {
@@ -56,7 +53,7 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
         let (mut checked, written) = runner_files::guard(|| check(workspace, &ask, &tell))?;
         if let Some(written) = written {
             let next = written.code.hint();
-            let line = Line::new(written.code, true, written.message, next);
+            let line = Line::new(written.code, Weight::Refuses, written.message, next);
             checked.lines.insert(0, line);
         }
         Ok::<Checked, Failure>(checked)
@@ -68,9 +65,9 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
     let mut last: Option<Checked> = None;
     for Pushed { commit, base } in read_pushed(&workspace)? {
         let checked = asked(Some(&commit), base.as_deref(), &mut workspace)?;
-        let passed = checked.has_passed();
+        let is_true = checked.truth() == Truth::True;
         last = Some(checked);
-        if !passed {
+        if !is_true {
             break;
         }
     }

@@ -6,11 +6,13 @@
 use super::context::{HookContext, child};
 use super::error::HookError;
 use super::respond::{Call, Called, Response, read_call};
-use crate::check::{Ask, check};
+use crate::check::{Ask, Line, check};
 use crate::service::Workspace;
+use cook_core::diagnostic::Code;
 use cook_hooks::{
     Agent, Effects, False, Row, SessionState, Situation, StateDir, answer, check_stop, is_checked,
 };
+use cook_trials::Weight;
 
 /// Handles one call; of any event but a stop nothing is heard.
 pub fn respond_to_stop(call: &Call) -> Response {
@@ -80,10 +82,18 @@ fn facts(workspace: &Workspace) -> Result<Situation, HookError> {
 
 fn what_is_false(workspace: &mut Workspace) -> Result<Vec<False>, HookError> {
     let checked = check(workspace, &Ask::default(), &|_| {})?;
-    let lines = checked.lines.into_iter().filter(|line| line.fails);
-    let found = lines.map(|line| False {
+    let lines = checked.lines.into_iter();
+    let is_said = |line: &Line| line.weight != Weight::Shown && line.code != Code::NoGates;
+    let found = lines.filter(is_said).map(|line| False {
         what: format!("[{}] {}", line.code, line.message),
-        next: line.show,
+        next: match line.declare {
+            Some(declare) => format!(
+                "mend it ({}); or, where the change is meant, commit with this line in the message: {declare}",
+                line.show
+            ),
+            None => line.show,
+        },
+        once: line.weight == Weight::NotKnown && line.code != Code::GateUntrusted,
     });
     Ok(found.collect())
 }

@@ -17,6 +17,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     if let Some(question) = &wanted.gates {
         let runs = world.gates(question)?;
         facts.strength = world.strength(question, &runs)?;
+        facts.trials = world.trials(question, &runs)?;
         facts.gates = Some(runs);
     }
     if wanted.room {
@@ -95,7 +96,6 @@ impl World<'_> {
             let protected = &self.config.rules.protected;
             let mut commit = self.repo.commit_facts(&head, question, protected)?;
             self.guard_settings(&mut commit)?;
-            self.look_for_losses(question, &mut commit)?;
             let range = facts.ranges.get(&question.basis);
             commit.lacking = self.measure_lacking(question, &commit, &head, range)?;
             facts.commit = Some(commit);

@@ -88,7 +88,6 @@ impl World<'_> {
         match commit {
             Some(commit) => {
                 let mut runs = self.run_trusted(&commit, Some(&question.basis), gates)?;
-                self.add_losses(&question.basis, &mut runs)?;
                 self.add_failed(&mut runs)?;
                 Ok(runs)
             }
@@ -266,6 +265,5 @@ fn not_run(gate: GateSpec, why: &str) -> GateRun {
         remarks: Vec::new(),
         at_basis: None,
         failed: Vec::new(),
-        losses: Vec::new(),
     }
 }

@@ -8,21 +8,20 @@ mod anchors;
 mod deciding;
 mod facts;
 mod gates;
-mod losses;
 mod missing;
 mod phrases;
 mod planted;
 mod rerun;
+mod trials;
 mod world;
 
 pub(crate) use deciding::deciding;
 pub use facts::measure;
 pub(crate) use facts::read_settings_at;
-pub(crate) use losses::list_lost_tests;
 pub(crate) use missing::{Red, list_dropped, list_missing_in_worktree, missing};
 pub(crate) use planted::{
-    Field, Green, Planted, Reverted, Survivor, list_unread, plant_defects, read_files_before,
-    sources, tell_unread, texts, why_not,
+    Field, Green, Planted, Reverted, Survivor, list_unread, plant_defects, tell_unread, texts,
+    why_not,
 };
 pub(crate) use rerun::{Claim, Needs, Reran};
 pub use world::World;

@@ -177,6 +177,45 @@ impl Workspace {
         Ok(true)
     }
 
+    /// The gates that `cook init` would propose at a commit (full id).
+    ///
+    /// # Errors
+    /// When the commit cannot be read.
+    pub(crate) fn propose_gates_at(&self, commit: &str) -> Result<Vec<GateSpec>, Failure> {
+        /// Paths that are laid down, and bytes of a file.
+        const MOST: usize = 5_000;
+        const LARGEST: usize = 1 << 20;
+        let failed = |cause: std::io::Error| {
+            Failure::state(
+                Code::NotWritable,
+                format!("a temporary directory cannot be written: {cause}"),
+            )
+        };
+        let dir = cook_os::disk::TemporaryDir::make().map_err(failed)?;
+        let files = self.repo.files(commit)?;
+        let near = files.keys().filter(|path| path.matches('/').count() < 3);
+        for path in near.take(MOST) {
+            let is_plain = |part: &str| !matches!(part, "" | "." | ".." | ".git");
+            if !path.split('/').all(is_plain) {
+                continue;
+            }
+            let place = dir.path().join(path);
+            if let Some(above) = place.parent() {
+                std::fs::create_dir_all(above).map_err(failed)?;
+            }
+            // Below the top the names alone are looked at.
+            let bytes = match path.contains('/') {
+                true => Vec::new(),
+                false => match self.repo.entry(commit, path)? {
+                    cook_git::Entry::File { bytes, .. } if bytes.len() <= LARGEST => bytes,
+                    _ => Vec::new(),
+                },
+            };
+            std::fs::write(&place, bytes).map_err(failed)?;
+        }
+        Ok(propose_settings(dir.path())?.gate_specs())
+    }
+
     /// Whether the stop verifier is cook's own, and made from other gates than the settings have.
     ///
     /// # Errors
@@ -347,22 +386,31 @@ impl Workspace {
         })
     }
 
-    /// The same with what each says of tests: those that failed, and those that it named at `basis`
-    /// and does not any more.
+    /// The same at a commit, with the tests that failed.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub fn run_gates_since(
-        &self,
-        commit: &str,
-        basis: &str,
-        gates: &[GateSpec],
-    ) -> Result<Vec<GateRun>, Failure> {
+    pub fn run_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
         self.in_world(self.config()?, true, None, |world| {
             let mut runs = world.run_trusted(commit, None, gates.to_vec())?;
-            world.add_losses(basis, &mut runs)?;
             world.add_failed(&mut runs)?;
             Ok(runs)
+        })
+    }
+
+    /// Tries a change by runs of gates at its head.
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub(crate) fn try_change(
+        &self,
+        base: &str,
+        head: &str,
+        runs: &[GateRun],
+        tell: crate::trial::Tell,
+    ) -> Result<crate::trial::Tried, Failure> {
+        self.in_world(self.config()?, true, None, |world| {
+            world.try_change(base, head, runs, tell)
         })
     }
 

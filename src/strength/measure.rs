@@ -2,8 +2,10 @@
 
 use super::found::{Ask, Measured};
 use super::span::{self, Span};
-use crate::check::{Tell, deciding, require_green};
-use crate::measure::{Field, Planted, list_unread, plant_defects, tell_unread, texts, why_not};
+use crate::check::{Tell, require_green};
+use crate::measure::{
+    Field, Planted, deciding, list_unread, plant_defects, tell_unread, texts, why_not,
+};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, count_noun};
 use cook_git::MAX_EDITS;
@@ -24,7 +26,7 @@ pub(crate) fn measure(
     } = span::find(workspace, ask)?;
     let proposed = workspace.propose_gates()?;
     let edits = workspace.repo.edits(&base.commit, &head)?;
-    let mut commands = deciding(workspace, &edits, &base.commit)?;
+    let mut commands = deciding((&workspace.repo, workspace.config()?), &edits, &base.commit)?;
     commands.extend(own.iter().cloned());
     let mut checked = Vec::new();
     if edits.len() > MAX_EDITS {

@@ -1,17 +1,16 @@
 //! What a transition says of a reported commit and of its gates, asked of git again.
 
-use crate::measure::{gate_commands, list_lost_tests, read_settings_at};
+use crate::measure::read_settings_at;
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{CommitFacts, CommitQuestion, FactSet, Facts, Head, MAX_PATHS, short};
-use cook_core::model::{GateSpec, Snapshot};
+use cook_core::model::GateSpec;
 use cook_store::receipt::merge_gates;
 
 /// What git contradicts, in words. What rests on a commit that is not here is not asked.
 pub(super) fn contradiction(
     workspace: &Workspace,
-    before: &Snapshot,
     head: &Head,
     facts: &Facts,
     asked: &FactSet,
@@ -29,7 +28,6 @@ pub(super) fn contradiction(
     let Some(config) = read_settings_at(&workspace.repo, id)? else {
         return Ok(None);
     };
-    let mut commands = Vec::new();
     if let (Some(question), Some(runs)) = (&asked.gates, &facts.gates) {
         let gates: Vec<&GateSpec> = runs.iter().map(|run| &run.gate).collect();
         let expected = merge_gates(config.gate_specs(), &question.commands);
@@ -38,22 +36,13 @@ pub(super) fn contradiction(
             return Ok(Some(format!("`{SETTINGS}` at {of} names other gates")));
         }
     }
-    for slice in &before.plan.candidate_slices {
-        commands.extend(slice.verification_commands.iter().flatten().cloned());
-    }
     let question = CommitQuestion {
         // An abbreviation that was clear then may not be now.
         commit: id.clone(),
         ..question.clone()
     };
     let protected = &config.rules.protected;
-    let mut found = workspace.repo.commit_facts(head, &question, protected)?;
-    if found.after_basis
-        && let Some(basis) = workspace.repo.resolve(&question.basis)?
-    {
-        let gates = gate_commands(&config, commands.iter());
-        found.losses = list_lost_tests(&workspace.repo.edits(&basis, id)?, &gates);
-    }
+    let found = workspace.repo.commit_facts(head, &question, protected)?;
     Ok(difference(said, &found).map(|what| format!("{what} {}", short(id))))
 }
 
@@ -89,8 +78,6 @@ fn difference(said: &CommitFacts, found: &CommitFacts) -> Option<&'static str> {
         Some("the slice changes other paths up to")
     } else if lacks(&said.protected, &found.protected) {
         Some("a protected path is changed up to")
-    } else if found.losses.iter().any(|loss| !said.losses.contains(loss)) {
-        Some("tests were taken away up to")
     } else {
         None
     }

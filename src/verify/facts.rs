@@ -104,7 +104,7 @@ impl<'a> Again<'a> {
         let Some(before) = followed.as_deref() else {
             return Ok(None);
         };
-        if let Some(what) = commit::contradiction(self.workspace, before, head, facts, &set)? {
+        if let Some(what) = commit::contradiction(self.workspace, head, facts, &set)? {
             return Ok(Some(what));
         }
         self.anchors(seq, before, head, facts, &set.anchors)

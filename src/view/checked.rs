@@ -1,15 +1,17 @@
 //! `cook check`: what is not true of a commit, worst first.
 
 use super::{Exit, Page, Results, Show, Tone};
-use crate::check::{Checked, Line};
+use crate::check::{ChangedPath, Checked, Line, Truth};
 use cook_core::diagnostic::{Lines, clean};
+use cook_trials::Weight;
 use serde::Serialize;
 
 /// What `cook check` found.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct CommitCheckAnswer {
-    passed: bool,
+    /// The answer.
+    answer: Truth,
     /// The commit that was checked.
     head: String,
     /// The commit that it was compared with.
@@ -18,6 +20,8 @@ pub(crate) struct CommitCheckAnswer {
     base_is: String,
     /// What was found, worst first.
     lines: Vec<Line>,
+    /// The paths that differ, and on which side of a trial each stands.
+    changed: Vec<ChangedPath>,
     /// What was looked at, one line each.
     checked: Vec<String>,
 }
@@ -25,11 +29,12 @@ pub(crate) struct CommitCheckAnswer {
 impl From<Checked> for CommitCheckAnswer {
     fn from(checked: Checked) -> Self {
         Self {
-            passed: checked.has_passed(),
+            answer: checked.truth(),
             head: checked.head,
             base: checked.base.commit,
             base_is: checked.base.why,
             lines: checked.lines,
+            changed: checked.changed,
             checked: checked.checked,
         }
     }
@@ -37,17 +42,18 @@ impl From<Checked> for CommitCheckAnswer {
 
 impl Show for CommitCheckAnswer {
     fn human(&self, page: &mut Page) {
-        let tone = match self.passed {
-            false => Tone::Bad,
-            true => Tone::Good,
+        let tone = match self.answer {
+            Truth::False => Tone::Bad,
+            Truth::NotKnown => Tone::Warn,
+            Truth::True => Tone::Good,
         };
         page.add_toned(tone, self.word());
         page.line(&format!("  {}", self.describe_compared()));
         for line in &self.lines {
-            let (tone, word) = match line.fails {
-                true if line.is_unknown() => (Tone::Warn, "open"),
-                true => (Tone::Bad, "false"),
-                false => (Tone::Warn, "look"),
+            let (tone, word) = match line.weight {
+                Weight::Refuses => (Tone::Bad, "false"),
+                Weight::NotKnown => (Tone::Warn, "open"),
+                Weight::Shown => (Tone::Warn, "look"),
             };
             page.text("  ");
             page.add_toned(tone, &format!("{word:<5}"));
@@ -58,6 +64,10 @@ impl Show for CommitCheckAnswer {
             ));
             page.add_toned(Tone::Dim, "        next: ");
             page.line(&clean(&line.show, Lines::Fold));
+            if let Some(declare) = &line.declare {
+                page.add_toned(Tone::Dim, "        or declare it in a commit's message: ");
+                page.line(&clean(declare, Lines::Fold));
+            }
         }
         for line in &self.checked {
             page.add_toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
@@ -70,7 +80,7 @@ impl Show for CommitCheckAnswer {
             self.word(),
             self.describe_compared()
         );
-        let mut results = Results::new("cook check", self.passed, &verdict);
+        let mut results = Results::new("cook check", self.answer == Truth::True, &verdict);
         results.head = Some(self.head.clone());
         self.lines.iter().for_each(|line| results.add_line(line));
         results.note_looked_at(&self.checked);
@@ -78,21 +88,21 @@ impl Show for CommitCheckAnswer {
     }
 
     fn exit(&self) -> Exit {
-        match self.passed {
-            true => Exit::Ok,
-            false => Exit::CheckFailed,
+        match self.answer {
+            Truth::True => Exit::Ok,
+            Truth::False => Exit::CheckFailed,
+            Truth::NotKnown => Exit::State,
         }
     }
 }
 
 impl CommitCheckAnswer {
     fn word(&self) -> &'static str {
-        let mut failing = self.lines.iter().filter(|line| line.fails);
-        match (self.passed, self.lines.is_empty()) {
-            (false, _) if failing.all(Line::is_unknown) => "not known yet",
-            (false, _) => "false",
-            (true, false) => "true, with a remark",
-            (true, true) => "true",
+        match (self.answer, self.lines.is_empty()) {
+            (Truth::False, _) => "false",
+            (Truth::NotKnown, _) => "not known",
+            (Truth::True, false) => "true, with a remark",
+            (Truth::True, true) => "true",
         }
     }
 

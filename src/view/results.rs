@@ -172,16 +172,19 @@ impl Results {
     pub(super) fn add_line(&mut self, line: &Line) {
         self.found.push(Found {
             code: line.code,
-            weight: match line.fails {
-                true => Weight::Fails,
-                false => Weight::Look,
+            weight: match line.weight {
+                cook_trials::Weight::Refuses | cook_trials::Weight::NotKnown => Weight::Fails,
+                cook_trials::Weight::Shown => Weight::Look,
             },
             message: plain(&line.message),
             file: line.file.as_ref().map(|file| FilePlace {
                 path: plain(&file.path),
                 line: file.line,
             }),
-            next: plain(&line.show),
+            next: plain(&match &line.declare {
+                Some(declare) => format!("{}; or declare it: {declare}", line.show),
+                None => line.show.clone(),
+            }),
             is_of_criterion: false,
         });
     }

@@ -174,7 +174,6 @@ impl Repo {
             protected: Vec::new(),
             claimed: Vec::new(),
             merged: Vec::new(),
-            losses: Vec::new(),
             lacking: None,
         };
         let Some(id) = facts.id.clone() else {

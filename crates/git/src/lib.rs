@@ -27,6 +27,7 @@ mod locks;
 mod look;
 mod mentions;
 mod merged;
+mod mixed;
 mod moves;
 mod named;
 mod own;
@@ -50,6 +51,7 @@ pub use lines::{
     stands_reshaped,
 };
 pub use merged::{MergedAs, MergedFrom};
+pub use mixed::{Put, Said, TreeChange};
 pub use moves::{MAX_MADE, MadeCommit};
 pub use own::{
     Comparison, Followed, Following, Found, Piece, Text, find_moved, is_prose, may_move,

@@ -20,6 +20,8 @@ pub struct False {
     pub what: String,
     /// The command that shows more, or mends it.
     pub next: String,
+    /// It is not false and could not be asked: the agent is told it once a commit.
+    pub once: bool,
 }
 
 /// Whether a stop is to be checked at all: not in cook's own child, not a sub-agent's, and not where
@@ -43,7 +45,10 @@ pub fn check_stop(
     if found.is_empty() {
         step.state.check = Default::default();
     } else if !step.steps_back() {
-        match step.state.check.count(&progress(facts)) {
+        let counted = step.state.check.count(&progress(facts));
+        let is_told = step.state.check.blocks > 1 && found.iter().all(|line| line.once);
+        match counted {
+            _ if is_told => {}
             Stop::Refused => step.effects.block = Some(reason(found)),
             Stop::Released => step.write_down(format!(
                 "The session stopped although `cook check` finds something false: {BLOCKS} refused stops in a row brought no commit. First of it: {}",
@@ -69,9 +74,10 @@ fn reason(found: &[False]) -> String {
     let mut text = "cook check: not true of this commit.".to_owned();
     for line in found.iter().take(SHOWN) {
         text.push_str(&format!(
-            "\n- false {}\n  next: {}",
+            "\n- {} {}\n  next: {}",
+            if line.once { "not known" } else { "false" },
             data(&line.what, 800),
-            data(&line.next, 400)
+            data(&line.next, 800)
         ));
     }
     if let Some(more) = found.len().checked_sub(SHOWN).filter(|more| *more > 0) {
@@ -101,6 +107,7 @@ mod tests {
         let found = [False {
             what: "[gate_red] `make test` is red <b>".to_owned(),
             next: "cook gate --clean test".to_owned(),
+            once: false,
         }];
         let mut state = SessionState::default();
         let mut refused = Vec::new();
@@ -125,10 +132,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_known_is_told_once_a_commit() {
+        let found = [False {
+            what: "[red_before] x".to_owned(),
+            next: "y".to_owned(),
+            once: true,
+        }];
+        let mut state = SessionState::default();
+        let mut refused = Vec::new();
+        for head in ["a", "a", "a", "a", "a", "b", "b"] {
+            let outcome = stop(state, head, &found);
+            assert!(outcome.entries.is_empty());
+            refused.push(outcome.effects.block.is_some());
+            state = outcome.state;
+        }
+        assert_eq!(refused, [true, false, false, false, false, true, false]);
+    }
+
+    #[test]
     fn the_release_is_written_down_once() {
         let found = [False {
             what: "[gate_red] x".to_owned(),
             next: "y".to_owned(),
+            once: false,
         }];
         let mut state = SessionState::default();
         let mut kept = Vec::new();

@@ -25,7 +25,7 @@ use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Bytes of a manifest, at most.
 const MAX_MANIFEST: u64 = 1 << 30;
@@ -33,6 +33,8 @@ const MAX_MANIFEST: u64 = 1 << 30;
 const MAX_GITMODULES: u64 = 4 << 20;
 /// Within this time a second change of a file may leave its times as they are.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
+/// How far ahead of now the time of a file may be before it is waited for.
+const AHEAD: Duration = Duration::from_secs(2);
 
 /// A commit, and what is made of it.
 pub(crate) struct Filling<'a> {
@@ -50,6 +52,8 @@ pub(crate) struct Filling<'a> {
     parts: Vec<Part>,
     list: List,
     attributes: Vec<Attributes>,
+    /// The time of files that are written; none = now.
+    stamp: Option<SystemTime>,
     filled: Filled,
 }
 
@@ -74,6 +78,7 @@ impl<'a> Filling<'a> {
             parts: vec![Part::of_repository(source, objects)],
             list: List::default(),
             attributes: Vec::new(),
+            stamp: None,
             filled: Filled::default(),
         };
         filling
@@ -255,6 +260,7 @@ impl<'a> Filling<'a> {
             }
         }
         self.make_dirs(&found.dirs)?;
+        self.stamp = later_than(before.newest());
         for number in &due {
             let (path, leaf) = self.list.files[*number].clone();
             let form = forms.get(&path).unwrap_or(&Form::Plain);
@@ -425,9 +431,23 @@ impl<'a> Filling<'a> {
                 _ => 0o644,
             };
             set_file_mode(&file, mode).map_err(failed)?;
+            if let Some(stamp) = self.stamp {
+                file.set_modified(stamp).map_err(failed)?;
+            }
         }
         fs::symlink_metadata(&place)
             .map(|found| Stat::of(&found))
             .map_err(failed)
     }
+}
+
+/// A whole second after all that was written there or built from it: a program that goes by whole seconds
+/// and sizes takes a new version for the one of before otherwise. In a new room any time will do.
+fn later_than(newest: Option<u64>) -> Option<SystemTime> {
+    let newest = newest?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    let stamp = Duration::from_secs(now.as_secs().max(newest) + 1);
+    let ahead = stamp.saturating_sub(now);
+    std::thread::sleep(ahead.saturating_sub(AHEAD));
+    Some(UNIX_EPOCH + stamp)
 }

@@ -48,6 +48,17 @@ impl Stat {
         [self.0[1] as u32, self.0[2] as u32]
     }
 
+    /// The time of the last change of its content, in whole seconds.
+    #[cfg(unix)]
+    fn seconds(&self) -> u64 {
+        self.0[1].max(0) as u64
+    }
+
+    #[cfg(not(unix))]
+    fn seconds(&self) -> u64 {
+        self.0[1].max(0) as u64 / 1_000_000_000
+    }
+
     pub fn ctime(&self) -> [u32; 2] {
         [self.0[3] as u32, self.0[4] as u32]
     }
@@ -135,6 +146,12 @@ impl<'a> Manifest<'a> {
     /// How many files there are.
     pub fn len(&self) -> usize {
         self.files.len()
+    }
+
+    /// The newest time of a file, in whole seconds; none where there is no file.
+    pub fn newest(&self) -> Option<u64> {
+        let times = self.files.iter().map(|file| file.stat.seconds());
+        times.max()
     }
 
     /// Looks files up whose paths come in order.

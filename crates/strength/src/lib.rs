@@ -14,6 +14,7 @@ mod mutant;
 mod report;
 mod shipped;
 mod suite;
+mod touched;
 
 use std::collections::BTreeSet;
 
@@ -27,6 +28,7 @@ pub use mutant::{
 };
 pub use report::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
 pub use shipped::{classify_texts, is_in_tests};
+pub use touched::{Touch, list_touched_tests};
 
 /// The lines, from 0, that no language known here reads as code: they begin a comment, or stand within one
 /// or within a text.
@@ -50,6 +52,11 @@ pub fn list_quoted(path: &str, text: &str) -> BTreeSet<usize> {
         }
     }
     quoted
+}
+
+/// Whether a text holds a test, as its language's common frameworks write one.
+pub fn has_tests(path: &str, text: &str) -> bool {
+    suite::Suite::read(path, text).has_tests()
 }
 
 /// How many tests a text holds.

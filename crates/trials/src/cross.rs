@@ -27,6 +27,104 @@ pub enum Word {
     NotComparable,
     /// Green now; red or without a result on the old code.
     FailToPass,
+    /// A file went from the code to the tests or back.
+    SideChanged,
+    /// Settings of a runner changed, and without that change a test goes otherwise.
+    RunnerChanged,
+    /// What the gate runs changed, and the old recipe could not be tried.
+    GateChanged,
+    /// It goes now so and now otherwise, and did not before.
+    MadeFlaky,
+    /// It goes now so and now otherwise, before the change too.
+    Flaky,
+    /// No test ran, before and now.
+    NothingRan,
+    /// Tests came or were edited with the code, and each is green without the change of the code.
+    ChangeUnnoticed,
+    /// A declaration names nothing that is so.
+    NotDeclared,
+}
+
+/// What a word means for the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// The claim is false unless somebody declares the change.
+    Refuses,
+    /// Nobody can say.
+    NotKnown,
+    /// A reader is shown it.
+    Shown,
+}
+
+impl Word {
+    /// What it means where nobody declares it.
+    pub fn weight(self) -> Weight {
+        match self {
+            Self::GateRed
+            | Self::PassToFail
+            | Self::Bent
+            | Self::TestRepaired
+            | Self::SetAside
+            | Self::SideChanged
+            | Self::RunnerChanged
+            | Self::GateChanged
+            | Self::MadeFlaky => Weight::Refuses,
+            Self::RedBefore | Self::NotComparable | Self::NothingRan => Weight::NotKnown,
+            Self::Lost
+            | Self::FailToPass
+            | Self::Flaky
+            | Self::ChangeUnnoticed
+            | Self::NotDeclared => Weight::Shown,
+        }
+    }
+
+    /// A line `Test-Changed: NAME: why` in a commit's message answers for it.
+    pub fn can_be_declared(self) -> bool {
+        matches!(
+            self,
+            Self::PassToFail
+                | Self::Bent
+                | Self::TestRepaired
+                | Self::SetAside
+                | Self::Lost
+                | Self::SideChanged
+                | Self::RunnerChanged
+                | Self::GateChanged
+                | Self::NotComparable
+        )
+    }
+}
+
+/// One thing that trials say of a change.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialLine {
+    /// What it is.
+    pub word: Word,
+    /// What it means, with declarations counted.
+    pub weight: Weight,
+    /// The test, file or gate that it is about.
+    pub name: String,
+    /// What was seen, for a reader.
+    pub what: String,
+    /// The command with which anybody sees the same.
+    pub show: String,
+    /// The file that it is about, at the head.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The reason that a commit's message gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<String>,
+}
+
+impl TrialLine {
+    /// The line of a commit's message that would answer for it; nothing where none does.
+    pub fn declaration(&self) -> Option<String> {
+        let is_open = self.declared.is_none() && self.weight != Weight::Shown;
+        (is_open && self.word.can_be_declared())
+            .then(|| format!("Test-Changed: {}: WHY", self.name))
+    }
 }
 
 /// What became of a test at the head.
@@ -70,8 +168,6 @@ pub struct Crossed<'a> {
     pub after: &'a Outcomes,
     /// Files of tests, at the head, that `old_tests` ran; nothing = all.
     pub old_ran: Option<&'a BTreeSet<String>>,
-    /// The same of `before`, at the base.
-    pub before_ran: Option<&'a BTreeSet<String>>,
     /// The same of `new_tests`, at the head.
     pub new_ran: Option<&'a BTreeSet<String>>,
     /// Files at the head whose old tests could not be built or loaded, with the line that says so.
@@ -297,7 +393,6 @@ mod tests {
             new_tests: Some(&all[2]),
             after: &all[3],
             old_ran: None,
-            before_ran: None,
             new_ran: None,
             unloaded: &BTreeMap::new(),
             renamed: &|path| Some(path.to_owned()),
@@ -453,7 +548,6 @@ mod tests {
                 new_tests: None,
                 after: &after,
                 old_ran: None,
-                before_ran: None,
                 new_ran: None,
                 unloaded: &BTreeMap::new(),
                 renamed: &|path| Some(path.replace("a/", "b/")),

@@ -2,7 +2,7 @@
 
 use crate::runners::{By, Call, RUNNERS, Runner, WRAPPERS};
 use crate::settings::close_scripts;
-use crate::sides::{is_among_tests, is_test_file};
+use crate::sides::is_test_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -298,11 +298,6 @@ fn read_package(manifest: &str) -> Option<String> {
         (key.trim() == "name").then(|| value.trim().trim_matches('"').to_owned())
     });
     names.next()
-}
-
-/// A path that lies among tests and holds none that a runner is told of: set-up, data, snapshots.
-pub fn is_beside_tests(path: &str) -> bool {
-    is_among_tests(path) && !is_test_file(path)
 }
 
 #[cfg(test)]

@@ -164,6 +164,12 @@ pub fn read_targets(line: &str) -> Option<Vec<&str>> {
     (!is_assignment && !words.is_empty() && words[0] != ".PHONY").then_some(words)
 }
 
+/// The target that is made where none is named.
+pub fn first_target(text: &str) -> Option<String> {
+    let mut rules = text.lines().filter_map(read_targets);
+    rules.next().map(|targets| targets[0].to_owned())
+}
+
 /// The targets that a target of a Makefile or justfile comes to, itself included.
 pub fn close_targets(text: &str, first: &str) -> BTreeSet<String> {
     let mut due = vec![first.to_owned()];

@@ -8,13 +8,13 @@
 
 use super::rebound::{Rebound, ReboundQuestion};
 pub use super::worktree::{MAX_PATHS, Worktree};
-use crate::change::Loss;
 use crate::diagnostic::{Code, Refusal};
 pub use crate::model::Verdict;
 use crate::model::{
     Accepted, Arrival, BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec,
     Limits, Own, Receipt, RoomCheck, Share, Slice, Snapshot, Stamp, StrengthNote, Survival,
 };
+use cook_trials::TrialLine;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
@@ -285,9 +285,6 @@ pub struct CommitFacts {
     /// Those of them that a merge brought in: they are somebody else's work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<String>,
-    /// What the slice takes away from the tests, by its diff from the basis.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub losses: Vec<Loss>,
     /// What HEAD lacks of it; none = nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacking: Option<Survival>,
@@ -311,9 +308,6 @@ pub struct GateRun {
     /// Tests that its output names as failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
-    /// Tests that its run at the basis names and this one does not.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub losses: Vec<Loss>,
 }
 
 impl GateRun {
@@ -464,6 +458,10 @@ pub struct Facts {
     /// asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<StrengthNote>,
+    /// What the tests of the basis and of the commit say when they are crossed with the code of both;
+    /// measured with [`FactSet::gates`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<TrialLine>,
     /// See [`FactSet::anchors`], by [`AnchorQuestion::key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub anchors: BTreeMap<String, AnchorAnswer>,

@@ -290,6 +290,35 @@ struct TrackerTable {
     kind: TrackerKind,
 }
 
+/// `[tests]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TestSettings {
+    /// Paths that hold tests, where their names do not say so: files, directories, or with `*`.
+    pub paths: Vec<String>,
+}
+
+/// What `cook check` says of a test that ran at the base and does not run now, though it would pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LostTests {
+    /// It is shown.
+    #[default]
+    Show,
+    /// The claim is false unless it is declared.
+    Refuse,
+}
+
+/// `[check]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CheckSettings {
+    /// Names of tests that are known to be red.
+    pub known_red: Vec<String>,
+    /// What is said of tests that do not run any more.
+    pub lost: LostTests,
+}
+
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -323,6 +352,10 @@ pub struct Config {
     pub notify: Notify,
     /// `[strength]`.
     pub strength: StrengthBudget,
+    /// `[tests]`, of the base of a change.
+    pub tests: TestSettings,
+    /// `[check]`, of the base of a change.
+    pub check: CheckSettings,
     /// `[prices.*]`, by agent or model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<String, Price>,

@@ -173,6 +173,9 @@ pub struct Receipt {
     /// Digest of everything it wrote to stderr.
     #[serde(with = "Text")]
     pub stderr_sha256: String,
+    /// Digest of what it says of each test, as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcomes_sha256: Option<String>,
     /// The last lines of its output.
     pub tail: String,
     /// HEAD it ran at; null on an unborn branch.

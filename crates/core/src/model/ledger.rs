@@ -9,6 +9,7 @@ use super::scalar::Count;
 use super::source::{PlanSource, TaskSource};
 use super::state::Role;
 use super::strength::StrengthNote;
+use super::test_change::TestChange;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -178,6 +179,9 @@ pub struct SliceLedger {
     /// What planted defects say of its gates, at the commit that was reported last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<StrengthNote>,
+    /// Changes of tests in the commit that was reported last, which its review answers for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub test_changes: Vec<TestChange>,
     /// Log sequence of the acceptance before the slice was taken up again: what still stands of
     /// that work is the slice's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

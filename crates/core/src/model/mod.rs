@@ -44,6 +44,7 @@ mod source;
 mod state;
 mod strength;
 mod surface;
+mod test_change;
 mod trail;
 
 pub use access::Access;
@@ -67,8 +68,8 @@ pub use cited::{Citation, CitedExchange, Said};
 pub use claim::EvidenceClaim;
 pub use clean_room::{CleanRoom, GitShown};
 pub use config::{
-    BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Notify, Price, RoleConfig, Rules,
-    Sessions, TrackerKind,
+    BriefSettings, BriefSync, CheckSettings, Config, GateSpec, GateTable, Hooks, LostTests, Notify,
+    Price, RoleConfig, Rules, Sessions, TestSettings, TrackerKind,
 };
 pub use contract::{
     Aggregation, CONTRACT_FILES, PriorityPolicy, Profile, ProtocolId, SETTINGS_FILES,
@@ -104,6 +105,9 @@ pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use source::{Import, PlanSource, TaskSource};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
-pub use strength::{Share, StrengthNote, StrengthRule, UnnoticedDefect, WHOLE, Waiver, is_waiver};
+pub use strength::{
+    Share, StrengthNote, StrengthRule, UnnoticedDefect, WHOLE, Waiver, is_waiver, read_waivers,
+};
 pub use surface::{surface_matches, surface_names};
+pub use test_change::TestChange;
 pub use trail::{Record, Trail};

@@ -114,33 +114,37 @@ pub struct StrengthNote {
     pub waived: Vec<Waiver>,
 }
 
-impl StrengthNote {
-    /// The waivers among the findings of a review, and what names nothing that is here.
-    pub fn read_waivers<'f>(
-        &self,
-        findings: impl IntoIterator<Item = &'f str>,
-    ) -> (Vec<Waiver>, Vec<String>) {
-        let (mut waived, mut unknown) = (Vec::<Waiver>::new(), Vec::new());
-        for text in findings.into_iter().filter_map(strip_waiver) {
-            let (id, why) = text.split_once(':').unwrap_or((text, ""));
-            let (id, why) = (id.trim().trim_matches('`'), why.trim());
-            if waived.iter().any(|known| known.id == id) {
-                continue;
-            }
-            let is_there = match id {
-                WHOLE => self.proves_nothing || self.problem.is_some(),
-                _ => self.defects.iter().any(|defect| defect.id == id),
-            };
-            if is_there && is_reason(why) {
-                waived.push(Waiver {
-                    id: id.to_owned(),
-                    why: why.to_owned(),
-                });
-            } else if !unknown.iter().any(|known| known == text) {
-                unknown.push(text.to_owned());
-            }
+/// The waivers among the findings of a review, and what names nothing that `is_there`.
+pub fn read_waivers<'f>(
+    findings: impl IntoIterator<Item = &'f str>,
+    is_there: impl Fn(&str) -> bool,
+) -> (Vec<Waiver>, Vec<String>) {
+    let (mut waived, mut unknown) = (Vec::<Waiver>::new(), Vec::new());
+    for text in findings.into_iter().filter_map(strip_waiver) {
+        let (id, why) = text.split_once(':').unwrap_or((text, ""));
+        let (id, why) = (id.trim().trim_matches('`'), why.trim());
+        if waived.iter().any(|known| known.id == id) {
+            continue;
         }
-        (waived, unknown)
+        if is_there(id) && is_reason(why) {
+            waived.push(Waiver {
+                id: id.to_owned(),
+                why: why.to_owned(),
+            });
+        } else if !unknown.iter().any(|known| known == text) {
+            unknown.push(text.to_owned());
+        }
+    }
+    (waived, unknown)
+}
+
+impl StrengthNote {
+    /// A waiver of that id names something of it.
+    pub fn has(&self, id: &str) -> bool {
+        match id {
+            WHOLE => self.proves_nothing || self.problem.is_some(),
+            _ => self.defects.iter().any(|defect| defect.id == id),
+        }
     }
 
     /// What keeps the slice from being accepted: too few defects are noticed, or the change as a whole is
@@ -285,7 +289,8 @@ mod tests {
             "a loop runs once too often",
         ];
         let findings = findings.map(str::to_owned);
-        let (waived, unknown) = weak.read_waivers(findings.iter().map(String::as_str));
+        let (waived, unknown) =
+            read_waivers(findings.iter().map(String::as_str), |id| weak.has(id));
         assert_eq!(waived.len(), 1);
         assert_eq!(waived[0].id, "d1");
         assert_eq!(unknown.len(), 5, "{unknown:?}");
@@ -305,7 +310,7 @@ mod tests {
         let mut weak = note(4, 0);
         weak.proves_nothing = true;
         assert_eq!(weak.list_short().len(), 1);
-        weak.waived = weak.read_waivers(["WAIVE whole: a README alone"]).0;
+        weak.waived = read_waivers(["WAIVE whole: a README alone"], |id| weak.has(id)).0;
         assert_eq!(weak.list_short(), [""; 0]);
         let mut unknown = note(0, 0);
         unknown.problem = Some("a gate could not be run".to_owned());

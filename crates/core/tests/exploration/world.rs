@@ -443,7 +443,6 @@ impl World {
                 protected: Vec::new(),
                 claimed: Vec::new(),
                 merged: Vec::new(),
-                losses: Vec::new(),
                 lacking: None,
             };
         };
@@ -470,7 +469,6 @@ impl World {
             .map(id)
             .collect(),
             merged: Vec::new(),
-            losses: Vec::new(),
             lacking: self.lacking(&id(index)),
         }
     }
@@ -519,7 +517,6 @@ impl World {
             at_basis: (mood.gates == Gates::GreenAtBasis)
                 .then(|| self.receipt("test", 0, Place::CleanRoom)),
             failed: Vec::new(),
-            losses: Vec::new(),
         }];
         match mood.gates {
             Gates::OptionalRed => runs.push(GateRun {
@@ -529,7 +526,6 @@ impl World {
                 remarks: Vec::new(),
                 at_basis: None,
                 failed: Vec::new(),
-                losses: Vec::new(),
             }),
             Gates::None => runs.clear(),
             _ => {}

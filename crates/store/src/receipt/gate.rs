@@ -1,5 +1,6 @@
 //! Running gates: where, on what tree, and what came of it.
 
+use super::kept::FoundBy;
 use super::place::{Agents, Found, RunPlace, Terms};
 use super::programs::{compare, identify};
 use super::{Receipts, Trust, seal, words};
@@ -12,8 +13,9 @@ use cook_core::model::{
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{Ended, Live, Long, ProcessError, on_path, run};
+use cook_trials::{Outcomes, TestResult};
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 const SETUP_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// How long a command may take that only a plan names; `cook.toml`'s default.
@@ -49,6 +51,24 @@ pub(super) struct Order<'a> {
     pub argv: Vec<String>,
     pub timeout: Duration,
     pub network: bool,
+}
+
+/// A run that came to its end.
+struct Ran {
+    ended: Ended,
+    started_at: String,
+    outcomes: Outcomes,
+}
+
+impl Ran {
+    /// It is red, and says of no test or file that it was the cause.
+    fn names_no_cause(&self) -> bool {
+        let is_failed = |test: &cook_trials::Test| test.result == TestResult::Failed;
+        self.ended.code != Some(0)
+            && !self.ended.timed_out
+            && self.outcomes.unloaded.is_empty()
+            && !self.outcomes.tests.values().any(is_failed)
+    }
 }
 
 /// A receipt, or why there is none; with a receipt, what else is wrong.
@@ -277,22 +297,37 @@ impl Gates<'_> {
             Found::Machine(file) => identify(file),
             Found::Path => None,
         };
-        let mut started_at = self.clock.now();
-        let mut ended = match self.run_once(place, order, &program)? {
-            Ok(ended) => ended,
+        let mut ran = match self.run_once(place, order, &program, true)? {
+            Ok(ran) => ran,
             Err(why) => return Ok((None, Some(why))),
         };
         let mut changed = place.find_changed();
         if let (Some(_), true, Some(commit)) = (&changed, place.is_unseen(), place.commit.clone()) {
             // Perhaps it was before: each file is looked at now, and the command runs on that.
             place.hold(&commit)?;
-            started_at = self.clock.now();
-            ended = match self.run_once(place, order, &program)? {
-                Ok(ended) => ended,
+            ran = match self.run_once(place, order, &program, true)? {
+                Ok(ran) => ran,
                 Err(why) => return Ok((None, Some(why))),
             };
             changed = place.find_changed();
         }
+        // A red run that names no red test may have stumbled over a hook.
+        if ran.names_no_cause() && !place.is_altered() && changed.is_none() {
+            if let Some(commit) = place.commit.clone() {
+                place.hold(&commit)?;
+            }
+            ran = match self.run_once(place, order, &program, false)? {
+                Ok(ran) => ran,
+                Err(why) => return Ok((None, Some(why))),
+            };
+            changed = place.find_changed();
+        }
+        let Ran {
+            ended,
+            started_at,
+            outcomes,
+        } = ran;
+        let outcomes = serde_json::to_vec(&outcomes).unwrap_or_default();
         let receipt = seal(Receipt {
             command: order.command.to_owned(),
             argv: order.argv.clone(),
@@ -302,6 +337,7 @@ impl Gates<'_> {
             duration_ms: Count(ended.duration.as_millis() as u64),
             stdout_sha256: ended.stdout.sha256.clone(),
             stderr_sha256: ended.stderr.sha256.clone(),
+            outcomes_sha256: Some(sha256(&outcomes)),
             tail: tail(&ended),
             head_sha: place.commit.clone(),
             tree_oid: place.tree.clone(),
@@ -324,7 +360,12 @@ impl Gates<'_> {
         // A receipt is of a commit: what ran on something else leaves none behind.
         if !place.is_altered() {
             let streams = [&ended.stdout, &ended.stderr];
-            self.receipts.keep(&receipt, streams, problem.is_none())?;
+            let found_by = match (problem.is_none(), place.is_mixed()) {
+                (false, _) => FoundBy::Id,
+                (true, true) => FoundBy::Tree,
+                (true, false) => FoundBy::Command,
+            };
+            self.receipts.keep(&receipt, streams, &outcomes, found_by)?;
         }
         Ok((Some(receipt), problem))
     }
@@ -335,8 +376,12 @@ impl Gates<'_> {
         place: &RunPlace,
         order: &Order,
         program: &Found,
-    ) -> Result<Result<Ended, String>, Failure> {
-        let start = place.start(&order.argv, program, order.network);
+        hooked: bool,
+    ) -> Result<Result<Ran, String>, Failure> {
+        place.lay_hooks()?;
+        let start = place.start(&order.argv, program, order.network, hooked);
+        let started_at = self.clock.now();
+        let began = SystemTime::now();
         let ended = run(&Long {
             argv: &start.argv,
             dir: &start.dir,
@@ -351,7 +396,12 @@ impl Gates<'_> {
             Err(ProcessError::Start { program, cause }) => {
                 Ok(Err(format!("`{program}` could not be started: {cause}")))
             }
-            ended => Ok(ended.map_err(|error| error.to_string())),
+            Err(error) => Ok(Err(error.to_string())),
+            Ok(ended) => Ok(Ok(Ran {
+                outcomes: place.read_outcomes(&ended, began),
+                ended,
+                started_at,
+            })),
         }
     }
 
@@ -370,7 +420,6 @@ pub(super) fn run_of(gate: &GateSpec, (receipt, problem): Outcome, place: &RunPl
         remarks: place.remarks(),
         at_basis: None,
         failed: Vec::new(),
-        losses: Vec::new(),
     }
 }
 

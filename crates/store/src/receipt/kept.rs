@@ -31,6 +31,17 @@ const TAG_LIMIT: u64 = 64;
 /// What stands in a kept stream where its middle was let go.
 const GAP: &str = "[cook: ";
 
+/// By what a receipt is found later, beside its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FoundBy {
+    /// By nothing else: something is wrong with the run.
+    Id,
+    /// By its command and tree.
+    Tree,
+    /// By these, and as the newest run of its command.
+    Command,
+}
+
 /// The receipts of a repository.
 #[derive(Debug)]
 pub struct Receipts {
@@ -89,20 +100,22 @@ impl Receipts {
         })
     }
 
-    /// Keeps a sealed receipt and its output. One that is `sound` is found by its command, as
-    /// proof, later.
+    /// Keeps a sealed receipt, its output and what it says of tests (JSON).
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn keep(&self, receipt: &Receipt, streams: [&Kept; 2], sound: bool) -> Result<(), Failure> {
+    pub(super) fn keep(
+        &self,
+        receipt: &Receipt,
+        streams: [&Kept; 2],
+        outcomes: &[u8],
+        found_by: FoundBy,
+    ) -> Result<(), Failure> {
         for stream in streams {
-            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-            let path = self.output_path(&stream.sha256);
-            let packed = encoder
-                .write_all(&stream.bytes())
-                .and_then(|()| encoder.finish())
-                .map_err(|cause| ReceiptError::io("pack", &path, cause))?;
-            files::write(&path, &packed)?;
+            self.keep_stream(&stream.sha256, &stream.bytes())?;
+        }
+        if let Some(digest) = &receipt.outcomes_sha256 {
+            self.keep_stream(digest, outcomes)?;
         }
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
         files::write(&self.receipt_path(&receipt.id), &json)?;
@@ -113,10 +126,11 @@ impl Receipts {
                 tag(&key, &receipt.id).as_bytes(),
             )?;
         }
-        if sound && receipt.proves() {
+        if found_by != FoundBy::Id && receipt.proves() {
             let tree = receipt.tree_oid.iter();
             let keys = tree.map(|tree| tree_key(&receipt.argv, tree));
-            for key in keys.chain([command_key(&receipt.argv)]) {
+            let latest = (found_by == FoundBy::Command).then(|| command_key(&receipt.argv));
+            for key in keys.chain(latest) {
                 files::write(&self.index_path(&key), receipt.id.as_bytes())?;
             }
             self.keep_program(receipt)?;
@@ -127,6 +141,16 @@ impl Receipts {
         }
         self.made.borrow_mut().insert(receipt.id.clone());
         Ok(())
+    }
+
+    fn keep_stream(&self, digest: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        let path = self.output_path(digest);
+        let packed = encoder
+            .write_all(bytes)
+            .and_then(|()| encoder.finish())
+            .map_err(|cause| ReceiptError::io("pack", &path, cause))?;
+        Ok(files::write(&path, &packed)?)
     }
 
     /// The receipt with that id.
@@ -312,7 +336,7 @@ impl Receipts {
         Ok(output)
     }
 
-    fn stream(&self, digest: &str) -> Result<Option<Vec<u8>>, Failure> {
+    pub(super) fn stream(&self, digest: &str) -> Result<Option<Vec<u8>>, Failure> {
         if !is_digest(digest) {
             return Ok(None);
         }

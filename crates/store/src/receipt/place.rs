@@ -2,6 +2,7 @@
 
 use super::ReceiptError;
 use super::in_force::find_sandbox;
+use super::outcomes::add_hooks;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
 use cook_core::model::{
@@ -63,6 +64,9 @@ pub(super) struct RunPlace<'a> {
     /// Agents of the settings: what they write is not to be seen.
     agents: Option<&'a Agents>,
     room: Option<Room>,
+    /// Its `.git` holds what a clone would: where the project's end rests on it.
+    alone: bool,
+    mixed: bool,
     sandbox: Option<Bubblewrap>,
     environment: Environment,
     /// What it holds; a worktree is not asked.
@@ -89,6 +93,8 @@ impl<'a> RunPlace<'a> {
             settings,
             agents: None,
             room: None,
+            alone: false,
+            mixed: false,
             sandbox: None,
             environment: Environment {
                 variables: list_inherited()
@@ -151,6 +157,8 @@ impl<'a> RunPlace<'a> {
             settings,
             agents: Some(agents),
             room: Some(room),
+            alone: caches == Caches::Empty,
+            mixed: false,
             sandbox,
             environment,
             commit: None,
@@ -210,7 +218,7 @@ impl<'a> RunPlace<'a> {
         why: &str,
     ) -> Result<bool, Failure> {
         let mut history = Vec::new();
-        if self.is_alone() {
+        if self.alone {
             history.extend(refs.iter().map(|(_, id)| &**id));
             history.push(commit);
         }
@@ -237,7 +245,7 @@ impl<'a> RunPlace<'a> {
             refs,
             objects_at: self.sandbox.as_ref().map(|_| Bubblewrap::objects as _),
             history: self.settings.git == GitShown::History,
-            alone: self.is_alone(),
+            alone: self.alone,
             path: self.search_path(),
         };
         let caches: Vec<String> = self
@@ -249,9 +257,24 @@ impl<'a> RunPlace<'a> {
         room.fill(&source, &caches)
     }
 
-    /// Its `.git` holds what a clone would: where the project's end rests on it.
-    fn is_alone(&self) -> bool {
-        self.caches() == Caches::Empty
+    /// What it will hold is a commit that no clone has.
+    pub fn expect_mixed(&mut self) {
+        (self.alone, self.mixed) = (false, true);
+    }
+
+    /// What it holds may be a commit that no clone has.
+    pub fn is_mixed(&self) -> bool {
+        self.mixed
+    }
+
+    /// The home of what runs in the room.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.room.as_ref().map(Room::home)
+    }
+
+    /// The files of the room.
+    pub fn top(&self) -> Option<PathBuf> {
+        self.room.as_ref().map(|room| room.path().to_owned())
     }
 
     /// A file of the commit that somebody changed since the place was made to hold it, or before,
@@ -344,8 +367,8 @@ impl<'a> RunPlace<'a> {
         }
     }
 
-    /// How a command is started here.
-    pub fn start(&self, argv: &[String], program: &Found, network: bool) -> Start {
+    /// How a command is started here; `hooked`: runners append what becomes of each test.
+    pub fn start(&self, argv: &[String], program: &Found, network: bool, hooked: bool) -> Start {
         let mut words: Vec<OsString> = argv.iter().map(OsString::from).collect();
         if let (Found::Machine(file), Some(first)) = (program, words.first_mut()) {
             *first = file.into();
@@ -357,15 +380,22 @@ impl<'a> RunPlace<'a> {
                 None => self.repo.root(),
             };
             env.insert("PWD".into(), dir.into());
+            if let (Some(room), true) = (&self.room, hooked) {
+                add_hooks(&mut env, &room.home(), dir);
+            }
             return Start {
                 argv: words,
                 dir: dir.to_owned(),
                 env,
             };
         };
-        env.insert("PWD".into(), Bubblewrap::neutral(room.path()).into());
+        let top = Bubblewrap::neutral(room.path());
+        if hooked {
+            add_hooks(&mut env, Bubblewrap::home(), &top);
+        }
+        env.insert("PWD".into(), top.into());
         let mut objects = Vec::new();
-        if !self.is_alone() {
+        if !self.alone {
             objects.push(self.repo.common_dir().join("objects"));
             let filled = self.filled.iter();
             objects.extend(filled.flat_map(|filled| filled.submodules.iter().cloned()));

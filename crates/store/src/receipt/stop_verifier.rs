@@ -59,7 +59,7 @@ impl Gates<'_> {
             "control-plane".into(),
         ];
         let place = RunPlace::worktree(self.repo, self.settings)?;
-        let start = place.start(&[], &Found::Path, false);
+        let start = place.start(&[], &Found::Path, false, false);
         let ended = run(&Long {
             argv: &argv,
             dir: &start.dir,

@@ -104,3 +104,17 @@ impl Outcomes {
         Self::default()
     }
 }
+
+/// A path of a report that a runner writes, relative to the tree.
+pub fn is_report(path: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    let name = parts.next().unwrap_or_default();
+    let within = |dirs: &[&str]| parts.clone().any(|part| dirs.contains(&part));
+    name.ends_with(".xml")
+        && (name.starts_with("TEST-")
+            && within(&["surefire-reports", "failsafe-reports", "test-results"])
+            || name == "junit.xml" && within(&["nextest"])
+            || name.ends_with(".junit.xml") && within(&["meson-logs"]))
+        || name.ends_with(".tap") && within(&["test-results"])
+        || name == "LastTest.log" && within(&["Temporary"])
+}

@@ -4,8 +4,6 @@ use super::difference::{Difference, Strength};
 use super::file::{Contract, ContractFile, Part};
 use super::settings::{compare_profiles, compare_settings};
 use super::texts::{compare_missions, compare_signers};
-use crate::change::settings::{Effect, list_settings_edits};
-use cook_strength::{Class, Edited};
 use std::collections::BTreeSet;
 
 /// What `head` asks for otherwise than `base`, worst first within a file. Where `fork`, from which the
@@ -27,55 +25,7 @@ pub fn compare(
         let whole = |file: &str| fork.files.get(file) != head.files.get(file);
         found.retain(|one| whole(&one.file) && is_own(&one.file, &one.field));
     }
-    // Nothing of these is the base's to enforce: what the branch does to them counts.
-    found.extend(compare_checks(fork.unwrap_or(base), head));
     Ok(found)
-}
-
-/// What became of the repository's own checks. That they are others, no fewer, is not told.
-fn compare_checks(was: &Contract, is: &Contract) -> Vec<Difference> {
-    let mut found = Vec::new();
-    let mut texts = Vec::new();
-    let paths: BTreeSet<&String> = was.files.keys().chain(is.files.keys()).collect();
-    for path in paths {
-        let (before, after) = (was.files.get(path), is.files.get(path));
-        let either = before.or(after);
-        let is_same = before
-            .zip(after)
-            .is_some_and(|(one, other)| one.is_same(other));
-        if is_same || either.is_none_or(|file| file.part != Part::Checks) {
-            continue;
-        }
-        let (old, new) = (
-            before.map(ContractFile::text),
-            after.map(ContractFile::text),
-        );
-        match (old, new) {
-            (Some(Some(_)), Some(None)) => {
-                let what = "is not a file that can be read any more".to_owned();
-                found.push(Difference::new(path, "", Strength::NotComparable, what));
-            }
-            (old, new) => texts.push((path, old.flatten(), new.flatten())),
-        }
-    }
-    let edits: Vec<Edited> = texts
-        .iter()
-        .map(|(path, before, after)| Edited {
-            path,
-            class: Class::Gate,
-            before: before.as_deref(),
-            after: after.as_deref(),
-        })
-        .collect();
-    for edit in list_settings_edits(&edits) {
-        let strength = match edit.effect {
-            Effect::TakesAway => Strength::Weaker,
-            Effect::Adds => Strength::Stronger,
-            Effect::Changes => continue,
-        };
-        found.push(Difference::new(edit.path, "", strength, edit.what));
-    }
-    found
 }
 
 fn differences(base: &Contract, head: &Contract) -> Result<Vec<Difference>, String> {

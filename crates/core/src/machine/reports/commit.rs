@@ -1,13 +1,14 @@
 //! The commit that an implementer names: whether it can be the slice's, which commits come with
 //! it, and what it changes that reviewers should see.
 
-use crate::change::LossKind;
+use crate::change::{code_of, list_test_changes};
 use crate::diagnostic::{Code, Refusal};
 use crate::machine::facts::{CommitFacts, GateRun, Range};
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{ReportRecord, Rest, surface_matches, surface_names};
 use crate::report::list_items;
+use cook_trials::Word;
 
 /// The full id of the reported commit, after every check on it.
 pub(super) fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal> {
@@ -164,33 +165,38 @@ fn list_said_of(report: &ReportRecord, paths: &[String]) -> Vec<String> {
 /// of a clone. The diff is the whole slice's: what was said of
 /// an earlier commit of it holds no longer.
 pub(super) fn note_runs(work: &mut Work, slice_id: &str, runs: &[GateRun]) -> Result<(), Refusal> {
-    let by_diff = work.facts.commit()?.losses.clone();
-    let by_gates = runs.iter().flat_map(|run| run.losses.clone());
+    let lines = work.facts.trials.clone();
     work.next.ledger.remarks.retain(|remark| {
         remark.slice_id != slice_id || !OF_RUNS.iter().any(|code| code.id() == remark.code)
     });
     for what in runs.iter().flat_map(|run| &run.remarks) {
         work.remark(Code::GateSurroundings, slice_id, what);
     }
-    for loss in by_diff.into_iter().chain(by_gates) {
-        let code = match loss.kind {
-            LossKind::Deleted => Code::TestDeleted,
-            LossKind::Skipped => Code::TestSkipped,
-            LossKind::Weakened => Code::TestWeakened,
-            LossKind::Fewer => Code::TestsFewer,
+    for line in lines.iter().filter(|line| line.word != Word::FailToPass) {
+        let what = match &line.declared {
+            Some(why) => format!("{}; declared: {why}", line.what),
+            None => line.what.clone(),
         };
-        work.remark(code, slice_id, loss.what);
+        work.remark(code_of(line.word), slice_id, what);
     }
+    work.ledger(slice_id).test_changes = list_test_changes(&lines);
     Ok(())
 }
 
 /// The remarks that the slice's latest runs make anew.
-const OF_RUNS: [Code; 5] = [
+const OF_RUNS: [Code; 12] = [
     Code::GateSurroundings,
-    Code::TestDeleted,
-    Code::TestSkipped,
-    Code::TestWeakened,
-    Code::TestsFewer,
+    Code::PassToFail,
+    Code::Bent,
+    Code::TestRepaired,
+    Code::SetAside,
+    Code::Lost,
+    Code::RedBefore,
+    Code::NotComparable,
+    Code::RunnerChanged,
+    Code::GateChanged,
+    Code::ChangeUnnoticed,
+    Code::DeclarationUnknown,
 ];
 
 /// The commits that a report of a slice claims: those that appeared during its session, where no other

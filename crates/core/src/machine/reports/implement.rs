@@ -1,7 +1,8 @@
 //! An implementer's report: a commit of the slice, or why the plan must change first.
 
 use super::commit::{claim, find_commit, note_outside_surfaces, note_runs, surfaces};
-use crate::diagnostic::{Code, Finding, Refusal, without_escapes};
+use crate::change::{code_of, list_undeclared};
+use crate::diagnostic::{Code, Finding, Refusal, count_noun, without_escapes};
 use crate::machine::asked::add_new;
 use crate::machine::drift;
 use crate::machine::due::require_reground;
@@ -80,6 +81,7 @@ pub(in crate::machine) fn implement(
         .replace_hints(names.iter().map(trust)));
     }
     let runs = work.facts.gates()?.to_vec();
+    require_declared(work)?;
     let red: Vec<&GateRun> = runs
         .iter()
         .filter(|run| run.gate.required && !run.has_passed())
@@ -114,6 +116,30 @@ pub(in crate::machine) fn implement(
         send_back(work, slice_id, findings);
     }
     Ok(())
+}
+
+/// Refuses a commit that takes away what tests of the basis asked, where no commit's message says so.
+fn require_declared(work: &Work) -> Result<(), Refusal> {
+    let undeclared = list_undeclared(&work.facts.trials);
+    if undeclared.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "{} of the basis, or what runs them, were changed, and no commit declares it",
+        count_noun(undeclared.len() as u64, "test")
+    );
+    let findings = undeclared
+        .iter()
+        .map(|line| Finding::new(code_of(line.word), line.what.clone()).at(line.name.clone()));
+    let declarations = undeclared.iter().filter_map(|line| line.declaration());
+    let declare = |line: String| {
+        format!(
+            "mend the code; or, where the change is meant, commit (`git commit --allow-empty`) with this line in the message: {line}"
+        )
+    };
+    Err(Refusal::new(Code::TestsUndeclared, what)
+        .with(findings.collect())
+        .replace_hints(declarations.take(NAMED).map(declare)))
 }
 
 /// What planted defects say of the gates that are green now.

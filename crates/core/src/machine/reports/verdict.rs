@@ -8,7 +8,7 @@ use crate::machine::slices::key_sha256;
 use crate::machine::work::Work;
 use crate::model::{
     ActiveStatus, AuditNote, AuditorVerdict, Count, ReviewNote, SliceRecordType, StrengthNote,
-    Submission, Verdicts, is_waiver,
+    Submission, Verdicts, is_waiver, read_waivers,
 };
 use crate::report::untrue;
 
@@ -66,24 +66,51 @@ fn weigh_defects(
             ..StrengthNote::default()
         });
     }
-    let Some(mut note) = note else {
-        return (verdicts.findings.clone(), false);
-    };
-    note.required = required;
     // One may stand below what is no finding.
     let field = submission.report.fields.get(FINDINGS);
     let lines = field.iter().flat_map(|text| text.lines());
     let all = verdicts.findings.iter().map(String::as_str).chain(lines);
-    let (mut waived, unknown) = note.read_waivers(all);
+    let mut changes = std::mem::take(&mut work.ledger(id).test_changes);
+    let is_change = |id: &str| changes.iter().any(|change| change.id == id);
+    let is_defect = |id: &str| note.as_ref().is_some_and(|note| note.has(id));
+    if note.is_none() && changes.is_empty() {
+        return (verdicts.findings.clone(), false);
+    }
+    let (mut waived, unknown) = read_waivers(all, |id| is_change(id) || is_defect(id));
     for waiver in &mut waived {
         waiver.why = clean(&waiver.why, Lines::Fold);
     }
-    note.waived = waived;
-    let short = note.list_short();
+    for change in &mut changes {
+        let answer = waived.iter().find(|waiver| waiver.id == change.id);
+        change.answered = answer.map(|waiver| waiver.why.clone());
+    }
+    let unanswered: Vec<String> = changes
+        .iter()
+        .filter(|change| change.answered.is_none())
+        .map(|change| format!("change of a test `{}`: {}", change.id, change.what))
+        .collect();
+    waived.retain(|waiver| !changes.iter().any(|change| change.id == waiver.id));
+    work.ledger(id).test_changes = changes;
+    let mut short = Vec::new();
+    let mut problem = None;
+    if let Some(mut note) = note {
+        note.required = required;
+        note.waived = waived;
+        short = note.list_short();
+        problem = note.problem.clone();
+        work.ledger(id).strength = Some(note);
+    }
     let own = verdicts.findings.iter().filter(|text| !is_waiver(text));
-    let findings = own.chain(&short).cloned().collect();
-    let problem = note.problem.clone();
-    work.ledger(id).strength = Some(note);
+    let mut findings: Vec<String> = own.chain(&short).cloned().collect();
+    if verdicts.positive {
+        findings.extend(unanswered.iter().cloned());
+        for text in &unanswered {
+            let what =
+                format!("the review's yes accepts nothing: it does not answer for the {text}");
+            work.findings
+                .push(Finding::new(Code::TestChangeUnanswered, what).at(id));
+        }
+    }
     if verdicts.positive && !short.is_empty() {
         let why = match &problem {
             Some(why) => format!("whether gates notice defects is not known ({why})"),
@@ -96,12 +123,13 @@ fn weigh_defects(
     }
     for text in unknown {
         let what = format!(
-            "`{text}` waives nothing: no planted defect has that id here, or no reason is given"
+            "`{text}` waives nothing: no planted defect and no change of a test has that id here, or no reason is given"
         );
         work.findings
             .push(Finding::new(Code::WaiverUnknown, what).at(id));
     }
-    (findings, !short.is_empty())
+    let is_weak = !short.is_empty() || verdicts.positive && !unanswered.is_empty();
+    (findings, is_weak)
 }
 
 /// An audit of the current key.

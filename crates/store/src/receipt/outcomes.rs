@@ -1,0 +1,192 @@
+//! What a run says of each test: gathered where it ran, and kept beside its receipt.
+
+use super::place::RunPlace;
+use super::{ReceiptError, Receipts};
+use cook_core::diagnostic::Failure;
+use cook_core::model::Receipt;
+use cook_os::disk::{self, Durable, Links, NewFile};
+use cook_os::process::Ended;
+use cook_trials::hooks::{self, HookPlaces};
+use cook_trials::{Material, Outcomes, Report};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The directory in a room's home with the hooks, and the file and directory of what they write.
+const HOOKS: &str = ".trial/hooks";
+const RECORDS: &str = ".trial/records";
+/// Bytes of all records, and of a report.
+const MAX_RECORDS: u64 = 64 << 20;
+const MAX_REPORT: u64 = 8 << 20;
+/// Reports that are read, directories that are looked into, and how deep.
+const MAX_REPORTS: usize = 2_000;
+const MAX_DIRECTORIES: usize = 20_000;
+const MAX_DEPTH: usize = 12;
+
+/// Adds the variables that name the hooks, for a program that sees its home and the tree there.
+pub(super) fn add_hooks(env: &mut BTreeMap<OsString, OsString>, home: &Path, top: &Path) {
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let (hooks, records) = (text(home.join(HOOKS)), text(home.join(RECORDS)));
+    let root = text(top.to_owned());
+    let places = HookPlaces {
+        hooks: &hooks,
+        records: &records,
+        root: &root,
+    };
+    let existing = |name: &str| {
+        let value = env.get(OsStr::new(name))?;
+        Some(value.to_string_lossy().into_owned())
+    };
+    let added = hooks::variables(&places, existing);
+    env.extend(
+        added
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into())),
+    );
+}
+
+impl RunPlace<'_> {
+    /// Lays the hooks down anew, and takes away what an earlier run wrote.
+    pub(super) fn lay_hooks(&self) -> Result<(), ReceiptError> {
+        let Some(home) = self.home() else {
+            return Ok(());
+        };
+        let own = home.join(".trial");
+        let failed = |cause| ReceiptError::io("write", &own, cause);
+        disk::remove_tree(&own).map_err(failed)?;
+        for file in hooks::files() {
+            let path = home.join(HOOKS).join(file.path);
+            if let Some(dir) = path.parent() {
+                fs::create_dir_all(dir).map_err(failed)?;
+            }
+            NewFile::at(&path, Durable::Nothing)
+                .write(file.text.as_bytes())
+                .map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// What a run that began then says of each test.
+    pub(super) fn read_outcomes(&self, ended: &Ended, began: SystemTime) -> Outcomes {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&ended.stdout.bytes()), text(&ended.stderr.bytes()));
+        let home = self.home();
+        let read = |path: &Path, limit| {
+            let bytes = disk::read(path, limit, Links::Refuse).ok().flatten();
+            bytes.map(|bytes| text(&bytes)).unwrap_or_default()
+        };
+        let records = home
+            .as_ref()
+            .map(|home| read(&home.join(RECORDS), MAX_RECORDS))
+            .unwrap_or_default();
+        let mut reports = Vec::new();
+        if let Some(top) = self.top() {
+            find_reports(&top, &mut Search::since(began), &mut reports);
+        }
+        if let Some(home) = home {
+            find_reports(&home.join(".trial"), &mut Search::all(), &mut reports);
+        }
+        let texts: Vec<(String, String)> = reports
+            .iter()
+            .map(|(path, place)| (path.clone(), read(place, MAX_REPORT)))
+            .collect();
+        let reports: Vec<Report> = texts
+            .iter()
+            .map(|(path, text)| Report { path, text })
+            .collect();
+        Outcomes::read(&Material {
+            stdout: &stdout,
+            stderr: &stderr,
+            records: &records,
+            reports: &reports,
+        })
+    }
+}
+
+struct Search {
+    since: Option<SystemTime>,
+    directories: usize,
+}
+
+impl Search {
+    fn since(began: SystemTime) -> Self {
+        Self {
+            since: Some(began),
+            directories: 0,
+        }
+    }
+
+    fn all() -> Self {
+        Self {
+            since: None,
+            directories: 0,
+        }
+    }
+}
+
+/// Files that runners write below a directory, by the name of their directory or their own, written since
+/// the run began.
+fn find_reports(top: &Path, search: &mut Search, found: &mut Vec<(String, PathBuf)>) {
+    let mut due = vec![(top.to_owned(), String::new(), 0)];
+    while let Some((dir, below, depth)) = due.pop() {
+        search.directories += 1;
+        if search.directories > MAX_DIRECTORIES || found.len() >= MAX_REPORTS {
+            return;
+        }
+        let Ok(entries) = fs::read_dir(&dir) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let path = match below.is_empty() {
+                true => name.clone(),
+                false => format!("{below}/{name}"),
+            };
+            if kind.is_dir() {
+                if depth < MAX_DEPTH && !PASSED_OVER.contains(&name.as_str()) {
+                    due.push((entry.path(), path, depth + 1));
+                }
+            } else if kind.is_file() && cook_trials::outcomes::is_report(&path) {
+                let is_new = |since: SystemTime| {
+                    let changed = entry.metadata().and_then(|found| found.modified());
+                    changed.is_ok_and(|at| at >= since)
+                };
+                if search.since.is_none_or(is_new) {
+                    found.push((path, entry.path()));
+                }
+            }
+        }
+    }
+}
+
+/// Directories in which no runner writes a report.
+const PASSED_OVER: [&str; 5] = [".git", "node_modules", ".venv", "hooks", "site-packages"];
+
+impl Receipts {
+    /// What a receipt's run says of each test.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn outcomes(&self, receipt: &Receipt) -> Result<Outcomes, Failure> {
+        if let Some(digest) = &receipt.outcomes_sha256
+            && let Some(bytes) = self.stream(digest)?
+            && let Ok(outcomes) = serde_json::from_slice(&bytes)
+        {
+            return Ok(outcomes);
+        }
+        let output = self.output(receipt)?;
+        let mut outcomes = Outcomes::read(&Material {
+            stdout: &output.text,
+            ..Material::default()
+        });
+        outcomes.is_partial |= output.partial;
+        Ok(outcomes)
+    }
+}

@@ -1,0 +1,714 @@
+//! The trials of one gate, and what they say of each test.
+
+use super::change::{Change, Depth, End};
+use super::mix::Mix;
+use super::recipe::Recipe;
+use super::told::Teller;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::GateRun;
+use cook_core::model::{Caches, GateSpec};
+use cook_store::receipt::{Gates, TrialRoom, TrialRun, words};
+use cook_trials::{
+    Crossed, NamedTest, Outcomes, Side, TestResult, Tree, TrialLine, Word, cross, limit_to_files,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How often old tests are tried again without files that do not load.
+const TRIES: usize = 4;
+/// What a trial may take beside three times the run at the head, in milliseconds.
+const BESIDE: u64 = 60_000;
+
+/// What a person at a terminal sees while it takes time.
+pub(crate) type Tell<'a> = &'a dyn Fn(&str);
+
+/// The trials of a gate.
+pub(super) struct GateTrials<'a> {
+    pub change: &'a Change<'a>,
+    pub gates: &'a Gates<'a>,
+    pub gate: &'a GateSpec,
+    pub known_red: &'a [String],
+    pub tell: Tell<'a>,
+    pub recipe: Recipe,
+    room: TrialRoom<'a>,
+    printed: BTreeSet<String>,
+    /// Trials that ran or were answered, and the milliseconds that those took which ran.
+    pub ran: Vec<(&'static str, u64)>,
+}
+
+/// A trial of old or new tests, and what it ran.
+struct Trial {
+    run: TrialRun,
+    commit: String,
+    /// The words of its command.
+    command: String,
+    /// The files of tests that it ran; none = all.
+    files: Option<BTreeSet<String>>,
+    /// Files that do not load there.
+    unloaded: BTreeMap<String, String>,
+}
+
+impl Trial {
+    fn outcomes(&self) -> &Outcomes {
+        &self.run.outcomes
+    }
+}
+
+/// What a second look changed.
+#[derive(Default)]
+struct Doubt {
+    /// Names that went otherwise the second time.
+    flaky: BTreeSet<(Word, String)>,
+}
+
+impl<'a> GateTrials<'a> {
+    pub fn new(
+        change: &'a Change<'a>,
+        gates: &'a Gates<'a>,
+        gate: &'a GateSpec,
+        known_red: &'a [String],
+        tell: Tell<'a>,
+    ) -> Self {
+        Self {
+            change,
+            gates,
+            gate,
+            known_red,
+            tell,
+            recipe: Recipe::of(gate),
+            room: TrialRoom::new(gates, Caches::Kept),
+            printed: BTreeSet::new(),
+            ran: Vec::new(),
+        }
+    }
+
+    /// What the four trials say; `after` is the gate's run at the head.
+    pub fn look(&mut self, after: &GateRun) -> Result<Vec<TrialLine>, Failure> {
+        let Some(receipt) = &after.receipt else {
+            return Ok(Vec::new());
+        };
+        if after.problem.is_some() {
+            return Ok(Vec::new());
+        }
+        let after = TrialRun {
+            run: after.clone(),
+            outcomes: self.gates.receipts.outcomes(receipt)?,
+        };
+        self.note_printed(&after.outcomes);
+        let touched = self.list_touched()?;
+        let limit = self.limit(&after);
+        let before = self.run_before(&after, &touched, limit)?;
+        self.note_printed(before.outcomes());
+        let touched = self.list_touched()?;
+        let mut depth = Depth::All;
+        let mut old = None;
+        if !touched.is_empty() {
+            let (trial, found) = self.run_old(&touched, limit, before.outcomes())?;
+            (old, depth) = (Some(trial), found);
+        }
+        let new = match touched.is_empty() || !self.code_changed() {
+            true => None,
+            false => self.run_new(&touched, limit, depth)?,
+        };
+        let mut named = self.cross(&before, old.as_ref(), new.as_ref(), &after);
+        let doubt = self.doubt(
+            &mut named,
+            &before,
+            old.as_ref(),
+            new.as_ref(),
+            &after,
+            depth,
+        )?;
+        let settings = self.look_at_settings(&after, depth, limit)?;
+        let teller = Teller {
+            change: self.change,
+            gate: self.gate,
+            known_red: self.known_red,
+            old: old
+                .as_ref()
+                .map(|old| (old.commit.as_str(), old.command.as_str())),
+        };
+        let mut lines = teller.tell(&named);
+        lines.extend(
+            doubt
+                .flaky
+                .iter()
+                .map(|(word, name)| teller.tell_flaky(*word, name)),
+        );
+        lines.extend(
+            settings
+                .iter()
+                .map(|(name, message)| teller.tell_setting(name, message)),
+        );
+        if self.change.recipe_differs(&self.recipe)? && depth == Depth::Nothing {
+            lines.push(teller.tell_recipe(&self.recipe));
+        }
+        lines.extend(self.weigh_silence(&before, &after, &teller, &lines));
+        lines.extend(self.weigh_notice(new.as_ref(), &before, &touched, &named, &teller, &after));
+        Ok(lines)
+    }
+
+    fn note_printed(&mut self, outcomes: &Outcomes) {
+        let files = outcomes.tests.values().filter_map(|test| test.file.clone());
+        self.printed.extend(files);
+    }
+
+    /// What of the change is on the side of the tests, by paths at the head, or where they are gone at the
+    /// base.
+    fn list_touched(&self) -> Result<Vec<String>, Failure> {
+        let mut touched: BTreeSet<String> = self.change.list_edited_settings(&self.recipe)?;
+        for change in &self.change.changes {
+            let is_tests = match self.change.side(change, &self.printed) {
+                Side::Test => true,
+                // Only where its tests differ, or could.
+                Side::Both => change.before.is_some() && change.after.is_some(),
+                Side::Code => false,
+            };
+            if is_tests {
+                touched.insert(change.path().to_owned());
+            }
+        }
+        Ok(touched.into_iter().collect())
+    }
+
+    fn code_changed(&self) -> bool {
+        let mut sides = self.change.changes.iter();
+        sides.any(|change| self.change.side(change, &self.printed) != Side::Test)
+    }
+
+    fn limit(&self, after: &TrialRun) -> u64 {
+        let usual = after.ms().saturating_mul(3).saturating_add(BESIDE);
+        usual.min(self.gate.timeout_ms)
+    }
+
+    /// The gate on a commit, limited to files where it takes some.
+    fn run(
+        &mut self,
+        what: &'static str,
+        commit: &str,
+        (touched, limit): (&[String], u64),
+        anew: bool,
+    ) -> Result<Trial, Failure> {
+        let chosen = match touched.is_empty() {
+            true => None,
+            false => self.choose(commit, touched)?,
+        };
+        let mut gate = self.gate.clone();
+        gate.must_fail_at_basis = false;
+        gate.timeout_ms = limit;
+        let mut files = None;
+        if let Some(chosen) = chosen {
+            gate.run = shell_words::join(&chosen.words);
+            files = Some(chosen.files);
+        }
+        (self.tell)(&format!("{}: {what}, `{}`", self.gate.name, gate.run));
+        let run = match anew {
+            false => self.room.run(commit, &gate, false)?,
+            true => TrialRoom::new(self.gates, Caches::Empty).run(commit, &gate, true)?,
+        };
+        self.ran.push((what, run.ms()));
+        let unloaded = self.place_unloaded(&run, touched);
+        Ok(Trial {
+            command: gate.run,
+            commit: commit.to_owned(),
+            files,
+            unloaded,
+            run,
+        })
+    }
+
+    fn choose(
+        &self,
+        commit: &str,
+        touched: &[String],
+    ) -> Result<Option<cook_trials::Chosen>, Failure> {
+        let Ok(words) = words(&self.gate.run) else {
+            return Ok(None);
+        };
+        let files: BTreeSet<String> = self.change.repo.files(commit)?.into_keys().collect();
+        let read = |path: &str| {
+            let entry = self.change.repo.entry(commit, path).ok()?;
+            match entry {
+                cook_git::Entry::File { bytes, .. } => String::from_utf8(bytes).ok(),
+                _ => None,
+            }
+        };
+        let tree = Tree {
+            files: &files,
+            read: &read,
+            printed: &self.printed,
+        };
+        Ok(limit_to_files(&words, touched, &tree))
+    }
+
+    /// Files that did not load, by their paths in the tree, where that can be told.
+    fn place_unloaded(&self, run: &TrialRun, touched: &[String]) -> BTreeMap<String, String> {
+        let mut placed = BTreeMap::new();
+        for (what, message) in &run.outcomes.unloaded {
+            let mut paths = touched
+                .iter()
+                .filter(|path| *path == what || stands_for(what, path));
+            if let Some(path) = paths.next() {
+                placed.insert(path.clone(), message.clone());
+            }
+        }
+        placed
+    }
+
+    /// Tests of the base on its own code: whole where a receipt answers, else as little as the others.
+    fn run_before(
+        &mut self,
+        after: &TrialRun,
+        touched: &[String],
+        limit: u64,
+    ) -> Result<Trial, Failure> {
+        let base = self.change.base.clone();
+        let names_red = |run: &TrialRun| {
+            let failed = run.outcomes.tests.iter();
+            let failed = failed.filter(|(_, test)| test.result == TestResult::Failed);
+            failed
+                .map(|(name, _)| name.clone())
+                .collect::<Vec<String>>()
+        };
+        let red = names_red(after);
+        let tree = self.change.repo.find_tree(&base)?;
+        let is_known = self.gates.receipts.find(&self.gate.run, &tree)?.is_some();
+        let at_base: Vec<String> = touched.iter().map(|path| self.path_at_base(path)).collect();
+        let whole = is_known || !after.run.has_passed() || touched.is_empty();
+        let before = match whole {
+            true => self.run("at the base", &base, (&[], limit), false)?,
+            false => self.run("at the base", &base, (&at_base, limit), false)?,
+        };
+        // A test that is red now was red before, or was not: that must be known.
+        if before.files.is_some()
+            && red
+                .iter()
+                .any(|name| !before.outcomes().tests.contains_key(name))
+        {
+            return self.run("at the base", &base, (&[], limit), false);
+        }
+        Ok(before)
+    }
+
+    fn path_at_base(&self, path: &str) -> String {
+        let mut changes = self.change.changes.iter();
+        let found = changes.find(|change| change.path() == path);
+        let before = found.and_then(|change| change.before.as_ref());
+        before.map_or_else(|| path.to_owned(), |(path, _)| path.clone())
+    }
+
+    /// Tests of the base on the code of the head: without the files that do not load, and with as much of
+    /// what the gate calls as can be had.
+    fn run_old(
+        &mut self,
+        touched: &[String],
+        limit: u64,
+        before: &Outcomes,
+    ) -> Result<(Trial, Depth), Failure> {
+        let mut kept = BTreeSet::new();
+        let mut unloaded = BTreeMap::new();
+        let mut depths = vec![Depth::All];
+        if self.change.recipe_differs(&self.recipe)? {
+            depths.extend([Depth::Own, Depth::Nothing]);
+        }
+        let mut depths = depths.into_iter().peekable();
+        let mut depth = Depth::All;
+        let mut tries = 0;
+        loop {
+            if tries == 0
+                && let Some(next) = depths.next()
+            {
+                depth = next;
+            }
+            let mix = Mix {
+                code: End::Head,
+                recipe: &self.recipe,
+                depth,
+                kept: &kept,
+                settings_alone: false,
+            };
+            let commit = self.change.mix(&mix, &self.printed)?;
+            let rest: Vec<String> = touched
+                .iter()
+                .filter(|path| !kept.contains(*path))
+                .cloned()
+                .collect();
+            let trial = self.run("old tests on the new code", &commit, (&rest, limit), false)?;
+            let says_nothing = trial.outcomes().tests.is_empty()
+                && !before.tests.is_empty()
+                && !trial.run.run.has_passed();
+            if says_nothing && trial.unloaded.is_empty() && depths.peek().is_some() {
+                (tries, kept) = (0, BTreeSet::new());
+                continue;
+            }
+            let is_new = trial.unloaded.keys().any(|path| !kept.contains(path));
+            unloaded.extend(trial.unloaded.clone());
+            tries += 1;
+            if is_new && tries < TRIES && rest.len() > trial.unloaded.len() {
+                kept.extend(trial.unloaded.keys().cloned());
+                continue;
+            }
+            if says_nothing {
+                // Nothing names a cause, so none of them can be compared.
+                let message = self.last_line(&trial);
+                for path in &rest {
+                    unloaded
+                        .entry(path.clone())
+                        .or_insert_with(|| message.clone());
+                }
+            }
+            let trial = Trial { unloaded, ..trial };
+            return Ok((trial, depth));
+        }
+    }
+
+    fn last_line(&self, trial: &Trial) -> String {
+        let receipt = trial.run.run.receipt.as_ref();
+        let unloaded = trial.outcomes().unloaded.values().next().cloned();
+        let problem = trial.run.run.problem.clone();
+        let tail = receipt.map(|receipt| {
+            let text = cook_core::diagnostic::without_escapes(&receipt.tail);
+            let last = text.lines().rev().find(|line| !line.trim().is_empty());
+            last.unwrap_or("no output").trim().to_owned()
+        });
+        unloaded.or(problem).or(tail).unwrap_or_default()
+    }
+
+    /// Tests of the head on the code of the base. Nothing is told where the whole gate would run a third
+    /// time for it: that new tests fail without the change refuses nothing.
+    fn run_new(
+        &mut self,
+        touched: &[String],
+        limit: u64,
+        depth: Depth,
+    ) -> Result<Option<Trial>, Failure> {
+        let has_tests =
+            self.change.changes.iter().any(|change| {
+                change.after.is_some() && touched.contains(&change.path().to_owned())
+            });
+        if !has_tests {
+            return Ok(None);
+        }
+        let kept = BTreeSet::new();
+        let mix = Mix {
+            code: End::Base,
+            recipe: &self.recipe,
+            depth,
+            kept: &kept,
+            settings_alone: false,
+        };
+        let commit = self.change.mix(&mix, &self.printed)?;
+        if self.choose(&commit, touched)?.is_none() {
+            return Ok(None);
+        }
+        self.run(
+            "new tests on the old code",
+            &commit,
+            (touched, limit),
+            false,
+        )
+        .map(Some)
+    }
+
+    fn cross(
+        &self,
+        before: &Trial,
+        old: Option<&Trial>,
+        new: Option<&Trial>,
+        after: &TrialRun,
+    ) -> Vec<NamedTest> {
+        let none = BTreeMap::new();
+        let renamed = |path: &str| {
+            let mut changes = self.change.changes.iter();
+            let found = changes.find(|change| {
+                change
+                    .before
+                    .as_ref()
+                    .is_some_and(|(before, _)| before == path)
+            });
+            match found.map(|change| &change.after) {
+                Some(Some((to, _))) => Some(to.clone()),
+                Some(None) => Some(self.change.move_with_code(path)),
+                None => Some(path.to_owned()),
+            }
+        };
+        let named = cross(&Crossed {
+            before: before.outcomes(),
+            old_tests: old.map_or(&after.outcomes, Trial::outcomes),
+            new_tests: new.map(Trial::outcomes),
+            after: &after.outcomes,
+            old_ran: old.and_then(|old| old.files.as_ref()),
+            new_ran: new.and_then(|new| new.files.as_ref()),
+            unloaded: old.map_or(&none, |old| &old.unloaded),
+            renamed: &renamed,
+            code_changed: self.code_changed(),
+        });
+        match self.has_names(before, old, after) {
+            true => named,
+            false => self.cross_codes(before, old, after),
+        }
+    }
+
+    fn has_names(&self, before: &Trial, old: Option<&Trial>, after: &TrialRun) -> bool {
+        let mut all = vec![before.outcomes(), &after.outcomes];
+        all.extend(old.map(Trial::outcomes));
+        all.iter().any(|outcomes| !outcomes.tests.is_empty())
+    }
+
+    /// Where nothing names a test, the exit code of the gate speaks.
+    fn cross_codes(&self, before: &Trial, old: Option<&Trial>, after: &TrialRun) -> Vec<NamedTest> {
+        let (was, is) = (before.run.run.has_passed(), after.run.has_passed());
+        let still = old.is_none_or(|old| old.run.run.has_passed());
+        let mut named = Vec::new();
+        let mut add = |word, message: Option<String>| {
+            named.push(NamedTest {
+                word,
+                name: self.gate.name.clone(),
+                file: None,
+                message,
+                became: match is {
+                    true => cook_trials::Became::Green,
+                    false => cook_trials::Became::Red,
+                },
+            });
+        };
+        match (was, is) {
+            (true, false) => add(Word::GateRed, None),
+            (false, false) => add(Word::RedBefore, None),
+            _ => {}
+        }
+        if let Some(old) = old.filter(|_| was && is && !still) {
+            match old.unloaded.is_empty() {
+                true => add(Word::PassToFail, Some(self.last_line(old))),
+                false => add(Word::NotComparable, Some(self.last_line(old))),
+            }
+        }
+        named
+    }
+
+    /// What would refuse is looked at once more, from nothing; what goes otherwise then is no fact of
+    /// the change unless it did not do so before.
+    fn doubt(
+        &mut self,
+        named: &mut Vec<NamedTest>,
+        before: &Trial,
+        old: Option<&Trial>,
+        new: Option<&Trial>,
+        after: &TrialRun,
+        _depth: Depth,
+    ) -> Result<Doubt, Failure> {
+        let refuses = |it: &NamedTest| it.word.weight() == cook_trials::Weight::Refuses;
+        let mut doubt = Doubt::default();
+        if !named.iter().any(refuses) {
+            return Ok(doubt);
+        }
+        let is_red = |it: &NamedTest| it.word == Word::GateRed;
+        let again = match old {
+            Some(old) if named.iter().any(|it| refuses(it) && !is_red(it)) => {
+                let files: Vec<String> = old.files.iter().flatten().cloned().collect();
+                let mut again = self.run(
+                    "old tests once more",
+                    &old.commit.clone(),
+                    (&files, self.limit(after)),
+                    true,
+                )?;
+                again.unloaded = old.unloaded.clone();
+                again.files = old.files.clone();
+                Some(again)
+            }
+            _ => None,
+        };
+        let head = self.change.head.clone();
+        let after_again = match named.iter().any(is_red) {
+            true => Some(self.run(
+                "at the head once more",
+                &head,
+                (&[], self.gate.timeout_ms),
+                true,
+            )?),
+            false => None,
+        };
+        let second = self.cross(
+            before,
+            again.as_ref().or(old),
+            new,
+            after_again.as_ref().map_or(after, |again| &again.run),
+        );
+        let key = |it: &NamedTest| (it.word, it.name.clone());
+        let seen: BTreeSet<(Word, String)> = second.iter().map(key).collect();
+        let gone: Vec<NamedTest> = named
+            .iter()
+            .filter(|it| refuses(it) && !seen.contains(&key(it)))
+            .cloned()
+            .collect();
+        named.retain(|it| !refuses(it) || seen.contains(&key(it)));
+        if gone.is_empty() {
+            return Ok(doubt);
+        }
+        // Whether it went so and so before is asked of the base, from nothing.
+        let base = self.change.base.clone();
+        let once_more = self.run(
+            "at the base once more",
+            &base,
+            (&[], self.gate.timeout_ms),
+            true,
+        )?;
+        for it in gone {
+            let result = |outcomes: &Outcomes| outcomes.tests.get(&it.name).map(|test| test.result);
+            let was = (result(before.outcomes()), result(once_more.outcomes()));
+            let word = match was {
+                (Some(one), Some(two)) if one == two => Word::MadeFlaky,
+                (None, None) => Word::MadeFlaky,
+                _ => Word::Flaky,
+            };
+            doubt.flaky.insert((word, it.name));
+        }
+        Ok(doubt)
+    }
+
+    /// Tests of the head that go otherwise under the settings of the base.
+    fn look_at_settings(
+        &mut self,
+        after: &TrialRun,
+        depth: Depth,
+        limit: u64,
+    ) -> Result<Vec<(String, String)>, Failure> {
+        let edited = self.change.list_edited_settings(&self.recipe)?;
+        if edited.is_empty() || after.outcomes.tests.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kept = BTreeSet::new();
+        let mix = Mix {
+            code: End::Head,
+            recipe: &self.recipe,
+            depth,
+            kept: &kept,
+            settings_alone: true,
+        };
+        let commit = self.change.mix(&mix, &self.printed)?;
+        if commit == self.change.head {
+            return Ok(Vec::new());
+        }
+        let trial = self.run(
+            "new tests under the old settings",
+            &commit,
+            (&[], limit),
+            false,
+        )?;
+        let is_green = |outcomes: &Outcomes, name: &str| {
+            let test = outcomes.tests.get(name);
+            test.is_some_and(|test| test.result == TestResult::Passed)
+        };
+        let red = |name: &str| {
+            let test = trial.outcomes().tests.get(name);
+            test.is_some_and(|test| test.result == TestResult::Failed)
+        };
+        let names: Vec<&String> = after
+            .outcomes
+            .tests
+            .keys()
+            .filter(|name| is_green(&after.outcomes, name) && red(name))
+            .collect();
+        let Some(first) = names.first() else {
+            return Ok(Vec::new());
+        };
+        let more = match names.len() {
+            1 => String::new(),
+            more => format!(" and {} more", more - 1),
+        };
+        let message = format!(
+            "without the edit `{first}`{more} is red; to see it: git worktree add ../trial {} && cd ../trial && {}",
+            &commit[..12],
+            trial.command
+        );
+        Ok(edited
+            .into_iter()
+            .map(|path| (path, message.clone()))
+            .collect())
+    }
+
+    /// A gate that says less than it did: it ran no test, or names none.
+    fn weigh_silence(
+        &self,
+        before: &Trial,
+        after: &TrialRun,
+        teller: &Teller,
+        lines: &[TrialLine],
+    ) -> Option<TrialLine> {
+        let passed = after.run.has_passed();
+        let had = before.outcomes().tests.values();
+        let had = had.filter(|test| test.result == TestResult::Passed).count();
+        let is_silent = after.outcomes.tests.is_empty() && !after.outcomes.is_partial;
+        if passed && is_silent && had > 0 {
+            return Some(teller.tell_silent(had));
+        }
+        if passed && after.outcomes.nothing_ran {
+            return Some(teller.tell_nothing_ran());
+        }
+        let is_named = lines
+            .iter()
+            .any(|line| matches!(line.word, Word::GateRed | Word::RedBefore));
+        if passed || is_named {
+            return None;
+        }
+        // It is red, and of no test alone.
+        let was_so = !before.run.run.has_passed() && before.files.is_none();
+        Some(teller.tell_red(&after.run, was_so))
+    }
+
+    /// Whether tests notice the change of the code.
+    fn weigh_notice(
+        &self,
+        new: Option<&Trial>,
+        before: &Trial,
+        touched: &[String],
+        named: &[NamedTest],
+        teller: &Teller,
+        after: &TrialRun,
+    ) -> Option<TrialLine> {
+        let is_source = |change: &cook_git::TreeChange| {
+            self.change.side(change, &self.printed) != Side::Test
+                && cook_strength::Language::of(change.path(), "") != cook_strength::Language::Other
+        };
+        if !after.run.has_passed() || !self.change.changes.iter().any(is_source) {
+            return None;
+        }
+        let notices = named.iter().any(|it| {
+            matches!(
+                it.word,
+                Word::FailToPass | Word::PassToFail | Word::GateRed | Word::NotComparable
+            )
+        });
+        match (new, touched.is_empty()) {
+            (Some(_), _) if !notices => Some(teller.tell_unnoticed(true)),
+            (None, true) => {
+                let results = |outcomes: &Outcomes| {
+                    let tests = outcomes.tests.iter();
+                    tests
+                        .map(|(name, test)| (name.clone(), test.result))
+                        .collect::<BTreeMap<_, _>>()
+                };
+                let same = before.run.run.has_passed()
+                    && results(before.outcomes()) == results(&after.outcomes);
+                same.then(|| teller.tell_unnoticed(false))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether what a runner says does not load stands for a path: its target, module or package.
+fn stands_for(what: &str, path: &str) -> bool {
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let last = what.rsplit([' ', '(']).next().unwrap_or(what);
+    let last = last.trim_matches(['"', ')', '`']);
+    path.ends_with(what)
+        || what.ends_with(path)
+        || what == stem.replace('/', ".")
+        || last == name && path.contains("tests/")
+        || path.ends_with(".go")
+            && !dir.is_empty()
+            && (what == dir || what.ends_with(&format!("/{dir}")))
+        || path.ends_with(".go") && dir.is_empty() && !what.contains('/')
+}

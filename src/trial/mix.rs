@@ -1,0 +1,182 @@
+//! The tree of a trial: the code of one commit with the tests of the other.
+
+use super::change::{Change, Depth, End};
+use super::recipe::Recipe;
+use cook_core::diagnostic::Failure;
+use cook_git::{Put, TreeChange};
+use cook_strength::without_change;
+use cook_trials::{Side, is_whole_setting, shadows_runner};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which tree is asked for.
+pub(super) struct Mix<'a> {
+    /// Whose code; the tests are the other's.
+    pub code: End,
+    /// What the gate calls.
+    pub recipe: &'a Recipe,
+    pub depth: Depth,
+    /// Paths, at the head, that stay as the code's commit has them.
+    pub kept: &'a BTreeSet<String>,
+    /// Settings of runners alone, and no test.
+    pub settings_alone: bool,
+}
+
+impl Change<'_> {
+    /// The commit that holds it: a made one, or one of the two where nothing differs.
+    pub(super) fn mix(&self, mix: &Mix, printed: &BTreeSet<String>) -> Result<String, Failure> {
+        let mut puts = BTreeMap::new();
+        for change in &self.changes {
+            if mix.kept.contains(change.path()) {
+                continue;
+            }
+            let is_setting = self.is_setting(change);
+            match self.side(change, printed) {
+                Side::Test if !mix.settings_alone || is_setting => {
+                    self.put_test(mix.code, change, &mut puts);
+                }
+                Side::Both if !mix.settings_alone => self.put_both(mix.code, change, &mut puts)?,
+                Side::Code => self.put_part(mix, change, &mut puts)?,
+                _ => {}
+            }
+        }
+        self.repo.make_mixed(self.commit(mix.code), &puts)
+    }
+
+    /// A file that holds settings of a runner and nothing else, or stands in a runner's place.
+    pub(super) fn is_setting(&self, change: &TreeChange) -> bool {
+        let both = [&change.before, &change.after].into_iter().flatten();
+        let mut paths = both.map(|(path, _)| path.as_str());
+        paths.any(|path| is_whole_setting(path) || shadows_runner(path) || self.is_named(path))
+    }
+
+    fn put_test(&self, code: End, change: &TreeChange, puts: &mut BTreeMap<String, Put>) {
+        match (code, &change.before, &change.after) {
+            (End::Head, Some((_, entry)), Some((path, _))) => {
+                puts.insert(path.clone(), Put::Entry(entry.clone()));
+            }
+            (End::Head, Some((path, entry)), None) => {
+                puts.insert(self.move_with_code(path), Put::Entry(entry.clone()));
+            }
+            (End::Head, None, Some((path, _))) => {
+                puts.insert(path.clone(), Put::Nothing);
+            }
+            (End::Base, Some((from, _)), Some((to, entry))) => {
+                let path = match self.code_moved(from) {
+                    true => from,
+                    false => to,
+                };
+                if path != from {
+                    puts.insert(from.clone(), Put::Nothing);
+                }
+                puts.insert(path.clone(), Put::Entry(entry.clone()));
+            }
+            (End::Base, Some((path, _)), None) => {
+                puts.insert(path.clone(), Put::Nothing);
+            }
+            (End::Base, None, Some((path, entry))) => {
+                puts.insert(path.clone(), Put::Entry(entry.clone()));
+            }
+            (_, None, None) => {}
+        }
+    }
+
+    /// A file with code and tests. Of one that is at one commit alone nothing is taken: its tests go
+    /// with it.
+    fn put_both(
+        &self,
+        code: End,
+        change: &TreeChange,
+        puts: &mut BTreeMap<String, Put>,
+    ) -> Result<(), Failure> {
+        let (Some((from, old)), Some((to, new))) = (&change.before, &change.after) else {
+            return Ok(());
+        };
+        let (Some(before), Some(after)) = (self.text(End::Base, from)?, self.text(End::Head, to)?)
+        else {
+            return Ok(());
+        };
+        let (path, mode, own, other) = match code {
+            End::Base => (from, &old.mode, &before, &after),
+            End::Head => (to, &new.mode, &after, &before),
+        };
+        if let Some(Some(text)) = without_change(path, Some(own), Some(other))
+            && text != *own
+        {
+            let mode = mode.clone();
+            puts.insert(path.clone(), Put::Text { mode, text });
+        }
+        Ok(())
+    }
+
+    /// A file of the code that holds settings of a runner, or what the gate calls.
+    fn put_part(
+        &self,
+        mix: &Mix,
+        change: &TreeChange,
+        puts: &mut BTreeMap<String, Put>,
+    ) -> Result<(), Failure> {
+        let (Some((from, old)), Some((to, new))) = (&change.before, &change.after) else {
+            return Ok(());
+        };
+        let Some(split) = self.split(to, mix.recipe, mix.depth)? else {
+            return Ok(());
+        };
+        let (Some(before), Some(after)) = (self.text(End::Base, from)?, self.text(End::Head, to)?)
+        else {
+            return Ok(());
+        };
+        if split.take(&before) == split.take(&after) {
+            return Ok(());
+        }
+        let (path, mode, own, other) = match mix.code {
+            End::Base => (from, &old.mode, &before, &after),
+            End::Head => (to, &new.mode, &after, &before),
+        };
+        if let Some(text) = split.put(own, other) {
+            let mode = mode.clone();
+            puts.insert(path.clone(), Put::Text { mode, text });
+        }
+        Ok(())
+    }
+
+    /// Files with settings of runners that differ, by their paths at the head: all of a file, or the
+    /// part of it that is no code.
+    pub(super) fn list_edited_settings(
+        &self,
+        recipe: &Recipe,
+    ) -> Result<BTreeSet<String>, Failure> {
+        let mut edited = BTreeSet::new();
+        for change in &self.changes {
+            let is_part = || {
+                let (Some((from, _)), Some((to, _))) = (&change.before, &change.after) else {
+                    return Ok(false);
+                };
+                self.differs_in_part(from, to, recipe)
+            };
+            if self.is_setting(change) || is_part()? {
+                edited.insert(change.path().to_owned());
+            }
+        }
+        Ok(edited)
+    }
+
+    /// Whether what the gate calls differs.
+    pub(super) fn recipe_differs(&self, recipe: &Recipe) -> Result<bool, Failure> {
+        match recipe.file() {
+            Some(file) => Ok(
+                recipe.read(self, End::Base)? != recipe.read(self, End::Head)?
+                    && self.changes.iter().any(|change| change.path() == file),
+            ),
+            None => Ok(false),
+        }
+    }
+
+    fn differs_in_part(&self, from: &str, to: &str, recipe: &Recipe) -> Result<bool, Failure> {
+        let Some(split) = self.split(to, recipe, Depth::All)? else {
+            return Ok(false);
+        };
+        let (before, after) = (self.text(End::Base, from)?, self.text(End::Head, to)?);
+        let part = |text: Option<String>| text.and_then(|text| split.take(&text));
+        Ok(part(before) != part(after))
+    }
+}

@@ -1,0 +1,108 @@
+//! The four trials of a change: the tests of the base and of the head, each on the code of the base and
+//! of the head, by a gate in a clean room.
+//!
+//! Invariant: a proof is what a command says of a tree, never what a text is taken to mean.
+
+mod change;
+mod declared;
+mod gate;
+mod mix;
+mod recipe;
+mod told;
+
+pub(crate) use gate::Tell;
+
+use change::Change;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::GateRun;
+use cook_core::model::{Config, GateSpec};
+use cook_git::Repo;
+use cook_store::receipt::Gates;
+use cook_trials::{Side, TrialLine, Weight, Word};
+use gate::GateTrials;
+use std::collections::BTreeSet;
+
+/// Counts what commits of a range declare of these lines.
+///
+/// # Errors
+/// When the repository cannot be read.
+pub(crate) fn count_declared(
+    repo: &Repo,
+    base: &str,
+    head: &str,
+    lines: &mut Vec<TrialLine>,
+) -> Result<(), Failure> {
+    Change::read(repo, base, head, &[], &[])?.count_declarations(lines)
+}
+
+/// What is asked.
+pub(crate) struct Span<'a> {
+    /// Full ids.
+    pub base: &'a str,
+    pub head: &'a str,
+    /// The settings of the base.
+    pub settings: &'a Config,
+    pub tell: Tell<'a>,
+}
+
+/// What trials said.
+#[derive(Debug, Default)]
+pub(crate) struct Tried {
+    pub lines: Vec<TrialLine>,
+    /// The side of each changed path.
+    pub sides: Vec<(String, Side)>,
+    /// One line for each gate: which trials there were.
+    pub looked_at: Vec<String>,
+}
+
+/// Tries a change by the gates that ran at its head.
+///
+/// # Errors
+/// When the repository cannot be read, a receipt cannot be kept, or cook is interrupted.
+pub(crate) fn try_change(
+    repo: &Repo,
+    gates: &Gates,
+    runs: &[GateRun],
+    span: &Span,
+) -> Result<Tried, Failure> {
+    let mut tried = Tried::default();
+    if span.base == span.head {
+        return Ok(tried);
+    }
+    let specs: Vec<GateSpec> = runs.iter().map(|run| run.gate.clone()).collect();
+    let paths: Vec<String> = span.settings.tests.paths.clone();
+    let change = Change::read(repo, span.base, span.head, &paths, &specs)?;
+    for run in runs {
+        let known_red = &span.settings.check.known_red;
+        let mut trials = GateTrials::new(&change, gates, &run.gate, known_red, span.tell);
+        tried.lines.extend(trials.look(run)?);
+        if !trials.ran.is_empty() {
+            let ran: Vec<String> = trials
+                .ran
+                .iter()
+                .map(|(what, ms)| format!("{what} {}.{} s", ms / 1000, ms % 1000 / 100))
+                .collect();
+            let line = format!("`{}` was tried: {}", run.gate.run, ran.join(", "));
+            tried.looked_at.push(line);
+        }
+    }
+    change.count_declarations(&mut tried.lines)?;
+    if span.settings.check.lost == cook_core::model::LostTests::Refuse {
+        let lost = tried
+            .lines
+            .iter_mut()
+            .filter(|line| line.word == Word::Lost);
+        for line in lost.filter(|line| line.declared.is_none()) {
+            line.weight = Weight::Refuses;
+        }
+    }
+    let none = BTreeSet::new();
+    tried.sides = change
+        .changes
+        .iter()
+        .map(|it| (it.path().to_owned(), change.side(it, &none)))
+        .collect();
+    tried.lines.sort_by_key(|line| (line.weight, line.word));
+    tried.lines.dedup();
+    Ok(tried)
+}

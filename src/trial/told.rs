@@ -1,0 +1,207 @@
+//! What trials say, in words.
+
+use super::change::Change;
+use super::recipe::Recipe;
+use cook_core::diagnostic::{Lines, clean, count_noun};
+use cook_core::machine::GateRun;
+use cook_core::model::GateSpec;
+use cook_trials::{Became, NamedTest, TrialLine, Weight, Word};
+
+/// Lines of one word that are told one by one.
+const TOLD: usize = 20;
+
+/// Who tells it.
+pub(super) struct Teller<'a> {
+    pub change: &'a Change<'a>,
+    pub gate: &'a GateSpec,
+    pub known_red: &'a [String],
+    /// The commit with the old tests on the new code, and the command that ran there.
+    pub old: Option<(&'a str, &'a str)>,
+}
+
+impl Teller<'_> {
+    /// A line for each test; many of one word that no reader is owed one by one are counted.
+    pub fn tell(&self, named: &[NamedTest]) -> Vec<TrialLine> {
+        let mut lines = Vec::new();
+        let told = named.iter().filter(|it| it.word != Word::FailToPass);
+        for it in told {
+            let is_known = self.known_red.iter().any(|name| name == &it.name);
+            if it.word == Word::RedBefore && is_known {
+                continue;
+            }
+            lines.push(self.line(it));
+        }
+        cap(lines)
+    }
+
+    fn line(&self, it: &NamedTest) -> TrialLine {
+        let name = clean(&it.name, Lines::Fold);
+        let why = match &it.message {
+            Some(message) => format!(" ({})", clean(message, Lines::Fold)),
+            None => String::new(),
+        };
+        let now = match it.became {
+            Became::Green => "it is green now",
+            Became::Red => "it is red now",
+            Became::Skipped => "it is skipped now",
+            Became::Gone => "nothing of that name runs now",
+        };
+        let what = match it.word {
+            Word::GateRed => format!("`{name}` is red{why}"),
+            Word::RedBefore => format!("`{name}` was red before and is red now{why}"),
+            Word::PassToFail => format!(
+                "`{name}` was green, and its old version is red on the new code{why}; {now}"
+            ),
+            Word::Bent => format!(
+                "`{name}` was red, and its old version is still red on the new code{why}; {now}"
+            ),
+            Word::TestRepaired => {
+                format!("`{name}` was red, and the test was changed and not the code{why}; {now}")
+            }
+            Word::SetAside => format!("`{name}` ran and passed before, and is skipped now"),
+            Word::Lost => format!(
+                "`{name}` ran before and does not run now; its old version passes on the new code"
+            ),
+            Word::NotComparable => {
+                format!("the old tests of `{name}` cannot be built or loaded on the new code{why}")
+            }
+            _ => name.clone(),
+        };
+        self.make(it.word, &it.name, what, it.file.clone())
+    }
+
+    fn make(&self, word: Word, name: &str, what: String, file: Option<String>) -> TrialLine {
+        TrialLine {
+            word,
+            weight: word.weight(),
+            name: name.to_owned(),
+            what,
+            show: self.show(word),
+            file,
+            declared: None,
+        }
+    }
+
+    /// The command with which anybody sees the same.
+    fn show(&self, word: Word) -> String {
+        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
+        let at = |commit: &str, command: &str| {
+            format!(
+                "git worktree add --detach ../trial {} && cd ../trial && {command}",
+                short(commit)
+            )
+        };
+        match (word, self.old) {
+            (
+                Word::PassToFail | Word::Bent | Word::TestRepaired | Word::NotComparable,
+                Some((commit, command)),
+            ) => at(commit, command),
+            (Word::RedBefore, _) => at(&self.change.base, &self.gate.run),
+            (Word::GateRed, _) => format!("cook gate --clean {}", self.gate.name),
+            _ => format!(
+                "git diff {} {}",
+                short(&self.change.base),
+                short(&self.change.head)
+            ),
+        }
+    }
+
+    pub fn tell_flaky(&self, word: Word, name: &str) -> TrialLine {
+        let shown = clean(name, Lines::Fold);
+        let what = match word {
+            Word::Flaky => {
+                format!("`{shown}` passes at times and fails at times, as it did before")
+            }
+            _ => format!("`{shown}` passes at times and fails at times, which it did not before"),
+        };
+        self.make(word, name, what, None)
+    }
+
+    pub fn tell_setting(&self, path: &str, message: &str) -> TrialLine {
+        let what = format!(
+            "`{}` holds settings of the test runner, which were edited: {message}",
+            clean(path, Lines::Fold)
+        );
+        self.make(Word::RunnerChanged, path, what, Some(path.to_owned()))
+    }
+
+    pub fn tell_recipe(&self, recipe: &Recipe) -> TrialLine {
+        let file = recipe.file().unwrap_or_default();
+        let what = format!(
+            "what `{}` runs was changed in `{file}`, and the old tests do not run by the old recipe on the new code",
+            self.gate.run
+        );
+        self.make(Word::GateChanged, file, what, Some(file.to_owned()))
+    }
+
+    pub fn tell_silent(&self, had: usize) -> TrialLine {
+        let what = format!(
+            "`{}` is green and ran no test; at the base {} passed",
+            self.gate.run,
+            count_noun(had as u64, "test")
+        );
+        self.make(Word::GateRed, &self.gate.name, what, None)
+    }
+
+    pub fn tell_nothing_ran(&self) -> TrialLine {
+        let what = format!("`{}` ran no test, at the base and now", self.gate.run);
+        self.make(Word::NothingRan, &self.gate.name, what, None)
+    }
+
+    pub fn tell_red(&self, run: &GateRun, was_so: bool) -> TrialLine {
+        let ending = run.receipt.as_ref().map(|receipt| {
+            let tail = cook_core::diagnostic::without_escapes(&receipt.tail);
+            let last = tail.lines().rev().find(|line| !line.trim().is_empty());
+            format!(
+                "{}: {}",
+                receipt.ending(),
+                clean(last.unwrap_or("no output").trim(), Lines::Fold)
+            )
+        });
+        let (word, when) = match was_so {
+            true => (Word::RedBefore, "was red before and is red"),
+            false => (Word::GateRed, "is red"),
+        };
+        let what = format!(
+            "`{}` {when} at HEAD: {}",
+            self.gate.run,
+            ending.unwrap_or_default()
+        );
+        self.make(word, &self.gate.name, what, None)
+    }
+
+    pub fn tell_unnoticed(&self, brings_tests: bool) -> TrialLine {
+        let what = match brings_tests {
+            true => format!(
+                "no test that came or was edited fails on the old code: `{}` does not notice the change",
+                self.gate.run
+            ),
+            false => format!(
+                "every test goes on the old code as it goes now: `{}` does not notice the change",
+                self.gate.run
+            ),
+        };
+        self.make(Word::ChangeUnnoticed, &self.gate.name, what, None)
+    }
+}
+
+/// The first of each word; the others are counted, and none that refuses is left out of its sum.
+fn cap(lines: Vec<TrialLine>) -> Vec<TrialLine> {
+    let mut kept: Vec<TrialLine> = Vec::new();
+    let mut more: Vec<(TrialLine, usize)> = Vec::new();
+    for line in lines {
+        let of_word = kept.iter().filter(|known| known.word == line.word).count();
+        if line.weight != Weight::Shown || of_word < TOLD {
+            kept.push(line);
+        } else if let Some((_, count)) = more.iter_mut().find(|(of, _)| of.word == line.word) {
+            *count += 1;
+        } else {
+            more.push((line, 1));
+        }
+    }
+    for (mut line, count) in more {
+        line.what = format!("{}, and {count} more like it", line.what);
+        kept.push(line);
+    }
+    kept
+}
