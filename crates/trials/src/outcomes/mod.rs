@@ -4,10 +4,19 @@
 //! runner wrote, lines of a runner that is known. Where there is none of them the exit code alone
 //! speaks. Times, counts and summaries are never part of a name.
 
+use found::Found;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub(crate) mod record;
+mod found;
+mod gather;
+mod junit;
+mod lines;
+mod record;
+mod reports;
+mod text;
+
+pub use text::names;
 
 /// How a test went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -73,6 +82,10 @@ pub struct Outcomes {
     /// An output was cut, or ended before its end: a test that is not named may have run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
+    /// A runner that is read by its lines ran tests that it does not name, as many do of those that pass:
+    /// a test that is not named may have passed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub omits_passed: bool,
 }
 
 /// A report file that a runner wrote in the tree during the run.
@@ -87,6 +100,8 @@ pub struct Report<'a> {
 /// What one run of a command left.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Material<'a> {
+    /// The root of the tree as the command saw it, or nothing: names of files are relative to it.
+    pub root: &'a str,
     /// Its standard output.
     pub stdout: &'a str,
     /// Its standard error.
@@ -100,8 +115,11 @@ pub struct Material<'a> {
 impl Outcomes {
     /// Reads what one run left.
     pub fn read(material: &Material) -> Self {
-        let _ = material;
-        Self::default()
+        let [mut hooked, mut reported, mut printed] = [(); 3].map(|()| Found::new(material.root));
+        record::read(material.records, &mut hooked);
+        reports::read(material, &mut reported);
+        lines::read(material.stdout, material.stderr, &mut printed);
+        gather::gather(hooked, reported, printed)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What a hook in a runner appends: a JSON object a line.
 
 use super::TestResult;
+use super::found::{Again, Found};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// One line of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,4 +29,78 @@ pub(crate) enum Record {
     },
     /// The runner came to its end, and ran so many tests.
     End { runner: String, ran: u64 },
+}
+
+/// Names of runners that hooks and the readers of lines share.
+const RUNNERS: [&str; 20] = [
+    "pytest",
+    "unittest",
+    "rspec",
+    "minitest",
+    "test-unit",
+    "node",
+    "mocha",
+    "jest",
+    "vitest",
+    "bun",
+    "deno",
+    "playwright",
+    "phpunit",
+    "exunit",
+    "go",
+    "cargo",
+    "nextest",
+    "gtest",
+    "tap",
+    "ava",
+];
+
+/// Reads the records of all hooks.
+pub(super) fn read(records: &str, found: &mut Found) {
+    let mut open: BTreeSet<&'static str> = BTreeSet::new();
+    let mut ended: BTreeSet<&'static str> = BTreeSet::new();
+    for line in records.lines().filter(|line| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(Record::Test {
+                runner,
+                name,
+                file,
+                result,
+                message,
+                attempt,
+            }) => {
+                let again = match attempt {
+                    0 => Again::No,
+                    attempt => Again::Attempt(attempt),
+                };
+                let runner = find_runner(&runner);
+                let at = found.tell(runner, &name, result, again);
+                if let Some(file) = file {
+                    found.place(at, &file);
+                }
+                found.explain(at, &message.unwrap_or_default());
+                open.insert(runner);
+            }
+            Ok(Record::Unloaded {
+                runner,
+                unloaded,
+                message,
+            }) => {
+                found.unload(&unloaded, &message);
+                found.count(find_runner(&runner), 0, false);
+            }
+            Ok(Record::End { runner, ran }) => {
+                found.count(find_runner(&runner), ran, false);
+                ended.insert(find_runner(&runner));
+            }
+            // The run was ended while it was written.
+            Err(_) => found.is_partial = true,
+        }
+    }
+    found.is_partial |= !open.is_subset(&ended);
+}
+
+fn find_runner(name: &str) -> &'static str {
+    let known = RUNNERS.into_iter().find(|known| *known == name);
+    known.unwrap_or("another")
 }

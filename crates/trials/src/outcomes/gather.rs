@@ -1,0 +1,141 @@
+//! Results of all sources by name: of each runner the best source counts.
+
+use super::found::{Again, Found, Told};
+use super::{Outcomes, Source, Test, TestResult};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Puts together what hooks, reports and lines tell.
+pub(super) fn gather(hooked: Found, reported: Found, printed: Found) -> Outcomes {
+    let mut gathering = Gathering::default();
+    let by_hook = hooked.runners();
+    gathering.add(hooked, Source::Hook, |_| false, |_, _| true);
+    let mut better = by_hook.clone();
+    better.extend(reported.runners());
+    let failed = reported.told.iter();
+    let failed = failed.filter(|told| told.result == TestResult::Failed && !told.is_void);
+    let red: BTreeSet<&str> = failed.map(|told| told.runner).collect();
+    let is_known = |runner: &str| by_hook.contains(runner);
+    gathering.add(reported, Source::Report, is_known, |told, _| {
+        !by_hook.contains(told.runner)
+    });
+    let is_known = |runner: &str| better.contains(runner);
+    gathering.add(printed, Source::Lines, is_known, |told, merged| {
+        // A report may be of another run of the same runner, or know less than its lines.
+        !better.contains(told.runner)
+            || !by_hook.contains(told.runner)
+                && told.result == TestResult::Failed
+                && (!red.contains(told.runner) || merged.tests.contains_key(&told.name))
+    });
+    gathering.finish()
+}
+
+#[derive(Default)]
+struct Gathering {
+    outcomes: Outcomes,
+    merged: Merged,
+    /// A runner said how many tests it ran.
+    is_counted: bool,
+    ran: u64,
+}
+
+impl Gathering {
+    fn add(
+        &mut self,
+        found: Found,
+        source: Source,
+        is_known: impl Fn(&str) -> bool,
+        counts: impl Fn(&Told, &Merged) -> bool,
+    ) {
+        for (runner, count) in &found.counts {
+            if !is_known(runner) {
+                self.is_counted = true;
+                self.ran = self.ran.saturating_add(count.ran);
+                self.outcomes.omits_passed |= count.omits;
+            }
+        }
+        self.outcomes.is_partial |= found.is_partial;
+        for (name, why) in found.unloaded {
+            self.outcomes.unloaded.entry(name).or_insert(why);
+        }
+        for mut told in found.told {
+            if told.is_void || !counts(&told, &self.merged) {
+                continue;
+            }
+            if is_known(told.runner) {
+                told.again = Again::Echo;
+            }
+            self.outcomes.source = self.outcomes.source.max(source);
+            self.merged.add(told);
+        }
+    }
+
+    fn finish(self) -> Outcomes {
+        let tests: BTreeMap<String, Test> = self.merged.into_tests();
+        let names_none = tests.is_empty() && self.outcomes.unloaded.is_empty();
+        Outcomes {
+            nothing_ran: self.is_counted && self.ran == 0 && names_none,
+            tests,
+            ..self.outcomes
+        }
+    }
+}
+
+/// Puts results together by name.
+#[derive(Debug, Default)]
+struct Merged {
+    /// With the try that counts, and whether anything but an echo told it.
+    tests: BTreeMap<String, (Test, u32, bool)>,
+}
+
+impl Merged {
+    fn add(&mut self, told: Told) {
+        let is_failed = told.result == TestResult::Failed;
+        let attempt = match told.again {
+            Again::Attempt(attempt) => attempt,
+            _ => 0,
+        };
+        let new = Test {
+            result: told.result,
+            file: told.file,
+            message: told.message.filter(|_| is_failed),
+            is_flaky: told.is_flaky,
+            is_ambiguous: false,
+            line: told.line,
+        };
+        let is_echo = told.again == Again::Echo;
+        let Some((test, tried, is_told)) = self.tests.get_mut(&told.name) else {
+            self.tests.insert(told.name, (new, attempt, !is_echo));
+            return;
+        };
+        test.file = test.file.take().or(new.file.clone());
+        if attempt > *tried {
+            let was_red = test.is_flaky || test.result == TestResult::Failed;
+            let is_flaky = was_red && new.result == TestResult::Passed;
+            let file = test.file.take();
+            *test = Test { file, ..new };
+            test.is_flaky = is_flaky;
+            *tried = attempt;
+            return;
+        }
+        test.is_flaky |= new.is_flaky;
+        test.is_ambiguous |= *is_told && !is_echo;
+        *is_told |= !is_echo;
+        if new.result > test.result {
+            test.result = new.result;
+            test.line = new.line;
+        }
+        test.message = test.message.take().or(new.message);
+    }
+
+    fn into_tests(self) -> BTreeMap<String, Test> {
+        let tests = self.tests.into_iter();
+        tests
+            .map(|(name, (mut test, ..))| {
+                if test.is_ambiguous {
+                    test.is_flaky = false;
+                }
+                (name, test)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,76 @@
+//! Lines of runners that are known: a table, each with what reads its lines.
+
+mod bun;
+mod deno;
+mod forms;
+mod go;
+mod jest;
+mod mocha;
+mod node;
+mod phpunit;
+mod pytest;
+mod ruby;
+mod rust;
+mod tap;
+mod unittest;
+mod vitest;
+
+use super::found::Found;
+use super::text::without_escapes;
+
+pub(super) use tap::Tap;
+
+/// A longer line is no line with a result.
+const LONGEST: usize = 8_000;
+/// What stands in kept output where its middle was let go.
+const GAP: &str = "[cook: ";
+
+/// Reads the lines of a runner, one after the other.
+pub(super) trait Reader {
+    /// Reads a line without escapes; says whether it was this runner's.
+    fn read(&mut self, line: &str, found: &mut Found) -> bool;
+    /// There is no other line.
+    fn end(&mut self, _found: &mut Found) {}
+}
+
+/// The runners in the order in which they are asked.
+const RUNNERS: [fn() -> Box<dyn Reader>; 15] = [
+    || Box::new(go::Go::default()),
+    || Box::new(rust::Cargo::default()),
+    || Box::new(rust::Nextest::default()),
+    || Box::new(pytest::Pytest::default()),
+    || Box::new(unittest::Unittest::default()),
+    || Box::new(jest::Jest::default()),
+    || Box::new(vitest::Vitest::default()),
+    || Box::new(bun::Bun::default()),
+    || Box::new(deno::Deno::default()),
+    || Box::new(phpunit::Phpunit::default()),
+    || Box::new(ruby::Ruby::default()),
+    || Box::new(node::Node::default()),
+    || Box::new(tap::Tap::default()),
+    || Box::new(forms::Forms::default()),
+    || Box::new(mocha::Mocha::default()),
+];
+
+/// Reads what a command printed, its standard output and then its standard error.
+pub(super) fn read(stdout: &str, stderr: &str, found: &mut Found) {
+    let mut readers = RUNNERS.map(|make| make());
+    for (at, line) in stdout.lines().chain(stderr.lines()).enumerate() {
+        found.line = Some(at);
+        found.is_partial |= line.starts_with(GAP) && line.ends_with(" bytes left out]");
+        if line.len() > LONGEST {
+            continue;
+        }
+        let line = without_escapes(line);
+        let line = line.trim_end();
+        for reader in &mut readers {
+            if reader.read(line, found) {
+                break;
+            }
+        }
+    }
+    found.line = None;
+    for reader in &mut readers {
+        reader.end(found);
+    }
+}

@@ -1,0 +1,271 @@
+//! The Test Anything Protocol, and prove, which runs what speaks it.
+
+use super::Reader;
+use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use crate::outcomes::found::{Again, Found};
+use crate::outcomes::text::{indent_of, is_script, number_before};
+use std::collections::BTreeMap;
+
+/// What lines of one depth say; those of subtests are indented.
+#[derive(Default)]
+struct Depth {
+    versions: u64,
+    plans: u64,
+    planned: u64,
+    told: u64,
+}
+
+#[derive(Default)]
+pub(in crate::outcomes) struct Tap {
+    /// The runner, once it is known.
+    is_node: bool,
+    /// `# Subtest: title`, outermost first, with how far in each stands.
+    subtests: Vec<(usize, String)>,
+    depths: BTreeMap<usize, Depth>,
+    gives_up: bool,
+    start: usize,
+    /// The test that failed last, and whether what follows says why.
+    failed: Option<usize>,
+    is_error: bool,
+    /// The file that prove runs, and where its results begin.
+    file: Option<(String, usize)>,
+    /// The test that a comment says of that it failed.
+    named: Option<String>,
+}
+
+impl Reader for Tap {
+    fn read(&mut self, line: &str, found: &mut Found) -> bool {
+        let text = line.trim_start();
+        let indent = indent_of(line);
+        if let Some((result, rest)) = read_test(text) {
+            self.tell(indent, result, rest, found);
+            return true;
+        }
+        if let Some(comment) = text.strip_prefix('#') {
+            return self.read_comment(indent, comment.trim_start(), found);
+        }
+        let depth = self.depths.entry(indent).or_default();
+        if let Some(planned) = read_plan(text) {
+            depth.plans += 1;
+            depth.planned = depth.planned.saturating_add(planned);
+            return true;
+        }
+        if text.starts_with("TAP version ") {
+            depth.versions += 1;
+            return true;
+        }
+        if text.starts_with("Bail out!") {
+            self.gives_up = true;
+            return true;
+        }
+        self.read_reason(text, found) || self.read_file(line, found)
+    }
+
+    fn end(&mut self, found: &mut Found) {
+        let runner = if self.is_node { "node" } else { "tap" };
+        for told in found.told.iter_mut().skip(self.start) {
+            if told.runner == "tap" {
+                told.runner = runner;
+            }
+        }
+        let depths = || self.depths.values();
+        let is_tap = depths()
+            .any(|depth| depth.told > 0 || depth.versions > 0 || depth.plans > 0 && self.gives_up);
+        // Several outputs may stand one behind the other, so the sums are compared.
+        let is_short =
+            depths().any(|depth| depth.told < depth.planned || depth.plans < depth.versions);
+        found.is_partial |= is_tap && (self.gives_up || is_short);
+        let has_plan = depths().any(|depth| depth.plans > 0);
+        if is_tap || has_plan {
+            let named = found.told.get(self.start..).unwrap_or_default().iter();
+            let ran = named.filter(|told| told.runner == runner && !told.is_void);
+            found.count(runner, ran.count() as u64, false);
+        }
+    }
+}
+
+impl Tap {
+    fn tell(&mut self, indent: usize, result: TestResult, rest: &str, found: &mut Found) {
+        self.depths.entry(indent).or_default().told += 1;
+        self.subtests.retain(|(at, _)| *at < indent);
+        let (title, directive) = split_directive(rest);
+        let result = match directive.to_ascii_lowercase() {
+            word if word.starts_with("skip") || word.starts_with("todo") => Skipped,
+            word if word.starts_with("expected failure") => result,
+            _ => result,
+        };
+        self.failed = None;
+        self.is_error = false;
+        if title.is_empty() {
+            return;
+        }
+        // A file that holds no test passes as one of node's.
+        if is_script(&title) && indent == 0 && self.subtests.is_empty() && !title.contains(' ') {
+            if result == Failed {
+                found.unload(&title, "it did not run to its end");
+            }
+            return;
+        }
+        let mut name = String::new();
+        for (_, above) in &self.subtests {
+            name.push_str(above);
+            name.push_str(" > ");
+        }
+        let at = found.tell("tap", &(name + &title), result, Again::No);
+        if let Some((file, _)) = &self.file {
+            found.prefix(at, usize::MAX, &format!("{file} > "));
+        }
+        self.failed = (result == Failed).then_some(at);
+    }
+
+    fn read_comment(&mut self, indent: usize, comment: &str, found: &mut Found) -> bool {
+        if let Some(title) = comment.strip_prefix("Subtest: ") {
+            self.subtests.retain(|(at, _)| *at < indent);
+            self.subtests
+                .push((indent, title.trim().replace("\\#", "#")));
+            return true;
+        }
+        if let Some(name) = comment.strip_prefix("Failed test '") {
+            self.named = name.strip_suffix('\'').map(str::to_owned);
+            return true;
+        }
+        if let (Some(name), Some(place)) = (self.named.take(), comment.strip_prefix("at ")) {
+            let file = place.split(" line ").next().unwrap_or(place);
+            let at = found.tell("tap", &format!("{file} > {name}"), Failed, Again::Echo);
+            self.failed = Some(at);
+            return true;
+        }
+        self.is_node |= comment.starts_with("cancelled ");
+        if let Some(at) = self.failed
+            && !comment.starts_with(['(', '.', '/'])
+            && !comment.starts_with("Looks like")
+        {
+            found.explain(at, comment.trim_start_matches("Failure message: "));
+        }
+        true
+    }
+
+    /// `error: '5 == 6'` of the block behind a test that failed.
+    fn read_reason(&mut self, text: &str, found: &mut Found) -> bool {
+        let Some(at) = self.failed else {
+            return false;
+        };
+        if std::mem::take(&mut self.is_error) {
+            found.explain(at, text);
+            return true;
+        }
+        let value = ["error: ", "message: "]
+            .iter()
+            .find_map(|key| text.strip_prefix(key));
+        match value {
+            Some("|-" | "|" | ">-" | ">") => self.is_error = true,
+            Some(value) => found.explain(at, value.trim_matches(['\'', '"'])),
+            None => return false,
+        }
+        true
+    }
+
+    /// `t/a.t .. ok`, and prove's last lines.
+    fn read_file(&mut self, line: &str, found: &mut Found) -> bool {
+        if let Some((name, rest)) = line.split_once(" ..")
+            && name.ends_with(".t")
+        {
+            let result = rest.trim_start_matches('.').trim();
+            self.file = None;
+            match find_file_result(result) {
+                Some(result) => {
+                    let at = found.tell("tap", name, result, Again::No);
+                    found.place(at, name);
+                }
+                None => self.file = Some((name.to_owned(), found.told.len())),
+            }
+            return true;
+        }
+        if let Some(result) = find_file_result(line)
+            && let Some((name, _)) = self.file.take()
+        {
+            let at = found.tell("tap", &name, result, Again::No);
+            found.place(at, &name);
+            found.explain(at, line);
+            // Fewer tests than planned are told by the file, which failed.
+            self.depths.clear();
+            return true;
+        }
+        if line.starts_with("Files=") && line.contains(" Tests=") {
+            let ran = line
+                .split(" Tests=")
+                .nth(1)
+                .and_then(|rest| number_before(rest, ","));
+            let ran = ran.unwrap_or(0);
+            let named = found.named_since(self.start, "tap");
+            found.count("tap", ran, ran > named);
+            return true;
+        }
+        false
+    }
+}
+
+fn find_file_result(text: &str) -> Option<TestResult> {
+    Some(match text.split([' ', ':', ',']).next()? {
+        "ok" => Passed,
+        "Failed" | "Dubious" | "No" => Failed,
+        "skipped" => Skipped,
+        _ => return None,
+    })
+}
+
+/// `ok 1 - name`, `not ok 2 - name`
+fn read_test(text: &str) -> Option<(TestResult, &str)> {
+    let (result, rest) = match text.strip_prefix("not ok") {
+        Some(rest) => (Failed, rest),
+        None => (Passed, text.strip_prefix("ok")?),
+    };
+    let number = rest.strip_prefix(' ')?;
+    let rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = rest.len() < number.len() && (rest.is_empty() || rest.starts_with(' '));
+    (is_numbered || number.starts_with("- ")).then_some((result, rest.trim_start()))
+}
+
+/// `- name # SKIP why`, `- name # TODO`, `- # SKIP name`: the name, and what stands behind the `#`. `\#`
+/// stands for a `#` of the name.
+fn split_directive(rest: &str) -> (String, &str) {
+    let (rest, has_dash) = match rest.strip_prefix("- ") {
+        Some(rest) => (rest, true),
+        None => (rest, false),
+    };
+    let starts = |word: &str| {
+        let word = word.trim_start();
+        ["skip", "todo", "expected failure"].iter().any(|aside| {
+            word.get(..aside.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(aside))
+        })
+    };
+    if let Some(directive) = rest.strip_prefix('#').filter(|word| starts(word)) {
+        let directive = directive.trim_start();
+        let name = directive.split_once(' ').map_or("", |(_, name)| name);
+        return (
+            if has_dash {
+                name.to_owned()
+            } else {
+                String::new()
+            },
+            directive,
+        );
+    }
+    let mut places = rest.match_indices(" #");
+    let place = places.find(|(at, mark)| starts(&rest[at + mark.len()..]));
+    let (name, directive) = match place {
+        Some((at, mark)) => (&rest[..at], rest[at + mark.len()..].trim_start()),
+        None => (rest, ""),
+    };
+    (name.trim().replace("\\#", "#"), directive)
+}
+
+/// `1..7`, `1..0 # SKIP why`
+fn read_plan(text: &str) -> Option<u64> {
+    let rest = text.strip_prefix("1..")?;
+    let number = rest.split(['#', ' ']).next()?;
+    let behind = rest[number.len()..].trim_start();
+    let is_plan = behind.is_empty() || behind.starts_with('#');
+    is_plan.then(|| number.parse().ok())?
+}
