@@ -1,0 +1,48 @@
+'use strict';
+// A reporter that playwright adds to the project's own.
+const { Records, describe, findError, guard } = require('./record.cjs');
+
+const RESULTS = { passed: 'passed', failed: 'failed', timedOut: 'failed', interrupted: 'failed', skipped: 'skipped' };
+
+class TrialReporter {
+  constructor() {
+    guard(() => {
+      if (!process.env.TRIAL_RECORDS || !process.env.TRIAL_ROOT) return;
+      const records = new Records('playwright');
+      if (!records.isInside()) return;
+      records.hide();
+      this.records = records;
+    });
+  }
+
+  printsToStdio() {
+    return false;
+  }
+
+  onTestEnd(test, result) {
+    guard(() => {
+      if (!this.records) return;
+      const file = this.records.relate(test.location.file);
+      // Of `titlePath` the project comes second and the file third.
+      const [, project, , ...titles] = test.titlePath();
+      const expected = test.expectedStatus === result.status && result.status !== 'skipped';
+      const kind = expected ? 'passed' : result.status === 'passed' ? 'failed' : RESULTS[result.status];
+      const message = kind === 'failed' ? describe(result.error || { name: 'Error', message: 'expected to fail, and passed' }) : undefined;
+      this.records.addTest(file, (project ? [`[${project}]`] : []).concat(titles), kind, message, result.retry);
+    });
+  }
+
+  onError(error) {
+    guard(() => {
+      if (!this.records) return;
+      const file = this.records.relate(error.location && error.location.file);
+      if (file) this.records.addUnloaded(file, findError(error.message) || error.message);
+    });
+  }
+
+  onEnd() {
+    guard(() => this.records && this.records.addEnd());
+  }
+}
+
+module.exports = TrialReporter;
