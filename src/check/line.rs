@@ -58,11 +58,6 @@ impl Line {
         }
     }
 
-    /// What the answer is without this line does not count.
-    pub fn refuses(&self) -> bool {
-        self.weight == Weight::Refuses
-    }
-
     /// Worst first.
     pub(super) fn rank(&self) -> (Weight, usize) {
         const FIRST: [Code; 3] = [Code::GateNeedsUncommitted, Code::GateRed, Code::PassToFail];

@@ -451,7 +451,8 @@ impl<'a> GateTrials<'a> {
     fn has_names(&self, before: &Trial, old: Option<&Trial>, after: &TrialRun) -> bool {
         let mut all = vec![before.outcomes(), &after.outcomes];
         all.extend(old.map(Trial::outcomes));
-        all.iter().any(|outcomes| !outcomes.tests.is_empty())
+        all.iter()
+            .any(|outcomes| !outcomes.tests.is_empty() || outcomes.omits_passed)
     }
 
     /// Where nothing names a test, the exit code of the gate speaks.
@@ -637,7 +638,9 @@ impl<'a> GateTrials<'a> {
         let passed = after.run.has_passed();
         let had = before.outcomes().tests.values();
         let had = had.filter(|test| test.result == TestResult::Passed).count();
-        let is_silent = after.outcomes.tests.is_empty() && !after.outcomes.is_partial;
+        let is_silent = after.outcomes.tests.is_empty()
+            && !after.outcomes.is_partial
+            && !after.outcomes.omits_passed;
         if passed && is_silent && had > 0 {
             return Some(teller.tell_silent(had));
         }

@@ -187,6 +187,23 @@ pub fn cross(crossed: &Crossed) -> Vec<NamedTest> {
         seen.insert(head.clone());
         crossed.weigh(name, &head, Some(before), &mut found);
     }
+    let passed = Test {
+        result: TestResult::Passed,
+        file: None,
+        message: None,
+        is_flaky: false,
+        is_ambiguous: false,
+        line: None,
+    };
+    // A runner that names no test which passed ran this one, and it passed.
+    let unnamed = crossed.before.omits_passed && crossed.before.unloaded.is_empty();
+    let red = crossed.old_tests.tests.iter();
+    let red = red.filter(|(_, test)| test.result == TestResult::Failed);
+    for (name, _) in red.filter(|_| unnamed) {
+        if seen.insert(name.clone()) {
+            crossed.weigh(name, name, Some(&passed), &mut found);
+        }
+    }
     for name in crossed.after.tests.keys() {
         if !seen.contains(name) {
             crossed.weigh(name, name, None, &mut found);
@@ -241,6 +258,7 @@ impl Crossed<'_> {
             Some(TestResult::Passed) => Became::Green,
             Some(TestResult::Failed) => Became::Red,
             Some(TestResult::Skipped) => Became::Skipped,
+            None if self.after.omits_passed => Became::Green,
             None => Became::Gone,
         };
         let mut add = |word, message: Option<&String>| {
@@ -317,6 +335,7 @@ impl Crossed<'_> {
             Some((TestResult::Passed, _)) => Old::Green,
             Some((TestResult::Failed, test)) => Old::Red(test.message.as_ref()),
             Some((TestResult::Skipped, _)) => Old::Skipped,
+            None if self.old_tests.omits_passed => Old::Green,
             None if ran && !self.old_tests.is_partial => match file {
                 // Other tests of its file ran, so this one was not collected.
                 Some(file) if self.runs_of(file) => Old::NotCollected,
@@ -332,7 +351,7 @@ impl Crossed<'_> {
     }
 
     fn fails_on_old_code(&self, head: &str, file: Option<&str>) -> bool {
-        let Some(new_tests) = self.new_tests else {
+        let Some(new_tests) = self.new_tests.filter(|it| !it.omits_passed) else {
             return false;
         };
         let ran = match (self.new_ran, file) {

@@ -10,6 +10,6 @@ mod slice;
 mod trial;
 mod tried;
 
-pub(crate) use before::{list_unread, read_files_before, sources, tell_unread};
+pub(crate) use before::{list_unread, tell_unread};
 pub(crate) use found::{Field, Green, Planted, Reverted, Survivor};
 pub(crate) use trial::{plant_defects, texts, why_not};

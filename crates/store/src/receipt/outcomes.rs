@@ -86,8 +86,14 @@ impl RunPlace<'_> {
             find_reports(&top, &mut Search::since(began), &mut reports);
         }
         if let Some(home) = home {
-            find_reports(&home.join(".trial"), &mut Search::all(), &mut reports);
+            let records = home.join(RECORDS).to_string_lossy().into_owned();
+            for dir in hooks::report_dirs(&records) {
+                let place = PathBuf::from(dir.path);
+                find_reports(&place, &mut Search::all(), &mut reports);
+            }
         }
+        let root = self.seen_root();
+        let root = root.to_string_lossy();
         let texts: Vec<(String, String)> = reports
             .iter()
             .map(|(path, place)| (path.clone(), read(place, MAX_REPORT)))
@@ -97,6 +103,7 @@ impl RunPlace<'_> {
             .map(|(path, text)| Report { path, text })
             .collect();
         Outcomes::read(&Material {
+            root: &root,
             stdout: &stdout,
             stderr: &stderr,
             records: &records,
@@ -153,7 +160,9 @@ fn find_reports(top: &Path, search: &mut Search, found: &mut Vec<(String, PathBu
                 if depth < MAX_DEPTH && !PASSED_OVER.contains(&name.as_str()) {
                     due.push((entry.path(), path, depth + 1));
                 }
-            } else if kind.is_file() && cook_trials::outcomes::is_report(&path) {
+            } else if kind.is_file()
+                && (search.since.is_none() || cook_trials::outcomes::is_report(&path))
+            {
                 let is_new = |since: SystemTime| {
                     let changed = entry.metadata().and_then(|found| found.modified());
                     changed.is_ok_and(|at| at >= since)

@@ -272,6 +272,15 @@ impl<'a> RunPlace<'a> {
         self.room.as_ref().map(Room::home)
     }
 
+    /// Where what runs there sees the files.
+    pub fn seen_root(&self) -> PathBuf {
+        match (&self.room, &self.sandbox) {
+            (Some(room), Some(_)) => Bubblewrap::neutral(room.path()),
+            (Some(room), None) => room.path().to_owned(),
+            (None, _) => self.repo.root().to_owned(),
+        }
+    }
+
     /// The files of the room.
     pub fn top(&self) -> Option<PathBuf> {
         self.room.as_ref().map(|room| room.path().to_owned())
