@@ -3,6 +3,7 @@
 use super::TestResult;
 use super::text::make_message;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Results that are kept of one source; a run that has more is read in part.
 const MOST: usize = 200_000;
@@ -113,11 +114,12 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Puts what a test belongs to before the names of the results from `start` on.
-    pub(crate) fn prefix(&mut self, start: usize, end: usize, prefix: &str) {
+    /// Puts what tests belong to before the names of a runner's results in the range.
+    pub(crate) fn prefix(&mut self, runner: &str, range: Range<usize>, prefix: &str) {
         let prefix = self.relative(prefix);
-        let end = end.min(self.told.len());
-        for told in self.told.get_mut(start..end).unwrap_or_default() {
+        let end = range.end.min(self.told.len());
+        let told = self.told.get_mut(range.start..end).unwrap_or_default();
+        for told in told.iter_mut().filter(|told| told.runner == runner) {
             told.name.insert_str(0, &prefix);
             self.bytes += prefix.len();
         }

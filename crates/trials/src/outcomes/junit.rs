@@ -44,7 +44,7 @@ struct Known {
     join: &'static str,
 }
 
-const KNOWN: [Known; 12] = [
+const KNOWN: [Known; 13] = [
     Known {
         runner: "pytest",
         name: "pytest",
@@ -116,6 +116,12 @@ const KNOWN: [Known; 12] = [
         name: "",
         path: "testlog.junit.xml",
         join: " ",
+    },
+    Known {
+        runner: "rspec",
+        name: "rspec",
+        path: "",
+        join: " > ",
     },
 ];
 
@@ -219,7 +225,7 @@ impl Reading {
                 let value =
                     |name: &str| attributes.get(name).map(String::as_str).unwrap_or_default();
                 let message = Some(value("message"))
-                    .filter(|text| !text.trim().is_empty() && !is_place(text));
+                    .filter(|text| !text.trim().is_empty() && !text.lines().all(is_place));
                 match kind {
                     "failure" | "error" if value("type").ends_with("RiskyTestError") => {}
                     "failure" | "error" => {
@@ -324,19 +330,19 @@ impl Reading {
                 .collect::<Vec<_>>()
                 .join(" > "),
             "meson" => match suites.last().filter(|suite| suite.contains(" / ")) {
-                // The tests of a program in TAP.
-                Some(suite) => format!(
-                    "{} > {name}",
-                    suite.split_once('.').map_or(*suite, |(_, test)| test)
-                ),
+                Some(suite) => name_in_program(suite, name),
                 None => name.to_owned(),
             },
-            "jest" => match file {
+            // Their classes are parts of the name, or of the path of the file.
+            "jest" | "mocha" | "rspec" => match file.map(|file| file.trim_start_matches("./")) {
                 Some(file) => format!("{file} > {name}"),
                 None => name.to_owned(),
             },
             _ if class.is_empty() || class == name => name.to_owned(),
-            _ if is_script(class) => format!("{} > {name}", class.trim_start_matches("./")),
+            _ if is_script(class) => {
+                let title = name.replace(" \u{203a} ", " > ");
+                format!("{} > {title}", class.trim_start_matches("./"))
+            }
             // A place with a line, of busted's.
             _ if class
                 .rsplit_once(':')
@@ -384,9 +390,19 @@ impl Case {
     }
 }
 
-/// `thread 'a::b' (123) panicked at src/lib.rs:6:13:`
+/// The name of a test that a program of meson's told in TAP: `project.project / program`, `1 - name`
+fn name_in_program(suite: &str, name: &str) -> String {
+    let program = suite.split_once('.').map_or(suite, |(_, program)| program);
+    let title = name.split_once(" - ");
+    let title = title.filter(|(number, _)| number.parse::<u32>().is_ok());
+    format!("{program} > {}", title.map_or(name, |(_, title)| title))
+}
+
+/// `thread 'a::b' (123) panicked at src/lib.rs:6:13:`, `a.cc:3`: where it failed, not why.
 fn is_place(line: &str) -> bool {
+    let number = line.rsplit_once(':').map(|(_, number)| number.trim());
     line.starts_with("thread '") && line.contains(" panicked at ")
+        || !line.contains(' ') && number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 fn read_attributes(tag: &BytesStart) -> Attributes {

@@ -101,6 +101,8 @@ pub(super) fn read(records: &str, found: &mut Found) {
 }
 
 fn find_runner(name: &str) -> &'static str {
+    let name = name.split(':').next().unwrap_or(name);
+    let name = if name == "prove" { "tap" } else { name };
     let known = RUNNERS.into_iter().find(|known| *known == name);
     known.unwrap_or("another")
 }

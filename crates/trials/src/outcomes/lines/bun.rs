@@ -80,7 +80,7 @@ impl Bun {
         let again = if self.is_list { Again::Echo } else { Again::No };
         let at = found.tell(BUN, without_time(name), result, again);
         if let Some(file) = &self.file {
-            found.prefix(at, usize::MAX, &format!("{file} > "));
+            found.prefix(BUN, at..usize::MAX, &format!("{file} > "));
             found.place(at, file);
         }
         if let Some(error) = self.error.take().filter(|_| result == Failed) {

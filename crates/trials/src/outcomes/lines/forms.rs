@@ -21,6 +21,20 @@ struct Form {
 
 const FORMS: [Form; 11] = [
     Form {
+        runner: "another",
+        test: |_| None,
+        // jasmine, cucumber-js, uvu, swift test.
+        count: |line| match line {
+            "No specs found" | "0 scenarios" => Some(0),
+            _ if line.contains(" specs, ") || line.contains(" spec, ") => {
+                number_before(line, " spec")
+            }
+            _ if line.contains(" scenarios (") => number_before(line, " scenarios"),
+            _ => line.strip_prefix("Total:     ")?.parse().ok(),
+        },
+        echo: |_| None,
+    },
+    Form {
         runner: "ctest",
         test: read_ctest,
         count: |line| match line {
@@ -108,12 +122,6 @@ const FORMS: [Form; 11] = [
         count: |_| None,
         echo: |_| None,
     },
-    Form {
-        runner: "playwright",
-        test: read_playwright,
-        count: |line| (line == "Error: No tests found").then_some(0),
-        echo: |_| None,
-    },
 ];
 
 #[derive(Default)]
@@ -155,7 +163,7 @@ impl Reader for Forms {
                 };
                 let place = found.tell(form.runner, name, result, again);
                 if form.runner == "exunit" && !self.module.is_empty() {
-                    found.prefix(place, usize::MAX, &format!("{} ", self.module));
+                    found.prefix(form.runner, place..usize::MAX, &format!("{} ", self.module));
                 }
                 return true;
             }
@@ -327,19 +335,4 @@ fn read_zig(line: &str) -> Named<'_> {
         _ => return None,
     };
     Some((name, result))
-}
-
-/// `✓  1 a.spec.ts:3:5 › calc › adds (5ms)`
-fn read_playwright(line: &str) -> Named<'_> {
-    let (mark, rest) = line.split_once(' ')?;
-    let result = match mark {
-        "\u{2713}" | "ok" => Passed,
-        "\u{2718}" | "x" => Failed,
-        "-" => Skipped,
-        _ => return None,
-    };
-    let (number, name) = rest.trim_start().split_once(' ')?;
-    number.parse::<u32>().ok()?;
-    name.contains(" \u{203a} ")
-        .then_some((without_time(name), result))
 }

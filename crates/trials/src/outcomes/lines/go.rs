@@ -103,7 +103,7 @@ impl Go {
             }
             _ => return None,
         }
-        found.prefix(self.start, usize::MAX, &format!("{package}."));
+        found.prefix(GO, self.start..usize::MAX, &format!("{package}."));
         *self = Self {
             start: found.told.len(),
             build_errors: std::mem::take(&mut self.build_errors),

@@ -107,7 +107,7 @@ impl Jest {
         };
         let count = |word: &str| number_before(counts, word).unwrap_or(0);
         let ran = count(" passed") + count(" failed");
-        let omits = total > found.named_since(self.start, JEST);
+        let omits = ran > 0 && total > found.named_since(self.start, JEST);
         found.count(JEST, ran, omits);
         *self = Self {
             start: found.told.len(),

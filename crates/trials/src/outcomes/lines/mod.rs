@@ -1,5 +1,6 @@
 //! Lines of runners that are known: a table, each with what reads its lines.
 
+mod ava;
 mod bun;
 mod deno;
 mod forms;
@@ -8,6 +9,7 @@ mod jest;
 mod mocha;
 mod node;
 mod phpunit;
+mod playwright;
 mod pytest;
 mod ruby;
 mod rust;
@@ -34,7 +36,7 @@ pub(super) trait Reader {
 }
 
 /// The runners in the order in which they are asked.
-const RUNNERS: [fn() -> Box<dyn Reader>; 15] = [
+const RUNNERS: [fn() -> Box<dyn Reader>; 17] = [
     || Box::new(go::Go::default()),
     || Box::new(rust::Cargo::default()),
     || Box::new(rust::Nextest::default()),
@@ -46,6 +48,8 @@ const RUNNERS: [fn() -> Box<dyn Reader>; 15] = [
     || Box::new(deno::Deno::default()),
     || Box::new(phpunit::Phpunit::default()),
     || Box::new(ruby::Ruby::default()),
+    || Box::new(playwright::Playwright::default()),
+    || Box::new(ava::Ava::default()),
     || Box::new(node::Node::default()),
     || Box::new(tap::Tap::default()),
     || Box::new(forms::Forms::default()),

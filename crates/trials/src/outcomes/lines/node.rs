@@ -14,6 +14,7 @@ pub(super) struct Node {
     start: usize,
     /// The list of what failed once more, with the file of the next one.
     is_list: bool,
+    listed: usize,
     place: Option<String>,
     failed: Option<usize>,
 }
@@ -88,12 +89,13 @@ impl Node {
             name.strip_suffix(title)
                 .is_some_and(|above| above.is_empty() || above.ends_with(" > "))
         };
-        let at = found.told.iter().position(|told| {
-            told.runner == NODE
-                && told.result == Failed
-                && told.message.is_none()
-                && is_it(&told.name)
-        });
+        // They are listed in the order in which they failed.
+        let failed = found.told.iter().enumerate().skip(self.listed);
+        let mut failed = failed.filter(|(_, told)| told.runner == NODE && told.result == Failed);
+        let at = failed.find(|(_, told)| is_it(&told.name)).map(|(at, _)| at);
+        if let Some(at) = at {
+            self.listed = at + 1;
+        }
         if let (Some(at), Some(file)) = (at, self.place.take()) {
             found.place(at, &file);
         }

@@ -44,7 +44,9 @@ impl Ruby {
             let at = found.tell(RSPEC, name, Failed, Again::Echo);
             let file = place.trim_matches('\'').split_once(".rb");
             if let Some((file, _)) = file {
-                found.place(at, &format!("{file}.rb"));
+                let file = format!("{}.rb", file.trim_start_matches("./"));
+                found.prefix(RSPEC, at..usize::MAX, &format!("{file} > "));
+                found.place(at, &file);
             }
             if let Some(reason) = self.reasons.get(name.trim()) {
                 found.explain(at, reason);

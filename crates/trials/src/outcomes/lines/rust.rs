@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
-use crate::outcomes::found::{Again, Found};
+use crate::outcomes::found::{Again, Found, Told};
 use crate::outcomes::text::number_before;
 use std::collections::BTreeMap;
 
@@ -35,6 +35,8 @@ pub(super) struct Cargo {
     /// The test whose panic is told on the next line.
     panics: Option<String>,
     is_list: bool,
+    /// What was captured of tests is shown: it holds no results.
+    is_report: bool,
     error: Option<String>,
 }
 
@@ -55,7 +57,7 @@ impl Reader for Cargo {
             .strip_prefix("test ")
             .filter(|rest| !rest.starts_with("result: "))
         {
-            return self.read_test(rest, found);
+            return self.is_report || self.read_test(rest, found);
         }
         if let Some(header) = read_header(line) {
             self.headers.push(header);
@@ -76,7 +78,8 @@ impl Reader for Cargo {
         for block in &self.blocks {
             let named = found.told.get(block.start..block.end.min(found.told.len()));
             let named = named.map_or(0, |told| {
-                let firsts = told.iter().filter(|told| told.again == Again::No);
+                let is_own = |told: &&Told| told.runner == CARGO && told.again == Again::No;
+                let firsts = told.iter().filter(is_own);
                 firsts.count() as u64
             });
             found.count(
@@ -143,6 +146,7 @@ impl Cargo {
                 is_doc: false,
             });
             self.failed.clear();
+            self.is_report = false;
             return true;
         }
         if line.starts_with("test result: ") {
@@ -151,10 +155,12 @@ impl Cargo {
             }
             self.section = None;
             self.pending = None;
+            self.is_report = false;
             return true;
         }
         if line == "failures:" {
             self.is_list = true;
+            self.is_report = !self.blocks.is_empty();
             self.section = None;
             return true;
         }
@@ -231,7 +237,7 @@ impl Cargo {
             name_examples(first.start, last.end, found);
             if let Some(header) = header {
                 let join = if first.is_doc { " " } else { "::" };
-                found.prefix(first.start, last.end, &format!("{header}{join}"));
+                found.prefix(CARGO, first.start..last.end, &format!("{header}{join}"));
             }
         }
     }
@@ -243,7 +249,7 @@ fn name_examples(start: usize, end: usize, found: &mut Found) {
     let end = end.min(found.told.len());
     let told = found.told.get_mut(start..end).unwrap_or_default();
     let mut lines: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    for told in told.iter() {
+    for told in told.iter().filter(|told| told.runner == CARGO) {
         if let Some((item, line)) = read_example(&told.name) {
             let lines = lines.entry(item.to_owned()).or_default();
             if let Err(at) = lines.binary_search(&line) {
@@ -251,7 +257,7 @@ fn name_examples(start: usize, end: usize, found: &mut Found) {
             }
         }
     }
-    for told in told.iter_mut() {
+    for told in told.iter_mut().filter(|told| told.runner == CARGO) {
         let Some((item, line)) = read_example(&told.name) else {
             continue;
         };

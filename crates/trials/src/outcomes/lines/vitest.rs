@@ -70,7 +70,7 @@ impl Vitest {
             "\u{2193}" | "\u{25a1}" => Skipped,
             _ => return false,
         };
-        let name = without_project(name);
+        let name = name.trim_start();
         if !name.contains(" > ") {
             // A file, with a count of its tests.
             return true;
@@ -98,8 +98,9 @@ impl Vitest {
 
     /// `a.test.js > suite > name`, or `c.test.js [ c.test.js ]`, which did not load.
     fn read_failure(&mut self, rest: &str, found: &mut Found) {
-        let name = without_project(rest);
+        let name = rest.trim_start();
         if let Some((file, _)) = name.split_once(" [ ").filter(|_| name.ends_with(" ]")) {
+            let file = without_project(file);
             found.unload(file, "");
             self.why = Some(Why::File(file.to_owned()));
         } else if name.contains(" > ") {
@@ -126,7 +127,7 @@ impl Vitest {
 
 fn place(at: usize, name: &str, found: &mut Found) {
     if let Some((file, _)) = name.split_once(" > ") {
-        found.place(at, file);
+        found.place(at, without_project(file));
     }
 }
 
