@@ -35,95 +35,34 @@ const MESSAGE: usize = 1_000;
 /// Attributes of an element.
 type Attributes = BTreeMap<String, String>;
 
-/// How a runner is known by its report, and what stands between the parts of its names.
-struct Known {
-    runner: &'static str,
-    /// What the name of the outermost element starts with, or what the path of the file holds.
-    name: &'static str,
-    path: &'static str,
-    join: &'static str,
-}
+/// How a runner is known by its report: what the name of its outermost element starts with, what the
+/// path of its file holds, and what stands between the parts of its names.
+type Known = (
+    &'static str,
+    Option<&'static str>,
+    Option<&'static str>,
+    &'static str,
+);
 
 const KNOWN: [Known; 13] = [
-    Known {
-        runner: "pytest",
-        name: "pytest",
-        path: "",
-        join: "::",
-    },
-    Known {
-        runner: "nextest",
-        name: "nextest-run",
-        path: "target/nextest/",
-        join: " ",
-    },
-    Known {
-        runner: "jest",
-        name: "jest tests",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "vitest",
-        name: "vitest tests",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "bun",
-        name: "bun test",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "deno",
-        name: "deno test",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "mocha",
-        name: "Mocha Tests",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "gtest",
-        name: "AllTests",
-        path: "",
-        join: ".",
-    },
-    Known {
-        runner: "maven",
-        name: "",
-        path: "surefire-reports/",
-        join: ".",
-    },
-    Known {
-        runner: "maven",
-        name: "",
-        path: "failsafe-reports/",
-        join: ".",
-    },
-    Known {
-        runner: "gradle",
-        name: "",
-        path: "/test-results/",
-        join: ".",
-    },
-    Known {
-        runner: "meson",
-        name: "",
-        path: "testlog.junit.xml",
-        join: " ",
-    },
-    Known {
-        runner: "rspec",
-        name: "rspec",
-        path: "",
-        join: " > ",
-    },
+    ("pytest", Some("pytest"), None, "::"),
+    ("nextest", Some("nextest-run"), Some("target/nextest/"), " "),
+    ("jest", Some("jest tests"), None, " > "),
+    ("vitest", Some("vitest tests"), None, " > "),
+    ("bun", Some("bun test"), None, " > "),
+    ("deno", Some("deno test"), None, " > "),
+    ("mocha", Some("Mocha Tests"), None, " > "),
+    ("rspec", Some("rspec"), None, " > "),
+    ("gtest", Some("AllTests"), None, "."),
+    ("maven", None, Some("surefire-reports/"), "."),
+    ("maven", None, Some("failsafe-reports/"), "."),
+    ("gradle", None, Some("/test-results/"), "."),
+    ("meson", None, Some("testlog.junit.xml"), " "),
 ];
+
+fn find_known(is_it: impl Fn(&Known) -> bool) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| is_it(known))
+}
 
 /// A case whose end did not come yet.
 #[derive(Default)]
@@ -142,9 +81,7 @@ struct Case {
 pub(super) fn read(path: &str, text: &str, found: &mut Found) -> &'static str {
     let start = found.told.len();
     let mut reading = Reading {
-        known: KNOWN
-            .iter()
-            .find(|known| !known.path.is_empty() && path.contains(known.path)),
+        known: find_known(|(_, _, part, _)| part.is_some_and(|part| path.contains(part))),
         suites: Vec::new(),
         case: None,
         is_node: false,
@@ -190,7 +127,7 @@ struct Reading {
 impl Reading {
     fn runner(&self) -> &'static str {
         match self.known {
-            Some(known) => known.runner,
+            Some((runner, ..)) => runner,
             None if self.is_node => "node",
             None => "junit",
         }
@@ -202,9 +139,9 @@ impl Reading {
         match (tag.local_name().as_ref(), &mut self.case) {
             ("testsuites" | "testsuite", None) => {
                 if self.known.is_none() && self.suites.iter().all(String::is_empty) {
-                    self.known = KNOWN
-                        .iter()
-                        .find(|known| !known.name.is_empty() && name.starts_with(known.name));
+                    self.known = find_known(|(_, start, ..)| {
+                        start.is_some_and(|start| name.starts_with(start))
+                    });
                 }
                 let is_outer = tag.local_name().as_ref() == "testsuites";
                 if !is_empty {
@@ -321,7 +258,7 @@ impl Reading {
         let suites = self.suites.iter().map(String::as_str);
         let suites: Vec<&str> = suites.filter(|suite| !suite.is_empty()).collect();
         let runner = self.runner();
-        let join = self.known.map_or("::", |known| known.join);
+        let join = self.known.map_or("::", |(.., join)| *join);
         match runner {
             // The class has the innermost suite first.
             "bun" | "node" => suites

@@ -9,8 +9,6 @@ const AVA: &str = "ava";
 
 #[derive(Default)]
 pub(super) struct Ava {
-    /// The first result that no count came for.
-    start: usize,
     ran: u64,
 }
 
@@ -38,18 +36,15 @@ impl Reader for Ava {
             count.is_some_and(|count| count.parse::<u32>().is_ok())
         };
         if is_count(" failed") || is_count(" passed") {
-            found.count(AVA, self.ran, false);
-            *self = Self {
-                start: found.told.len(),
-                ran: 0,
-            };
+            found.close(AVA, self.ran, self.ran);
+            self.ran = 0;
             return true;
         }
         false
     }
 
     fn end(&mut self, found: &mut Found) {
-        found.void_since(self.start, AVA);
+        found.void_open(AVA);
     }
 }
 

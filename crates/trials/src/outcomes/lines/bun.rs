@@ -14,7 +14,6 @@ pub(super) struct Bun {
     error: Option<String>,
     is_unhandled: bool,
     is_list: bool,
-    start: usize,
 }
 
 impl Reader for Bun {
@@ -55,12 +54,8 @@ impl Reader for Bun {
             .filter(|rest| rest.contains(" across "))
         {
             let ran = number_before(rest, " test").unwrap_or(0);
-            let named = found.named_since(self.start, BUN);
-            found.count(BUN, ran, ran > named + found.unloaded.len() as u64);
-            *self = Self {
-                start: found.told.len(),
-                ..Self::default()
-            };
+            found.close(BUN, ran, ran.saturating_sub(found.unloaded.len() as u64));
+            *self = Self::default();
             return true;
         }
         self.read_test(line, found).is_some()

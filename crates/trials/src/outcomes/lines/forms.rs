@@ -130,7 +130,6 @@ pub(super) struct Forms {
     module: String,
     /// Of ExUnit: the test whose reason comes.
     why: Option<usize>,
-    starts: [usize; FORMS.len()],
 }
 
 impl Reader for Forms {
@@ -154,7 +153,7 @@ impl Reader for Forms {
             self.why = None;
         }
         let text = line.trim_start();
-        for (at, form) in FORMS.iter().enumerate() {
+        for form in &FORMS {
             if let Some((name, result)) = (form.test)(text) {
                 // ctest counts no test that it runs again.
                 let again = match form.runner == "ctest" && text.starts_with("Test") {
@@ -172,12 +171,7 @@ impl Reader for Forms {
                 return true;
             }
             if let Some(ran) = (form.count)(text) {
-                let start = std::mem::replace(&mut self.starts[at], found.told.len());
-                found.count(
-                    form.runner,
-                    ran,
-                    ran > found.named_since(start, form.runner),
-                );
+                found.close(form.runner, ran, ran);
                 return true;
             }
         }

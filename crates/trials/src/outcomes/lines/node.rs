@@ -11,7 +11,6 @@ const NODE: &str = "node";
 pub(super) struct Node {
     /// `▶ title`, outermost first, with how far in each stands.
     suites: Vec<(usize, String)>,
-    start: usize,
     /// The list of what failed once more, with the file of the next one.
     is_list: bool,
     listed: usize,
@@ -29,9 +28,8 @@ impl Reader for Node {
         }
         // A mark alone is no test: it waits for this line.
         if text.starts_with("\u{2139} tests ") {
-            let ran = found.named_since(self.start, NODE);
-            found.count(NODE, ran, false);
-            self.start = found.told.len();
+            let ran = found.open(NODE).count() as u64;
+            found.close(NODE, ran, 0);
             // mocha has to see that what it took for its own is not.
             return false;
         }
@@ -53,8 +51,7 @@ impl Reader for Node {
             return self.is_list;
         }
         if text.contains(" passing (") {
-            self.end(found);
-            self.start = found.told.len();
+            found.void_open(NODE);
         }
         if let Some(at) = self.failed.take_if(|_| self.is_list) {
             found.explain(at, text.trim_matches('\''));
@@ -64,7 +61,7 @@ impl Reader for Node {
     }
 
     fn end(&mut self, found: &mut Found) {
-        found.void_since(self.start, NODE);
+        found.void_open(NODE);
     }
 }
 

@@ -10,7 +10,6 @@ const PLAYWRIGHT: &str = "playwright";
 
 #[derive(Default)]
 pub(super) struct Playwright {
-    start: usize,
     /// The list at the end that goes on: tests that failed, or that passed when they were tried again.
     list: Option<TestResult>,
     failed: u64,
@@ -80,7 +79,8 @@ impl Playwright {
 
     /// A test that is expected to fail is marked as failed where it ran, but not listed.
     fn end_run(&mut self, passed: u64, found: &mut Found) {
-        let told = found.told.get_mut(self.start..).unwrap_or_default();
+        let start = found.start(PLAYWRIGHT);
+        let told = found.told.get_mut(start..).unwrap_or_default();
         let is_own = |again: Again| again != Again::Echo;
         let listed: Vec<String> = told
             .iter()
@@ -97,15 +97,8 @@ impl Playwright {
             }
         }
         let ran = passed + self.failed + self.flaky;
-        found.count(
-            PLAYWRIGHT,
-            ran,
-            ran > found.named_since(self.start, PLAYWRIGHT),
-        );
-        *self = Self {
-            start: found.told.len(),
-            ..Self::default()
-        };
+        found.close(PLAYWRIGHT, ran, ran);
+        *self = Self::default();
     }
 }
 

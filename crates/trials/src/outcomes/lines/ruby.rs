@@ -23,7 +23,6 @@ pub(super) struct Ruby {
     is_minitest_list: bool,
     /// The class whose tests test-unit names.
     class: Option<String>,
-    start: usize,
 }
 
 impl Reader for Ruby {
@@ -90,7 +89,7 @@ impl Ruby {
                 return false;
             };
             let ran = all.saturating_sub(number_before(line, " pending").unwrap_or(0));
-            found.count(RSPEC, ran, ran > 0);
+            found.close(RSPEC, ran, ran);
             return true;
         }
         false
@@ -133,12 +132,8 @@ impl Ruby {
         if line.contains(" assertions, ") && line.contains(" failures, ") {
             for (word, runner) in [(" runs, ", MINITEST), (" tests, ", TEST_UNIT)] {
                 if let Some(ran) = number_before(line, word) {
-                    let omits = ran > found.named_since(self.start, runner);
-                    found.count(runner, ran, omits);
-                    *self = Self {
-                        start: found.told.len(),
-                        ..Self::default()
-                    };
+                    found.close(runner, ran, ran);
+                    *self = Self::default();
                     return true;
                 }
             }

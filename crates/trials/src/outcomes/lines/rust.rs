@@ -340,7 +340,7 @@ impl Reader for Nextest {
         if line.trim_start().starts_with("Summary [") {
             self.is_summary = true;
             let ran = number_before(line, " test").unwrap_or(0);
-            found.count(NEXTEST, ran, ran > found.named_since(0, NEXTEST));
+            found.close(NEXTEST, ran, ran);
             return true;
         }
         let Some((name, result, attempt)) = read_status(line) else {

@@ -23,7 +23,6 @@ pub(in crate::outcomes) struct Tap {
     subtests: Vec<(usize, String)>,
     depths: BTreeMap<usize, Depth>,
     gives_up: bool,
-    start: usize,
     /// The test that failed last, and whether what follows says why.
     failed: Option<usize>,
     is_error: bool,
@@ -66,10 +65,9 @@ impl Reader for Tap {
 
     fn end(&mut self, found: &mut Found) {
         let runner = if self.is_node { "node" } else { "tap" };
-        for told in found.told.iter_mut().skip(self.start) {
-            if told.runner == "tap" {
-                told.runner = runner;
-            }
+        if self.is_node {
+            let told = found.told.iter_mut().filter(|told| told.runner == "tap");
+            told.for_each(|told| told.runner = runner);
         }
         let depths = || self.depths.values();
         let is_tap = depths()
@@ -80,9 +78,8 @@ impl Reader for Tap {
         found.is_partial |= is_tap && (self.gives_up || is_short);
         let has_plan = depths().any(|depth| depth.plans > 0);
         if is_tap || has_plan {
-            let named = found.told.get(self.start..).unwrap_or_default().iter();
-            let ran = named.filter(|told| told.runner == runner && !told.is_void);
-            found.count(runner, ran.count() as u64, false);
+            let ran = found.open(runner).count() as u64;
+            found.count(runner, ran, false);
         }
     }
 }
@@ -216,8 +213,7 @@ impl Tap {
                 .nth(1)
                 .and_then(|rest| number_before(rest, ","));
             let ran = ran.unwrap_or(0);
-            let named = found.named_since(self.start, "tap");
-            found.count("tap", ran, ran > named);
+            found.close("tap", ran, ran);
             return true;
         }
         false

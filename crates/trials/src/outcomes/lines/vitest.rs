@@ -10,7 +10,6 @@ const VITEST: &str = "vitest";
 #[derive(Default)]
 pub(super) struct Vitest {
     is_known: bool,
-    start: usize,
     why: Option<Why>,
 }
 
@@ -53,7 +52,7 @@ impl Reader for Vitest {
 
     fn end(&mut self, found: &mut Found) {
         if !self.is_known {
-            found.void_since(self.start, VITEST);
+            found.void_open(VITEST);
         }
     }
 }
@@ -118,9 +117,7 @@ impl Vitest {
             .rsplit_once('(')
             .and_then(|(_, total)| total.strip_suffix(')'));
         let total: u64 = total.and_then(|total| total.parse().ok()).unwrap_or(ran);
-        let omits = total > found.named_since(self.start, VITEST);
-        found.count(VITEST, ran, omits);
-        self.start = found.told.len();
+        found.close(VITEST, ran, total);
         true
     }
 }
