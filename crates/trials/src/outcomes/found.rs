@@ -1,7 +1,7 @@
 //! What sources tell of tests, one after the other, and its merging by name.
 
-use super::TestResult;
 use super::text::make_message;
+use super::types::TestResult;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 

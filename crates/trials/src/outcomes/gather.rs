@@ -1,7 +1,7 @@
 //! Results of all sources by name: of each runner the best source counts.
 
 use super::found::{Again, Found, Told};
-use super::{Outcomes, Source, Test, TestResult};
+use super::types::{Outcomes, Source, Test, TestResult};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Puts together what hooks, reports and lines tell.

@@ -1,8 +1,8 @@
 //! Results in JUnit XML, as the many programs write it that have no specification of it.
 
-use super::TestResult::{self, Failed, Passed, Skipped};
 use super::found::{Again, Found};
 use super::text::is_script;
+use super::types::TestResult::{self, Failed, Passed, Skipped};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::{BTreeMap, BTreeSet};

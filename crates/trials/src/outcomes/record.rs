@@ -1,7 +1,7 @@
 //! What a hook in a runner appends: a JSON object a line.
 
-use super::TestResult;
 use super::found::{Again, Found};
+use super::types::TestResult;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -1,8 +1,9 @@
 //! Files that runners write.
 
 use super::found::Found;
+use super::junit;
 use super::lines::{Reader, Tap};
-use super::{Material, junit};
+use super::types::Material;
 
 /// What a file in the form of the Test Anything Protocol begins with.
 const TAP: [&str; 5] = ["TAP version ", "1..", "ok 1", "not ok 1", "# Subtest: "];

@@ -1,9 +1,9 @@
-//! AVA.
+//! Lines of AVA.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, without_time};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 
 const AVA: &str = "ava";
 

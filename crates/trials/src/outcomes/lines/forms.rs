@@ -1,9 +1,9 @@
 //! Runners of which a line says all of a test: their forms, as data.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{is_time, number_before, without_time};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 
 /// A name with its result.
 type Named<'a> = Option<(&'a str, TestResult)>;

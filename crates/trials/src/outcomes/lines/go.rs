@@ -1,9 +1,9 @@
 //! `go test`: the lines of its tests, and the line of their package behind them.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, without_time};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,9 @@
-//! jest.
+//! Lines of jest.
 
-use super::Reader;
-use crate::outcomes::TestResult::{Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, is_script, number_before, without_time};
+use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
 
 const JEST: &str = "jest";
 

@@ -1,9 +1,9 @@
 //! The spec reporter of mocha.
 
-use super::Reader;
-use crate::outcomes::TestResult::{Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, number_before, without_time};
+use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
 
 const MOCHA: &str = "mocha";
 

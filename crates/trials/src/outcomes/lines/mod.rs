@@ -11,6 +11,7 @@ mod node;
 mod phpunit;
 mod playwright;
 mod pytest;
+mod reader;
 mod ruby;
 mod rust;
 mod tap;
@@ -20,20 +21,13 @@ mod vitest;
 use super::found::Found;
 use super::text::without_escapes;
 
+pub(super) use reader::Reader;
 pub(super) use tap::Tap;
 
 /// A longer line is no line with a result.
 const LONGEST: usize = 8_000;
 /// What stands in kept output where its middle was let go.
 const GAP: &str = "[cook: ";
-
-/// Reads the lines of a runner, one after the other.
-pub(super) trait Reader {
-    /// Reads a line without escapes; says whether it was this runner's.
-    fn read(&mut self, line: &str, found: &mut Found) -> bool;
-    /// There is no other line.
-    fn end(&mut self, _found: &mut Found) {}
-}
 
 /// The runners in the order in which they are asked.
 const RUNNERS: [fn() -> Box<dyn Reader>; 17] = [

@@ -1,9 +1,9 @@
 //! The spec reporter of `node --test`.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, is_script, is_time};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 
 const NODE: &str = "node";
 

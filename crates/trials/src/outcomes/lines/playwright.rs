@@ -1,9 +1,9 @@
-//! Playwright.
+//! Lines of Playwright.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, number_before, without_time};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use std::collections::BTreeMap;
 
 const PLAYWRIGHT: &str = "playwright";

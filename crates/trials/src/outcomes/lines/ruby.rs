@@ -1,9 +1,9 @@
 //! RSpec, minitest and test-unit.
 
-use super::Reader;
-use crate::outcomes::TestResult::{Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::number_before;
+use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
 use std::collections::BTreeMap;
 
 const RSPEC: &str = "rspec";

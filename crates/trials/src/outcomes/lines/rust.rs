@@ -1,9 +1,9 @@
 //! `cargo test` and `cargo nextest`.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found, Told};
 use crate::outcomes::text::number_before;
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use std::collections::BTreeMap;
 
 const CARGO: &str = "cargo";

@@ -1,9 +1,9 @@
 //! The Test Anything Protocol, and prove, which runs what speaks it.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, is_script, is_time, number_before};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use std::collections::BTreeMap;
 
 /// What lines of one depth say; those of subtests are indented.

@@ -1,9 +1,9 @@
 //! Python's unittest.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, number_before, unittest_name};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 
 const UNITTEST: &str = "unittest";
 /// What stands for a module that did not load.

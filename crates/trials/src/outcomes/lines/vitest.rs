@@ -1,9 +1,9 @@
 //! vitest. Its default reporter leaves out the titles of suites: only what it names in full counts.
 
-use super::Reader;
-use crate::outcomes::TestResult::{Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{is_time, number_before};
+use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
 
 const VITEST: &str = "vitest";
 
