@@ -54,8 +54,12 @@ impl Gathering {
             }
         }
         self.outcomes.is_partial |= found.is_partial;
+        // A worse source may name the same file otherwise.
+        let reasons: BTreeSet<String> = self.outcomes.unloaded.values().cloned().collect();
         for (name, why) in found.unloaded {
-            self.outcomes.unloaded.entry(name).or_insert(why);
+            if !reasons.contains(&why) {
+                self.outcomes.unloaded.entry(name).or_insert(why);
+            }
         }
         for mut told in found.told {
             if told.is_void || !counts(&told, &self.merged) {

@@ -32,7 +32,8 @@ pub struct Test {
     /// It has more than one result that was not a new try: two tests share the name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ambiguous: bool,
-    /// The line of the console with its result, from 0, where a line of the console said it.
+    /// The line of the console with its result, from 0, where a line of the console said it. Lines of
+    /// the standard error are counted on behind those of the standard output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
 }
