@@ -53,6 +53,7 @@ impl Reader for Go {
         }
         if let Some(package) = line.strip_prefix("# ") {
             let package = package.split(' ').next().unwrap_or(package);
+            let package = package.trim_matches(['[', ']']);
             self.built = Some(package.to_owned());
             return false;
         }

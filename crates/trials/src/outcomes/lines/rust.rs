@@ -18,6 +18,8 @@ struct Block {
     planned: u64,
     has_result: bool,
     is_doc: bool,
+    /// It holds all examples of its package.
+    is_joined: bool,
 }
 
 #[derive(Default)]
@@ -144,6 +146,7 @@ impl Cargo {
                 planned,
                 has_result: false,
                 is_doc: false,
+                is_joined: false,
             });
             self.failed.clear();
             self.is_report = false;
@@ -156,6 +159,10 @@ impl Cargo {
             self.section = None;
             self.pending = None;
             self.is_report = false;
+            return true;
+        }
+        if line.starts_with("all doctests ran in ") {
+            self.join_examples();
             return true;
         }
         if line == "failures:" {
@@ -205,40 +212,35 @@ impl Cargo {
 
     /// Tells equal names of several binaries apart, where it is known which block is of which.
     fn name_binaries(&mut self, found: &mut Found) {
-        let mut owners: Vec<Vec<usize>> = Vec::new();
-        for (at, block) in self.blocks.iter().enumerate() {
-            let is_with_last = owners.last().and_then(|blocks| blocks.first()).is_some_and(
-                // Documentation tests of one package run in two parts.
-                |first: &usize| {
-                    let first = &self.blocks[*first];
-                    block.header.is_none() && first.header.is_none() && block.is_doc && first.is_doc
-                },
-            );
-            match owners.last_mut() {
-                Some(blocks) if is_with_last => blocks.push(at),
-                _ => owners.push(vec![at]),
-            }
-        }
-        let nameless = owners
-            .iter()
-            .filter(|blocks| self.blocks[blocks[0]].header.is_none());
+        let nameless = self.blocks.iter().filter(|block| block.header.is_none());
         let is_known = nameless.count() == self.headers.len();
         let mut headers = std::mem::take(&mut self.headers).into_iter();
-        for blocks in owners {
-            let header = match self.blocks[blocks[0]].header.take() {
-                Some(header) => Some(header),
-                None if is_known => headers.next(),
-                None => None,
-            };
-            let (first, last) = (
-                &self.blocks[blocks[0]],
-                &self.blocks[blocks[blocks.len() - 1]],
-            );
-            name_examples(first.start, last.end, found);
+        for block in &mut self.blocks {
+            name_examples(block.start, block.end, found);
+            let own = block.header.take();
+            let header = own.or_else(|| headers.next().filter(|_| is_known));
             if let Some(header) = header {
-                let join = if first.is_doc { " " } else { "::" };
-                found.prefix(CARGO, first.start..last.end, &format!("{header}{join}"));
+                let join = if block.is_doc { " " } else { "::" };
+                found.prefix(CARGO, block.start..block.end, &format!("{header}{join}"));
             }
+        }
+    }
+
+    /// The examples of a package that are compiled alone run behind those that are compiled together.
+    fn join_examples(&mut self) {
+        while let [.., first, last] = &mut self.blocks[..]
+            && first.is_doc
+            && !first.is_joined
+            && last.is_doc
+            && last.header.is_none()
+        {
+            first.end = last.end;
+            first.planned += last.planned;
+            first.has_result &= last.has_result;
+            self.blocks.pop();
+        }
+        if let Some(block) = self.blocks.last_mut() {
+            block.is_joined = true;
         }
     }
 }

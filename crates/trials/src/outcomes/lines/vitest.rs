@@ -69,7 +69,8 @@ impl Vitest {
             "\u{2193}" | "\u{25a1}" => Skipped,
             _ => return false,
         };
-        let name = name.trim_start();
+        let full = read_name(name);
+        let name = full.as_str();
         if !name.contains(" > ") {
             // A file, with a count of its tests.
             return true;
@@ -82,8 +83,7 @@ impl Vitest {
                 is_flaky |= mark == " (retry x" && result == Passed;
             }
         }
-        if let Some((before, time)) = name.rsplit_once(' ').filter(|(_, time)| is_time(time)) {
-            let _ = time;
+        if let Some((before, _)) = name.rsplit_once(' ').filter(|(_, time)| is_time(time)) {
             name = before.trim_end();
         }
         let at = found.tell(VITEST, name, result, Again::No);
@@ -97,7 +97,8 @@ impl Vitest {
 
     /// `a.test.js > suite > name`, or `c.test.js [ c.test.js ]`, which did not load.
     fn read_failure(&mut self, rest: &str, found: &mut Found) {
-        let name = rest.trim_start();
+        let full = read_name(rest);
+        let name = full.as_str();
         if let Some((file, _)) = name.split_once(" [ ").filter(|_| name.ends_with(" ]")) {
             let file = without_project(file);
             found.unload(file, "");
@@ -128,9 +129,18 @@ fn place(at: usize, name: &str, found: &mut Found) {
     }
 }
 
-/// `|project| a.test.js > name`
+/// `|project| a.test.js`, also where it stands on a colour: ` project  a.test.js`.
+fn read_name(text: &str) -> String {
+    let text = text.trim();
+    match text.split_once("  ") {
+        Some((project, name)) if !text.starts_with('|') && !project.contains(" > ") => {
+            format!("|{project}| {}", name.trim_start())
+        }
+        _ => text.to_owned(),
+    }
+}
+
 fn without_project(name: &str) -> &str {
-    let name = name.trim_start();
     let inside = name
         .strip_prefix('|')
         .and_then(|rest| rest.split_once("| "));
