@@ -1,8 +1,9 @@
 //! What sources tell of tests, one after the other, and its merging by name.
 
-use super::TestResult;
 use super::text::make_message;
+use super::types::TestResult;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Results that are kept of one source; a run that has more is read in part.
 const MOST: usize = 200_000;
@@ -53,6 +54,8 @@ pub(crate) struct Found<'a> {
     pub unloaded: BTreeMap<String, String>,
     pub counts: BTreeMap<&'static str, Count>,
     pub is_partial: bool,
+    /// Where the results behind the last line of each runner begin.
+    starts: BTreeMap<&'static str, usize>,
     bytes: usize,
 }
 
@@ -113,11 +116,12 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Puts what a test belongs to before the names of the results from `start` on.
-    pub(crate) fn prefix(&mut self, start: usize, end: usize, prefix: &str) {
+    /// Puts what tests belong to before the names of a runner's results in the range.
+    pub(crate) fn prefix(&mut self, runner: &str, range: Range<usize>, prefix: &str) {
         let prefix = self.relative(prefix);
-        let end = end.min(self.told.len());
-        for told in self.told.get_mut(start..end).unwrap_or_default() {
+        let end = range.end.min(self.told.len());
+        let told = self.told.get_mut(range.start..end).unwrap_or_default();
+        for told in told.iter_mut().filter(|told| told.runner == runner) {
             told.name.insert_str(0, &prefix);
             self.bytes += prefix.len();
         }
@@ -140,18 +144,33 @@ impl<'a> Found<'a> {
         count.omits |= omits;
     }
 
-    /// How many results the runner named from there on.
-    pub(crate) fn named_since(&self, start: usize, runner: &str) -> u64 {
-        let told = self.told.get(start..).unwrap_or_default().iter();
-        told.filter(|told| told.runner == runner && told.again == Again::No && !told.is_void)
-            .count() as u64
+    /// A runner's last line: it ran so many tests, and has results of so many in all. What it names
+    /// from here on is of another run.
+    pub(crate) fn close(&mut self, runner: &'static str, ran: u64, all: u64) {
+        let names: BTreeSet<&str> = self.open(runner).map(|told| told.name.as_str()).collect();
+        let omits = ran > 0 && all > names.len() as u64;
+        self.count(runner, ran, omits);
+        self.starts.insert(runner, self.told.len());
     }
 
-    /// What the runner seemed to tell from there on was nothing of its.
-    pub(crate) fn void_since(&mut self, start: usize, runner: &str) {
+    /// What the runner named since its last line.
+    pub(crate) fn open(&self, runner: &str) -> impl Iterator<Item = &Told> {
+        let told = self.told.get(self.start(runner)..).unwrap_or_default();
+        told.iter().filter(move |told| told.runner == runner)
+    }
+
+    /// The first result behind the runner's last line.
+    pub(crate) fn start(&self, runner: &str) -> usize {
+        self.starts.get(runner).copied().unwrap_or(0)
+    }
+
+    /// What the runner seemed to tell since its last line was nothing of its.
+    pub(crate) fn void_open(&mut self, runner: &'static str) {
+        let start = self.start(runner);
         for told in self.told.get_mut(start..).unwrap_or_default() {
             told.is_void |= told.runner == runner;
         }
+        self.starts.insert(runner, self.told.len());
     }
 
     /// A path below the root of the tree, relative to it.

@@ -1,7 +1,7 @@
 //! Results of all sources by name: of each runner the best source counts.
 
 use super::found::{Again, Found, Told};
-use super::{Outcomes, Source, Test, TestResult};
+use super::types::{Outcomes, Source, Test, TestResult};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Puts together what hooks, reports and lines tell.
@@ -54,18 +54,23 @@ impl Gathering {
             }
         }
         self.outcomes.is_partial |= found.is_partial;
+        // A worse source may name the same file otherwise.
+        let reasons: BTreeSet<String> = self.outcomes.unloaded.values().cloned().collect();
         for (name, why) in found.unloaded {
-            self.outcomes.unloaded.entry(name).or_insert(why);
+            if !reasons.contains(&why) {
+                self.outcomes.unloaded.entry(name).or_insert(why);
+            }
         }
         for mut told in found.told {
             if told.is_void || !counts(&told, &self.merged) {
                 continue;
             }
-            if is_known(told.runner) {
+            self.outcomes.source = self.outcomes.source.max(source);
+            let is_echo = is_known(told.runner) || self.merged.is_of_better(&told.name, source);
+            if is_echo {
                 told.again = Again::Echo;
             }
-            self.outcomes.source = self.outcomes.source.max(source);
-            self.merged.add(told);
+            self.merged.add(told, source);
         }
     }
 
@@ -80,62 +85,77 @@ impl Gathering {
     }
 }
 
+/// A test with what has to be known to put another result to it.
+#[derive(Debug)]
+struct Entry {
+    test: Test,
+    /// The try that counts.
+    attempt: u32,
+    /// Anything but an echo told it.
+    is_told: bool,
+    source: Source,
+}
+
 /// Puts results together by name.
 #[derive(Debug, Default)]
 struct Merged {
-    /// With the try that counts, and whether anything but an echo told it.
-    tests: BTreeMap<String, (Test, u32, bool)>,
+    tests: BTreeMap<String, Entry>,
 }
 
 impl Merged {
-    fn add(&mut self, told: Told) {
-        let is_failed = told.result == TestResult::Failed;
+    /// Whether a better source told it.
+    fn is_of_better(&self, name: &str, source: Source) -> bool {
+        self.tests
+            .get(name)
+            .is_some_and(|entry| entry.source > source)
+    }
+
+    fn add(&mut self, told: Told, source: Source) {
         let attempt = match told.again {
             Again::Attempt(attempt) => attempt,
             _ => 0,
         };
+        let is_told = told.again != Again::Echo;
         let new = Test {
             result: told.result,
             file: told.file,
-            message: told.message.filter(|_| is_failed),
+            message: told.message.filter(|_| told.result == TestResult::Failed),
             is_flaky: told.is_flaky,
             is_ambiguous: false,
             line: told.line,
         };
-        let is_echo = told.again == Again::Echo;
-        let Some((test, tried, is_told)) = self.tests.get_mut(&told.name) else {
-            self.tests.insert(told.name, (new, attempt, !is_echo));
+        let Some(entry) = self.tests.get_mut(&told.name) else {
+            let entry = Entry {
+                test: new,
+                attempt,
+                is_told,
+                source,
+            };
+            self.tests.insert(told.name, entry);
             return;
         };
-        test.file = test.file.take().or(new.file.clone());
-        if attempt > *tried {
+        let test = &mut entry.test;
+        let file = test.file.take().or(new.file.clone());
+        if attempt > entry.attempt {
             let was_red = test.is_flaky || test.result == TestResult::Failed;
-            let is_flaky = was_red && new.result == TestResult::Passed;
-            let file = test.file.take();
-            *test = Test { file, ..new };
-            test.is_flaky = is_flaky;
-            *tried = attempt;
-            return;
+            *test = new;
+            test.is_flaky |= was_red && test.result == TestResult::Passed;
+            entry.attempt = attempt;
+        } else {
+            test.is_flaky |= new.is_flaky;
+            test.is_ambiguous |= entry.is_told && is_told;
+            if new.result > test.result {
+                test.result = new.result;
+                test.line = new.line;
+            }
+            test.message = test.message.take().or(new.message);
         }
-        test.is_flaky |= new.is_flaky;
-        test.is_ambiguous |= *is_told && !is_echo;
-        *is_told |= !is_echo;
-        if new.result > test.result {
-            test.result = new.result;
-            test.line = new.line;
-        }
-        test.message = test.message.take().or(new.message);
+        test.file = file;
+        entry.is_told |= is_told;
     }
 
     fn into_tests(self) -> BTreeMap<String, Test> {
         let tests = self.tests.into_iter();
-        tests
-            .map(|(name, (mut test, ..))| {
-                if test.is_ambiguous {
-                    test.is_flaky = false;
-                }
-                (name, test)
-            })
-            .collect()
+        tests.map(|(name, entry)| (name, entry.test)).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! Results in JUnit XML, as the many programs write it that have no specification of it.
 
-use super::TestResult::{self, Failed, Passed, Skipped};
 use super::found::{Again, Found};
 use super::text::is_script;
+use super::types::TestResult::{self, Failed, Passed, Skipped};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,89 +35,34 @@ const MESSAGE: usize = 1_000;
 /// Attributes of an element.
 type Attributes = BTreeMap<String, String>;
 
-/// How a runner is known by its report, and what stands between the parts of its names.
-struct Known {
-    runner: &'static str,
-    /// What the name of the outermost element starts with, or what the path of the file holds.
-    name: &'static str,
-    path: &'static str,
-    join: &'static str,
-}
+/// How a runner is known by its report: what the name of its outermost element starts with, what the
+/// path of its file holds, and what stands between the parts of its names.
+type Known = (
+    &'static str,
+    Option<&'static str>,
+    Option<&'static str>,
+    &'static str,
+);
 
-const KNOWN: [Known; 12] = [
-    Known {
-        runner: "pytest",
-        name: "pytest",
-        path: "",
-        join: "::",
-    },
-    Known {
-        runner: "nextest",
-        name: "nextest-run",
-        path: "target/nextest/",
-        join: " ",
-    },
-    Known {
-        runner: "jest",
-        name: "jest tests",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "vitest",
-        name: "vitest tests",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "bun",
-        name: "bun test",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "deno",
-        name: "deno test",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "mocha",
-        name: "Mocha Tests",
-        path: "",
-        join: " > ",
-    },
-    Known {
-        runner: "gtest",
-        name: "AllTests",
-        path: "",
-        join: ".",
-    },
-    Known {
-        runner: "maven",
-        name: "",
-        path: "surefire-reports/",
-        join: ".",
-    },
-    Known {
-        runner: "maven",
-        name: "",
-        path: "failsafe-reports/",
-        join: ".",
-    },
-    Known {
-        runner: "gradle",
-        name: "",
-        path: "/test-results/",
-        join: ".",
-    },
-    Known {
-        runner: "meson",
-        name: "",
-        path: "testlog.junit.xml",
-        join: " ",
-    },
+const KNOWN: [Known; 13] = [
+    ("pytest", Some("pytest"), None, "::"),
+    ("nextest", Some("nextest-run"), Some("target/nextest/"), " "),
+    ("jest", Some("jest tests"), None, " > "),
+    ("vitest", Some("vitest tests"), None, " > "),
+    ("bun", Some("bun test"), None, " > "),
+    ("deno", Some("deno test"), None, " > "),
+    ("mocha", Some("Mocha Tests"), None, " > "),
+    ("rspec", Some("rspec"), None, " > "),
+    ("gtest", Some("AllTests"), None, "."),
+    ("maven", None, Some("surefire-reports/"), "."),
+    ("maven", None, Some("failsafe-reports/"), "."),
+    ("gradle", None, Some("/test-results/"), "."),
+    ("meson", None, Some("testlog.junit.xml"), " "),
 ];
+
+fn find_known(is_it: impl Fn(&Known) -> bool) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| is_it(known))
+}
 
 /// A case whose end did not come yet.
 #[derive(Default)]
@@ -136,9 +81,7 @@ struct Case {
 pub(super) fn read(path: &str, text: &str, found: &mut Found) -> &'static str {
     let start = found.told.len();
     let mut reading = Reading {
-        known: KNOWN
-            .iter()
-            .find(|known| !known.path.is_empty() && path.contains(known.path)),
+        known: find_known(|(_, _, part, _)| part.is_some_and(|part| path.contains(part))),
         suites: Vec::new(),
         case: None,
         is_node: false,
@@ -184,7 +127,7 @@ struct Reading {
 impl Reading {
     fn runner(&self) -> &'static str {
         match self.known {
-            Some(known) => known.runner,
+            Some((runner, ..)) => runner,
             None if self.is_node => "node",
             None => "junit",
         }
@@ -196,9 +139,9 @@ impl Reading {
         match (tag.local_name().as_ref(), &mut self.case) {
             ("testsuites" | "testsuite", None) => {
                 if self.known.is_none() && self.suites.iter().all(String::is_empty) {
-                    self.known = KNOWN
-                        .iter()
-                        .find(|known| !known.name.is_empty() && name.starts_with(known.name));
+                    self.known = find_known(|(_, start, ..)| {
+                        start.is_some_and(|start| name.starts_with(start))
+                    });
                 }
                 let is_outer = tag.local_name().as_ref() == "testsuites";
                 if !is_empty {
@@ -219,7 +162,7 @@ impl Reading {
                 let value =
                     |name: &str| attributes.get(name).map(String::as_str).unwrap_or_default();
                 let message = Some(value("message"))
-                    .filter(|text| !text.trim().is_empty() && !is_place(text));
+                    .filter(|text| !text.trim().is_empty() && !text.lines().all(is_place));
                 match kind {
                     "failure" | "error" if value("type").ends_with("RiskyTestError") => {}
                     "failure" | "error" => {
@@ -315,7 +258,7 @@ impl Reading {
         let suites = self.suites.iter().map(String::as_str);
         let suites: Vec<&str> = suites.filter(|suite| !suite.is_empty()).collect();
         let runner = self.runner();
-        let join = self.known.map_or("::", |known| known.join);
+        let join = self.known.map_or("::", |(.., join)| *join);
         match runner {
             // The class has the innermost suite first.
             "bun" | "node" => suites
@@ -324,19 +267,19 @@ impl Reading {
                 .collect::<Vec<_>>()
                 .join(" > "),
             "meson" => match suites.last().filter(|suite| suite.contains(" / ")) {
-                // The tests of a program in TAP.
-                Some(suite) => format!(
-                    "{} > {name}",
-                    suite.split_once('.').map_or(*suite, |(_, test)| test)
-                ),
+                Some(suite) => name_in_program(suite, name),
                 None => name.to_owned(),
             },
-            "jest" => match file {
+            // Their classes are parts of the name, or of the path of the file.
+            "jest" | "mocha" | "rspec" => match file.map(|file| file.trim_start_matches("./")) {
                 Some(file) => format!("{file} > {name}"),
                 None => name.to_owned(),
             },
             _ if class.is_empty() || class == name => name.to_owned(),
-            _ if is_script(class) => format!("{} > {name}", class.trim_start_matches("./")),
+            _ if is_script(class) => {
+                let title = name.replace(" \u{203a} ", " > ");
+                format!("{} > {title}", class.trim_start_matches("./"))
+            }
             // A place with a line, of busted's.
             _ if class
                 .rsplit_once(':')
@@ -384,9 +327,19 @@ impl Case {
     }
 }
 
-/// `thread 'a::b' (123) panicked at src/lib.rs:6:13:`
+/// The name of a test that a program of meson's told in TAP: `project.project / program`, `1 - name`
+fn name_in_program(suite: &str, name: &str) -> String {
+    let program = suite.split_once('.').map_or(suite, |(_, program)| program);
+    let title = name.split_once(" - ");
+    let title = title.filter(|(number, _)| number.parse::<u32>().is_ok());
+    format!("{program} > {}", title.map_or(name, |(_, title)| title))
+}
+
+/// `thread 'a::b' (123) panicked at src/lib.rs:6:13:`, `a.cc:3`: where it failed, not why.
 fn is_place(line: &str) -> bool {
+    let number = line.rsplit_once(':').map(|(_, number)| number.trim());
     line.starts_with("thread '") && line.contains(" panicked at ")
+        || !line.contains(' ') && number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 fn read_attributes(tag: &BytesStart) -> Attributes {

@@ -1,7 +1,7 @@
 //! What a hook in a runner appends: a JSON object a line.
 
-use super::TestResult;
 use super::found::{Again, Found};
+use super::types::TestResult;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -101,6 +101,8 @@ pub(super) fn read(records: &str, found: &mut Found) {
 }
 
 fn find_runner(name: &str) -> &'static str {
+    let name = name.split(':').next().unwrap_or(name);
+    let name = if name == "prove" { "tap" } else { name };
     let known = RUNNERS.into_iter().find(|known| *known == name);
     known.unwrap_or("another")
 }

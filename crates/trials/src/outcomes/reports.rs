@@ -1,8 +1,12 @@
 //! Files that runners write.
 
 use super::found::Found;
+use super::junit;
 use super::lines::{Reader, Tap};
-use super::{Material, junit};
+use super::types::Material;
+
+/// What a file in the form of the Test Anything Protocol begins with.
+const TAP: [&str; 5] = ["TAP version ", "1..", "ok 1", "not ok 1", "# Subtest: "];
 
 /// Reads the files, and reports that stand among the lines of an output.
 pub(super) fn read(material: &Material, found: &mut Found) {
@@ -24,8 +28,7 @@ fn read_file(path: &str, text: &str, found: &mut Found) {
         }
     } else if path.ends_with("LastTest.log") {
         // ctest 3.25 writes `Test Passed.` there of tests that it could not start, skipped or were disabled.
-    } else if path.ends_with(".tap") || start.starts_with("TAP version") || start.starts_with("1..")
-    {
+    } else if path.ends_with(".tap") || TAP.iter().any(|mark| start.starts_with(mark)) {
         let from = found.told.len();
         let mut tap = Tap::default();
         for line in text.lines() {
@@ -36,7 +39,9 @@ fn read_file(path: &str, text: &str, found: &mut Found) {
             .split_once("test-results/")
             .map_or(path, |(_, place)| place);
         let place = place.strip_suffix(".tap").unwrap_or(place);
-        found.prefix(from, usize::MAX, &format!("{place} > "));
+        for runner in ["tap", "node"] {
+            found.prefix(runner, from..usize::MAX, &format!("{place} > "));
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! `bun test`.
 
-use super::Reader;
-use crate::outcomes::TestResult::{Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{is_script, number_before, without_time};
+use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
 
 const BUN: &str = "bun";
 
@@ -14,7 +14,6 @@ pub(super) struct Bun {
     error: Option<String>,
     is_unhandled: bool,
     is_list: bool,
-    start: usize,
 }
 
 impl Reader for Bun {
@@ -55,12 +54,8 @@ impl Reader for Bun {
             .filter(|rest| rest.contains(" across "))
         {
             let ran = number_before(rest, " test").unwrap_or(0);
-            let named = found.named_since(self.start, BUN);
-            found.count(BUN, ran, ran > named + found.unloaded.len() as u64);
-            *self = Self {
-                start: found.told.len(),
-                ..Self::default()
-            };
+            found.close(BUN, ran, ran.saturating_sub(found.unloaded.len() as u64));
+            *self = Self::default();
             return true;
         }
         self.read_test(line, found).is_some()
@@ -80,7 +75,7 @@ impl Bun {
         let again = if self.is_list { Again::Echo } else { Again::No };
         let at = found.tell(BUN, without_time(name), result, again);
         if let Some(file) = &self.file {
-            found.prefix(at, usize::MAX, &format!("{file} > "));
+            found.prefix(BUN, at..usize::MAX, &format!("{file} > "));
             found.place(at, file);
         }
         if let Some(error) = self.error.take().filter(|_| result == Failed) {

@@ -1,9 +1,9 @@
 //! `deno test`.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, is_time, number_before};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use std::collections::BTreeMap;
 
 const DENO: &str = "deno";
@@ -17,7 +17,6 @@ pub(super) struct Deno {
     /// Tests that failed, by the names that the list of errors has.
     failed: BTreeMap<String, usize>,
     why: Option<String>,
-    start: usize,
 }
 
 impl Reader for Deno {
@@ -42,11 +41,8 @@ impl Reader for Deno {
         {
             let count = |word: &str| number_before(counts, word).unwrap_or(0);
             let ran = count(" passed") + count(" failed");
-            found.count(DENO, ran, ran > found.named_since(self.start, DENO));
-            *self = Self {
-                start: found.told.len(),
-                ..Self::default()
-            };
+            found.close(DENO, ran, ran);
+            *self = Self::default();
             return true;
         }
         if let Some((name, place)) = line.split_once(" => ") {

@@ -1,9 +1,9 @@
 //! Runners of which a line says all of a test: their forms, as data.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{is_time, number_before, without_time};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 
 /// A name with its result.
 type Named<'a> = Option<(&'a str, TestResult)>;
@@ -20,6 +20,20 @@ struct Form {
 }
 
 const FORMS: [Form; 11] = [
+    Form {
+        runner: "another",
+        test: |_| None,
+        // jasmine, cucumber-js, uvu, swift test.
+        count: |line| match line {
+            "No specs found" | "0 scenarios" => Some(0),
+            _ if line.contains(" specs, ") || line.contains(" spec, ") => {
+                number_before(line, " spec")
+            }
+            _ if line.contains(" scenarios (") => number_before(line, " scenarios"),
+            _ => line.strip_prefix("Total:     ")?.parse().ok(),
+        },
+        echo: |_| None,
+    },
     Form {
         runner: "ctest",
         test: read_ctest,
@@ -108,12 +122,6 @@ const FORMS: [Form; 11] = [
         count: |_| None,
         echo: |_| None,
     },
-    Form {
-        runner: "playwright",
-        test: read_playwright,
-        count: |line| (line == "Error: No tests found").then_some(0),
-        echo: |_| None,
-    },
 ];
 
 #[derive(Default)]
@@ -122,7 +130,6 @@ pub(super) struct Forms {
     module: String,
     /// Of ExUnit: the test whose reason comes.
     why: Option<usize>,
-    starts: [usize; FORMS.len()],
 }
 
 impl Reader for Forms {
@@ -146,7 +153,7 @@ impl Reader for Forms {
             self.why = None;
         }
         let text = line.trim_start();
-        for (at, form) in FORMS.iter().enumerate() {
+        for form in &FORMS {
             if let Some((name, result)) = (form.test)(text) {
                 // ctest counts no test that it runs again.
                 let again = match form.runner == "ctest" && text.starts_with("Test") {
@@ -155,7 +162,7 @@ impl Reader for Forms {
                 };
                 let place = found.tell(form.runner, name, result, again);
                 if form.runner == "exunit" && !self.module.is_empty() {
-                    found.prefix(place, usize::MAX, &format!("{} ", self.module));
+                    found.prefix(form.runner, place..usize::MAX, &format!("{} ", self.module));
                 }
                 return true;
             }
@@ -164,12 +171,7 @@ impl Reader for Forms {
                 return true;
             }
             if let Some(ran) = (form.count)(text) {
-                let start = std::mem::replace(&mut self.starts[at], found.told.len());
-                found.count(
-                    form.runner,
-                    ran,
-                    ran > found.named_since(start, form.runner),
-                );
+                found.close(form.runner, ran, ran);
                 return true;
             }
         }
@@ -327,19 +329,4 @@ fn read_zig(line: &str) -> Named<'_> {
         _ => return None,
     };
     Some((name, result))
-}
-
-/// `✓  1 a.spec.ts:3:5 › calc › adds (5ms)`
-fn read_playwright(line: &str) -> Named<'_> {
-    let (mark, rest) = line.split_once(' ')?;
-    let result = match mark {
-        "\u{2713}" | "ok" => Passed,
-        "\u{2718}" | "x" => Failed,
-        "-" => Skipped,
-        _ => return None,
-    };
-    let (number, name) = rest.trim_start().split_once(' ')?;
-    number.parse::<u32>().ok()?;
-    name.contains(" \u{203a} ")
-        .then_some((without_time(name), result))
 }

@@ -1,9 +1,9 @@
 //! `go test`: the lines of its tests, and the line of their package behind them.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, without_time};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,6 @@ const GO: &str = "go";
 
 #[derive(Default)]
 pub(super) struct Go {
-    /// The first result of the package whose tests run.
-    start: usize,
     /// Tests that began and did not end, with the first line that each printed.
     open: BTreeMap<String, String>,
     current: String,
@@ -55,6 +53,7 @@ impl Reader for Go {
         }
         if let Some(package) = line.strip_prefix("# ") {
             let package = package.split(' ').next().unwrap_or(package);
+            let package = package.trim_matches(['[', ']']);
             self.built = Some(package.to_owned());
             return false;
         }
@@ -82,7 +81,7 @@ impl Go {
     fn read_package(&mut self, line: &str, found: &mut Found) -> Option<()> {
         let (word, rest) = line.split_once('\t')?;
         let (package, rest) = rest.trim_start().split_once(['\t', ' '])?;
-        let named = found.named_since(self.start, GO);
+        let named = found.open(GO).count() as u64;
         match word.trim_end() {
             "ok" if rest.contains("[no tests to run]") => found.count(GO, 0, false),
             "ok" => found.count(GO, named.max(1), !self.is_verbose),
@@ -103,9 +102,9 @@ impl Go {
             }
             _ => return None,
         }
-        found.prefix(self.start, usize::MAX, &format!("{package}."));
+        found.prefix(GO, found.start(GO)..usize::MAX, &format!("{package}."));
+        found.close(GO, 0, 0);
         *self = Self {
-            start: found.told.len(),
             build_errors: std::mem::take(&mut self.build_errors),
             unbuilt: std::mem::take(&mut self.unbuilt),
             ..Self::default()
@@ -169,10 +168,9 @@ impl Go {
         };
         let name = format!("{package}.{test}");
         let at = found.tell(GO, &name, result, Again::No);
-        found.count(GO, 1, false);
         let said = self.open.remove(&name).unwrap_or_default();
         found.explain(at, &said);
-        self.start = found.told.len();
+        found.close(GO, 1, 1);
         Some(())
     }
 }

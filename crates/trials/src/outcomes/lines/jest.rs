@@ -1,9 +1,9 @@
-//! jest.
+//! Lines of jest.
 
-use super::Reader;
-use crate::outcomes::TestResult::{Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, is_script, number_before, without_time};
+use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
 
 const JEST: &str = "jest";
 
@@ -13,7 +13,6 @@ pub(super) struct Jest {
     file: Option<String>,
     is_list: bool,
     suites: Vec<(usize, String)>,
-    start: usize,
     /// What the next line with letters says the reason of.
     why: Option<Why>,
 }
@@ -107,12 +106,8 @@ impl Jest {
         };
         let count = |word: &str| number_before(counts, word).unwrap_or(0);
         let ran = count(" passed") + count(" failed");
-        let omits = total > found.named_since(self.start, JEST);
-        found.count(JEST, ran, omits);
-        *self = Self {
-            start: found.told.len(),
-            ..Self::default()
-        };
+        found.close(JEST, ran, total);
+        *self = Self::default();
         true
     }
 }

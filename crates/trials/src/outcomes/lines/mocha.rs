@@ -1,9 +1,9 @@
 //! The spec reporter of mocha.
 
-use super::Reader;
-use crate::outcomes::TestResult::{Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, number_before, without_time};
+use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
 
 const MOCHA: &str = "mocha";
 
@@ -11,9 +11,6 @@ const MOCHA: &str = "mocha";
 pub(super) struct Mocha {
     /// Titles of suites, outermost first, with how far in each stands.
     suites: Vec<(usize, String)>,
-    /// The first result that no count came for.
-    start: usize,
-    counted: u64,
     /// Tests that failed, by their number.
     failed: Vec<usize>,
     /// The list of failures, and the one whose reason is awaited.
@@ -26,8 +23,7 @@ impl Reader for Mocha {
         let text = line.trim_start();
         let indent = indent_of(line);
         if text.starts_with("\u{2139} tests ") {
-            self.end(found);
-            self.start = found.told.len();
+            found.void_open(MOCHA);
         }
         if indent == 2 && self.read_count(text, found) {
             return true;
@@ -54,7 +50,7 @@ impl Reader for Mocha {
 
     /// A mark alone is no test: `✓ built in 876ms` is a bundler's.
     fn end(&mut self, found: &mut Found) {
-        found.void_since(self.start, MOCHA);
+        found.void_open(MOCHA);
     }
 }
 
@@ -62,10 +58,8 @@ impl Mocha {
     /// `3 passing (9ms)`, `2 pending`, `1 failing`
     fn read_count(&mut self, text: &str, found: &mut Found) -> bool {
         if text.contains(" passing (") && without_time(text).ends_with(" passing") {
-            let told = found.named_since(self.start, MOCHA);
-            self.counted = number_before(text, " passing").unwrap_or(0);
-            found.count(MOCHA, self.counted, self.counted > told);
-            self.start = found.told.len();
+            let passing = number_before(text, " passing").unwrap_or(0);
+            found.close(MOCHA, passing, passing);
             self.suites.clear();
             self.is_list = true;
             return true;

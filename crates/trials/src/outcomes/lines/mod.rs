@@ -1,5 +1,6 @@
 //! Lines of runners that are known: a table, each with what reads its lines.
 
+mod ava;
 mod bun;
 mod deno;
 mod forms;
@@ -8,7 +9,9 @@ mod jest;
 mod mocha;
 mod node;
 mod phpunit;
+mod playwright;
 mod pytest;
+mod reader;
 mod ruby;
 mod rust;
 mod tap;
@@ -18,6 +21,7 @@ mod vitest;
 use super::found::Found;
 use super::text::without_escapes;
 
+pub(super) use reader::Reader;
 pub(super) use tap::Tap;
 
 /// A longer line is no line with a result.
@@ -25,16 +29,8 @@ const LONGEST: usize = 8_000;
 /// What stands in kept output where its middle was let go.
 const GAP: &str = "[cook: ";
 
-/// Reads the lines of a runner, one after the other.
-pub(super) trait Reader {
-    /// Reads a line without escapes; says whether it was this runner's.
-    fn read(&mut self, line: &str, found: &mut Found) -> bool;
-    /// There is no other line.
-    fn end(&mut self, _found: &mut Found) {}
-}
-
 /// The runners in the order in which they are asked.
-const RUNNERS: [fn() -> Box<dyn Reader>; 15] = [
+const RUNNERS: [fn() -> Box<dyn Reader>; 17] = [
     || Box::new(go::Go::default()),
     || Box::new(rust::Cargo::default()),
     || Box::new(rust::Nextest::default()),
@@ -46,6 +42,8 @@ const RUNNERS: [fn() -> Box<dyn Reader>; 15] = [
     || Box::new(deno::Deno::default()),
     || Box::new(phpunit::Phpunit::default()),
     || Box::new(ruby::Ruby::default()),
+    || Box::new(playwright::Playwright::default()),
+    || Box::new(ava::Ava::default()),
     || Box::new(node::Node::default()),
     || Box::new(tap::Tap::default()),
     || Box::new(forms::Forms::default()),

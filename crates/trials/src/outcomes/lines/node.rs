@@ -1,9 +1,9 @@
 //! The spec reporter of `node --test`.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, is_script, is_time};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 
 const NODE: &str = "node";
 
@@ -11,9 +11,9 @@ const NODE: &str = "node";
 pub(super) struct Node {
     /// `▶ title`, outermost first, with how far in each stands.
     suites: Vec<(usize, String)>,
-    start: usize,
     /// The list of what failed once more, with the file of the next one.
     is_list: bool,
+    listed: usize,
     place: Option<String>,
     failed: Option<usize>,
 }
@@ -28,9 +28,8 @@ impl Reader for Node {
         }
         // A mark alone is no test: it waits for this line.
         if text.starts_with("\u{2139} tests ") {
-            let ran = found.named_since(self.start, NODE);
-            found.count(NODE, ran, false);
-            self.start = found.told.len();
+            let ran = found.open(NODE).count() as u64;
+            found.close(NODE, ran, 0);
             // mocha has to see that what it took for its own is not.
             return false;
         }
@@ -52,8 +51,7 @@ impl Reader for Node {
             return self.is_list;
         }
         if text.contains(" passing (") {
-            self.end(found);
-            self.start = found.told.len();
+            found.void_open(NODE);
         }
         if let Some(at) = self.failed.take_if(|_| self.is_list) {
             found.explain(at, text.trim_matches('\''));
@@ -63,7 +61,7 @@ impl Reader for Node {
     }
 
     fn end(&mut self, found: &mut Found) {
-        found.void_since(self.start, NODE);
+        found.void_open(NODE);
     }
 }
 
@@ -88,12 +86,13 @@ impl Node {
             name.strip_suffix(title)
                 .is_some_and(|above| above.is_empty() || above.ends_with(" > "))
         };
-        let at = found.told.iter().position(|told| {
-            told.runner == NODE
-                && told.result == Failed
-                && told.message.is_none()
-                && is_it(&told.name)
-        });
+        // They are listed in the order in which they failed.
+        let failed = found.told.iter().enumerate().skip(self.listed);
+        let mut failed = failed.filter(|(_, told)| told.runner == NODE && told.result == Failed);
+        let at = failed.find(|(_, told)| is_it(&told.name)).map(|(at, _)| at);
+        if let Some(at) = at {
+            self.listed = at + 1;
+        }
         if let (Some(at), Some(file)) = (at, self.place.take()) {
             found.place(at, &file);
         }

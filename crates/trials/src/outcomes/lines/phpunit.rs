@@ -1,9 +1,9 @@
 //! PHPUnit, which names what did not pass.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::number_before;
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 
 const PHPUNIT: &str = "phpunit";
 
@@ -12,7 +12,6 @@ pub(super) struct Phpunit {
     /// What the list that goes on is of.
     list: Option<TestResult>,
     why: Option<usize>,
-    start: usize,
 }
 
 impl Reader for Phpunit {
@@ -32,12 +31,8 @@ impl Reader for Phpunit {
                 false => number_before(line, ","),
             };
             let ran = ran.unwrap_or(0);
-            let omits = ran > found.named_since(self.start, PHPUNIT);
-            found.count(PHPUNIT, ran, omits);
-            *self = Self {
-                start: found.told.len(),
-                ..Self::default()
-            };
+            found.close(PHPUNIT, ran, ran);
+            *self = Self::default();
             return true;
         }
         let Some(result) = self.list else {

@@ -1,9 +1,9 @@
 //! pytest: its progress with `-v`, and its short summary.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::number_before;
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use std::collections::BTreeMap;
 
 const PYTEST: &str = "pytest";
@@ -15,7 +15,6 @@ pub(super) struct Pytest {
     is_report: bool,
     /// Tests that ran again, so many times.
     reruns: BTreeMap<String, u32>,
-    start: usize,
     /// The file whose collection failed.
     collected: Option<String>,
     why: BTreeMap<String, String>,
@@ -100,9 +99,6 @@ impl Pytest {
                 "ERRORS" | "FAILURES" | "PASSES" | "XPASSES" | "XFAILURES"
             );
             self.collected = None;
-            if heading == "test session starts" {
-                self.begin(found);
-            }
             self.read_counts(heading, found);
             return true;
         }
@@ -134,11 +130,6 @@ impl Pytest {
         false
     }
 
-    fn begin(&mut self, found: &Found) {
-        self.start = found.told.len();
-        self.reruns.clear();
-    }
-
     /// `3 failed, 3 passed, 1 skipped, 2 errors in 0.91s`
     fn read_counts(&mut self, text: &str, found: &mut Found) -> bool {
         let Some((counts, time)) = text.rsplit_once(" in ") else {
@@ -156,14 +147,8 @@ impl Pytest {
         if !is_time || ran == 0 && !is_count {
             return false;
         }
-        let told = found.told.get(self.start..).unwrap_or_default().iter();
-        let names: std::collections::BTreeSet<&str> = told
-            .filter(|told| told.runner == PYTEST)
-            .map(|told| told.name.as_str())
-            .collect();
-        let listed = names.len() as u64;
-        found.count(PYTEST, ran, ran > listed);
-        self.begin(found);
+        found.close(PYTEST, ran, ran);
+        self.reruns.clear();
         true
     }
 }

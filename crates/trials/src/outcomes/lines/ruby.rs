@@ -1,9 +1,9 @@
 //! RSpec, minitest and test-unit.
 
-use super::Reader;
-use crate::outcomes::TestResult::{Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::number_before;
+use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
 use std::collections::BTreeMap;
 
 const RSPEC: &str = "rspec";
@@ -23,7 +23,6 @@ pub(super) struct Ruby {
     is_minitest_list: bool,
     /// The class whose tests test-unit names.
     class: Option<String>,
-    start: usize,
 }
 
 impl Reader for Ruby {
@@ -44,7 +43,9 @@ impl Ruby {
             let at = found.tell(RSPEC, name, Failed, Again::Echo);
             let file = place.trim_matches('\'').split_once(".rb");
             if let Some((file, _)) = file {
-                found.place(at, &format!("{file}.rb"));
+                let file = format!("{}.rb", file.trim_start_matches("./"));
+                found.prefix(RSPEC, at..usize::MAX, &format!("{file} > "));
+                found.place(at, &file);
             }
             if let Some(reason) = self.reasons.get(name.trim()) {
                 found.explain(at, reason);
@@ -88,7 +89,7 @@ impl Ruby {
                 return false;
             };
             let ran = all.saturating_sub(number_before(line, " pending").unwrap_or(0));
-            found.count(RSPEC, ran, ran > 0);
+            found.close(RSPEC, ran, ran);
             return true;
         }
         false
@@ -131,12 +132,8 @@ impl Ruby {
         if line.contains(" assertions, ") && line.contains(" failures, ") {
             for (word, runner) in [(" runs, ", MINITEST), (" tests, ", TEST_UNIT)] {
                 if let Some(ran) = number_before(line, word) {
-                    let omits = ran > found.named_since(self.start, runner);
-                    found.count(runner, ran, omits);
-                    *self = Self {
-                        start: found.told.len(),
-                        ..Self::default()
-                    };
+                    found.close(runner, ran, ran);
+                    *self = Self::default();
                     return true;
                 }
             }

@@ -1,9 +1,9 @@
 //! `cargo test` and `cargo nextest`.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
-use crate::outcomes::found::{Again, Found};
+use super::reader::Reader;
+use crate::outcomes::found::{Again, Found, Told};
 use crate::outcomes::text::number_before;
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use std::collections::BTreeMap;
 
 const CARGO: &str = "cargo";
@@ -18,6 +18,8 @@ struct Block {
     planned: u64,
     has_result: bool,
     is_doc: bool,
+    /// It holds all examples of its package.
+    is_joined: bool,
 }
 
 #[derive(Default)]
@@ -35,6 +37,8 @@ pub(super) struct Cargo {
     /// The test whose panic is told on the next line.
     panics: Option<String>,
     is_list: bool,
+    /// What was captured of tests is shown: it holds no results.
+    is_report: bool,
     error: Option<String>,
 }
 
@@ -55,7 +59,7 @@ impl Reader for Cargo {
             .strip_prefix("test ")
             .filter(|rest| !rest.starts_with("result: "))
         {
-            return self.read_test(rest, found);
+            return self.is_report || self.read_test(rest, found);
         }
         if let Some(header) = read_header(line) {
             self.headers.push(header);
@@ -76,7 +80,8 @@ impl Reader for Cargo {
         for block in &self.blocks {
             let named = found.told.get(block.start..block.end.min(found.told.len()));
             let named = named.map_or(0, |told| {
-                let firsts = told.iter().filter(|told| told.again == Again::No);
+                let is_own = |told: &&Told| told.runner == CARGO && told.again == Again::No;
+                let firsts = told.iter().filter(is_own);
                 firsts.count() as u64
             });
             found.count(
@@ -141,8 +146,10 @@ impl Cargo {
                 planned,
                 has_result: false,
                 is_doc: false,
+                is_joined: false,
             });
             self.failed.clear();
+            self.is_report = false;
             return true;
         }
         if line.starts_with("test result: ") {
@@ -151,10 +158,16 @@ impl Cargo {
             }
             self.section = None;
             self.pending = None;
+            self.is_report = false;
+            return true;
+        }
+        if line.starts_with("all doctests ran in ") {
+            self.join_examples();
             return true;
         }
         if line == "failures:" {
             self.is_list = true;
+            self.is_report = !self.blocks.is_empty();
             self.section = None;
             return true;
         }
@@ -199,40 +212,35 @@ impl Cargo {
 
     /// Tells equal names of several binaries apart, where it is known which block is of which.
     fn name_binaries(&mut self, found: &mut Found) {
-        let mut owners: Vec<Vec<usize>> = Vec::new();
-        for (at, block) in self.blocks.iter().enumerate() {
-            let is_with_last = owners.last().and_then(|blocks| blocks.first()).is_some_and(
-                // Documentation tests of one package run in two parts.
-                |first: &usize| {
-                    let first = &self.blocks[*first];
-                    block.header.is_none() && first.header.is_none() && block.is_doc && first.is_doc
-                },
-            );
-            match owners.last_mut() {
-                Some(blocks) if is_with_last => blocks.push(at),
-                _ => owners.push(vec![at]),
-            }
-        }
-        let nameless = owners
-            .iter()
-            .filter(|blocks| self.blocks[blocks[0]].header.is_none());
+        let nameless = self.blocks.iter().filter(|block| block.header.is_none());
         let is_known = nameless.count() == self.headers.len();
         let mut headers = std::mem::take(&mut self.headers).into_iter();
-        for blocks in owners {
-            let header = match self.blocks[blocks[0]].header.take() {
-                Some(header) => Some(header),
-                None if is_known => headers.next(),
-                None => None,
-            };
-            let (first, last) = (
-                &self.blocks[blocks[0]],
-                &self.blocks[blocks[blocks.len() - 1]],
-            );
-            name_examples(first.start, last.end, found);
+        for block in &mut self.blocks {
+            name_examples(block.start, block.end, found);
+            let own = block.header.take();
+            let header = own.or_else(|| headers.next().filter(|_| is_known));
             if let Some(header) = header {
-                let join = if first.is_doc { " " } else { "::" };
-                found.prefix(first.start, last.end, &format!("{header}{join}"));
+                let join = if block.is_doc { " " } else { "::" };
+                found.prefix(CARGO, block.start..block.end, &format!("{header}{join}"));
             }
+        }
+    }
+
+    /// The examples of a package that are compiled alone run behind those that are compiled together.
+    fn join_examples(&mut self) {
+        while let [.., first, last] = &mut self.blocks[..]
+            && first.is_doc
+            && !first.is_joined
+            && last.is_doc
+            && last.header.is_none()
+        {
+            first.end = last.end;
+            first.planned += last.planned;
+            first.has_result &= last.has_result;
+            self.blocks.pop();
+        }
+        if let Some(block) = self.blocks.last_mut() {
+            block.is_joined = true;
         }
     }
 }
@@ -243,7 +251,7 @@ fn name_examples(start: usize, end: usize, found: &mut Found) {
     let end = end.min(found.told.len());
     let told = found.told.get_mut(start..end).unwrap_or_default();
     let mut lines: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    for told in told.iter() {
+    for told in told.iter().filter(|told| told.runner == CARGO) {
         if let Some((item, line)) = read_example(&told.name) {
             let lines = lines.entry(item.to_owned()).or_default();
             if let Err(at) = lines.binary_search(&line) {
@@ -251,7 +259,7 @@ fn name_examples(start: usize, end: usize, found: &mut Found) {
             }
         }
     }
-    for told in told.iter_mut() {
+    for told in told.iter_mut().filter(|told| told.runner == CARGO) {
         let Some((item, line)) = read_example(&told.name) else {
             continue;
         };
@@ -334,7 +342,7 @@ impl Reader for Nextest {
         if line.trim_start().starts_with("Summary [") {
             self.is_summary = true;
             let ran = number_before(line, " test").unwrap_or(0);
-            found.count(NEXTEST, ran, ran > found.named_since(0, NEXTEST));
+            found.close(NEXTEST, ran, ran);
             return true;
         }
         let Some((name, result, attempt)) = read_status(line) else {

@@ -1,9 +1,9 @@
 //! The Test Anything Protocol, and prove, which runs what speaks it.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
-use crate::outcomes::text::{indent_of, is_script, number_before};
+use crate::outcomes::text::{indent_of, is_script, is_time, number_before};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use std::collections::BTreeMap;
 
 /// What lines of one depth say; those of subtests are indented.
@@ -23,10 +23,12 @@ pub(in crate::outcomes) struct Tap {
     subtests: Vec<(usize, String)>,
     depths: BTreeMap<usize, Depth>,
     gives_up: bool,
-    start: usize,
     /// The test that failed last, and whether what follows says why.
     failed: Option<usize>,
     is_error: bool,
+    is_yaml: bool,
+    /// Where the results of the file that is a subtest of its own begin.
+    file_start: usize,
     /// The file that prove runs, and where its results begin.
     file: Option<(String, usize)>,
     /// The test that a comment says of that it failed.
@@ -58,15 +60,14 @@ impl Reader for Tap {
             self.gives_up = true;
             return true;
         }
-        self.read_reason(text, found) || self.read_file(line, found)
+        self.read_reason(indent, text, found) || self.read_file(line, found)
     }
 
     fn end(&mut self, found: &mut Found) {
         let runner = if self.is_node { "node" } else { "tap" };
-        for told in found.told.iter_mut().skip(self.start) {
-            if told.runner == "tap" {
-                told.runner = runner;
-            }
+        if self.is_node {
+            let told = found.told.iter_mut().filter(|told| told.runner == "tap");
+            told.for_each(|told| told.runner = runner);
         }
         let depths = || self.depths.values();
         let is_tap = depths()
@@ -77,9 +78,8 @@ impl Reader for Tap {
         found.is_partial |= is_tap && (self.gives_up || is_short);
         let has_plan = depths().any(|depth| depth.plans > 0);
         if is_tap || has_plan {
-            let named = found.told.get(self.start..).unwrap_or_default().iter();
-            let ran = named.filter(|told| told.runner == runner && !told.is_void);
-            found.count(runner, ran.count() as u64, false);
+            let ran = found.open(runner).count() as u64;
+            found.count(runner, ran, false);
         }
     }
 }
@@ -96,14 +96,17 @@ impl Tap {
         };
         self.failed = None;
         self.is_error = false;
+        self.is_yaml = false;
         if title.is_empty() {
             return;
         }
-        // A file that holds no test passes as one of node's.
+        // A file is no test: node's passes as one where it holds none.
         if is_script(&title) && indent == 0 && self.subtests.is_empty() && !title.contains(' ') {
-            if result == Failed {
+            let told = found.told.get(self.file_start..).unwrap_or_default();
+            if result == Failed && told.iter().all(|told| told.result != Failed) {
                 found.unload(&title, "it did not run to its end");
             }
+            self.file_start = found.told.len();
             return;
         }
         let mut name = String::new();
@@ -113,13 +116,16 @@ impl Tap {
         }
         let at = found.tell("tap", &(name + &title), result, Again::No);
         if let Some((file, _)) = &self.file {
-            found.prefix(at, usize::MAX, &format!("{file} > "));
+            found.prefix("tap", at..usize::MAX, &format!("{file} > "));
         }
         self.failed = (result == Failed).then_some(at);
     }
 
     fn read_comment(&mut self, indent: usize, comment: &str, found: &mut Found) -> bool {
         if let Some(title) = comment.strip_prefix("Subtest: ") {
+            if indent == 0 {
+                self.file_start = found.told.len();
+            }
             self.subtests.retain(|(at, _)| *at < indent);
             self.subtests
                 .push((indent, title.trim().replace("\\#", "#")));
@@ -139,6 +145,7 @@ impl Tap {
         if let Some(at) = self.failed
             && !comment.starts_with(['(', '.', '/'])
             && !comment.starts_with("Looks like")
+            && !is_summary(comment)
         {
             found.explain(at, comment.trim_start_matches("Failure message: "));
         }
@@ -146,21 +153,30 @@ impl Tap {
     }
 
     /// `error: '5 == 6'` of the block behind a test that failed.
-    fn read_reason(&mut self, text: &str, found: &mut Found) -> bool {
+    fn read_reason(&mut self, indent: usize, text: &str, found: &mut Found) -> bool {
         let Some(at) = self.failed else {
             return false;
         };
-        if std::mem::take(&mut self.is_error) {
-            found.explain(at, text);
+        if text == "---" || text == "..." {
+            self.is_yaml = text == "---";
             return true;
         }
-        let value = ["error: ", "message: "]
-            .iter()
-            .find_map(|key| text.strip_prefix(key));
-        match value {
+        if !self.is_yaml {
+            // mocha's has no marks around it.
+            let is_why = indent > 0 && !text.is_empty();
+            if is_why {
+                found.explain(at, text);
+            }
+            return is_why;
+        }
+        if std::mem::take(&mut self.is_error) {
+            found.explain(at, text);
+        }
+        let mut keys = ["error: ", "message: "].iter();
+        match keys.find_map(|key| text.strip_prefix(key)) {
             Some("|-" | "|" | ">-" | ">") => self.is_error = true,
             Some(value) => found.explain(at, value.trim_matches(['\'', '"'])),
-            None => return false,
+            None => {}
         }
         true
     }
@@ -197,8 +213,7 @@ impl Tap {
                 .nth(1)
                 .and_then(|rest| number_before(rest, ","));
             let ran = ran.unwrap_or(0);
-            let named = found.named_since(self.start, "tap");
-            found.count("tap", ran, ran > named);
+            found.close("tap", ran, ran);
             return true;
         }
         false
@@ -258,7 +273,24 @@ fn split_directive(rest: &str) -> (String, &str) {
         Some((at, mark)) => (&rest[..at], rest[at + mark.len()..].trim_start()),
         None => (rest, ""),
     };
+    // `# time=1.2ms` of tap and vitest.
+    let name = match name.rsplit_once(" # ") {
+        Some((before, time)) if is_time(time.strip_prefix("time=").unwrap_or(time)) => before,
+        _ => name,
+    };
     (name.trim().replace("\\#", "#"), directive)
+}
+
+/// `tests 5`, of the counts at the end.
+fn is_summary(comment: &str) -> bool {
+    let mut words = comment.split(' ');
+    let word = words.next().unwrap_or_default();
+    matches!(
+        word,
+        "tests" | "pass" | "fail" | "skip" | "suites" | "time="
+    ) && words
+        .next()
+        .is_some_and(|count| count.parse::<u64>().is_ok())
 }
 
 /// `1..7`, `1..0 # SKIP why`

@@ -1,9 +1,9 @@
 //! Python's unittest.
 
-use super::Reader;
-use crate::outcomes::TestResult::{self, Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{indent_of, number_before, unittest_name};
+use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 
 const UNITTEST: &str = "unittest";
 /// What stands for a module that did not load.
@@ -18,7 +18,6 @@ pub(super) struct Unittest {
     /// The traceback began, and the line that says why.
     is_traceback: bool,
     last: String,
-    start: usize,
 }
 
 impl Reader for Unittest {
@@ -125,12 +124,12 @@ impl Unittest {
         let Some(ran) = number_before(rest, " test").filter(|_| rest.contains(" in ")) else {
             return false;
         };
-        let omits = ran > found.named_since(self.start, UNITTEST) + found.unloaded.len() as u64;
-        found.count(UNITTEST, ran, omits);
-        *self = Self {
-            start: found.told.len(),
-            ..Self::default()
-        };
+        found.close(
+            UNITTEST,
+            ran,
+            ran.saturating_sub(found.unloaded.len() as u64),
+        );
+        *self = Self::default();
         true
     }
 }

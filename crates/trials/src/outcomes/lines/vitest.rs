@@ -1,16 +1,15 @@
 //! vitest. Its default reporter leaves out the titles of suites: only what it names in full counts.
 
-use super::Reader;
-use crate::outcomes::TestResult::{Failed, Passed, Skipped};
+use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
 use crate::outcomes::text::{is_time, number_before};
+use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
 
 const VITEST: &str = "vitest";
 
 #[derive(Default)]
 pub(super) struct Vitest {
     is_known: bool,
-    start: usize,
     why: Option<Why>,
 }
 
@@ -53,7 +52,7 @@ impl Reader for Vitest {
 
     fn end(&mut self, found: &mut Found) {
         if !self.is_known {
-            found.void_since(self.start, VITEST);
+            found.void_open(VITEST);
         }
     }
 }
@@ -70,7 +69,8 @@ impl Vitest {
             "\u{2193}" | "\u{25a1}" => Skipped,
             _ => return false,
         };
-        let name = without_project(name);
+        let full = read_name(name);
+        let name = full.as_str();
         if !name.contains(" > ") {
             // A file, with a count of its tests.
             return true;
@@ -83,8 +83,7 @@ impl Vitest {
                 is_flaky |= mark == " (retry x" && result == Passed;
             }
         }
-        if let Some((before, time)) = name.rsplit_once(' ').filter(|(_, time)| is_time(time)) {
-            let _ = time;
+        if let Some((before, _)) = name.rsplit_once(' ').filter(|(_, time)| is_time(time)) {
             name = before.trim_end();
         }
         let at = found.tell(VITEST, name, result, Again::No);
@@ -98,8 +97,10 @@ impl Vitest {
 
     /// `a.test.js > suite > name`, or `c.test.js [ c.test.js ]`, which did not load.
     fn read_failure(&mut self, rest: &str, found: &mut Found) {
-        let name = without_project(rest);
+        let full = read_name(rest);
+        let name = full.as_str();
         if let Some((file, _)) = name.split_once(" [ ").filter(|_| name.ends_with(" ]")) {
+            let file = without_project(file);
             found.unload(file, "");
             self.why = Some(Why::File(file.to_owned()));
         } else if name.contains(" > ") {
@@ -117,22 +118,29 @@ impl Vitest {
             .rsplit_once('(')
             .and_then(|(_, total)| total.strip_suffix(')'));
         let total: u64 = total.and_then(|total| total.parse().ok()).unwrap_or(ran);
-        let omits = total > found.named_since(self.start, VITEST);
-        found.count(VITEST, ran, omits);
-        self.start = found.told.len();
+        found.close(VITEST, ran, total);
         true
     }
 }
 
 fn place(at: usize, name: &str, found: &mut Found) {
     if let Some((file, _)) = name.split_once(" > ") {
-        found.place(at, file);
+        found.place(at, without_project(file));
     }
 }
 
-/// `|project| a.test.js > name`
+/// `|project| a.test.js`, also where it stands on a colour: ` project  a.test.js`.
+fn read_name(text: &str) -> String {
+    let text = text.trim();
+    match text.split_once("  ") {
+        Some((project, name)) if !text.starts_with('|') && !project.contains(" > ") => {
+            format!("|{project}| {}", name.trim_start())
+        }
+        _ => text.to_owned(),
+    }
+}
+
 fn without_project(name: &str) -> &str {
-    let name = name.trim_start();
     let inside = name
         .strip_prefix('|')
         .and_then(|rest| rest.split_once("| "));
