@@ -1,0 +1,16 @@
+# An answer in JSON as lines: the path and the value. An element of an array is named by what identifies it.
+def word: type == "string" and length <= 60 and (test("\\s") | not);
+def named: if type == "object" then
+    first((.code, .id, .name, .slice_id, .rule, .key, .kind, .role, .criterion) | select(word or type == "number") | tostring)
+    // "" else "" end;
+def shown: if type == "string" then (if . == "" then "empty" elif word then "\"\(.)\"" else "text" end) else tojson end;
+def unstable: test("(_ms|_us|_usd|seconds|_bytes|bytes|_at|time|pid|size|version|nanos|duration)$");
+def lines($path): . as $value
+  | if type == "object" then
+      if length == 0 then "\($path) {}" else keys[] as $key | $value[$key]
+        | if type == "number" and ($key | unstable) then "\($path).\($key) number" else lines("\($path).\($key)") end
+      end
+    elif type == "array" then
+      if length == 0 then "\($path) []" else .[] | lines("\($path)[\(named)]") end
+    else "\(if $path == "" then "." else $path end) \(shown)" end;
+lines("")
