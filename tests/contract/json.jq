@@ -1,8 +1,9 @@
 # An answer in JSON as lines: the path and the value. An element of an array is named by what identifies it.
 def word: type == "string" and length <= 60 and (test("\\s") | not);
-def named: if type == "object" then
-    first((.code, .id, .name, .slice_id, .rule, .key, .kind, .role, .criterion) | select(word or type == "number") | tostring)
-    // "" else "" end;
+def names: ["code", "id", "ruleId", "name", "slice_id", "rule", "key", "kind", "role", "criterion"];
+# The key that identifies an object, null without one.
+def identity: . as $value | if type == "object" then
+    first(names[] | select(. as $key | $value[$key] | word or type == "number")) // null else null end;
 def shown: if type == "string" then (if . == "" then "empty" elif word then "\"\(.)\"" else "text" end) else tojson end;
 def unstable: test("(_ms|_us|_usd|seconds|_bytes|bytes|_at|time|pid|size|version|nanos|duration)$");
 def lines($path): . as $value
@@ -11,6 +12,9 @@ def lines($path): . as $value
         | if type == "number" and ($key | unstable) then "\($path).\($key) number" else lines("\($path).\($key)") end
       end
     elif type == "array" then
-      if length == 0 then "\($path) []" else .[] | lines("\($path)[\(named)]") end
+      if length == 0 then "\($path) []" else .[] | identity as $key
+        | if $key == null then lines("\($path)[]")
+          else (.[$key] | tostring) as $name | del(.[$key]) | lines("\($path)[\($key) \($name)]") end
+      end
     else "\(if $path == "" then "." else $path end) \(shown)" end;
 lines("")

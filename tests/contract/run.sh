@@ -58,7 +58,7 @@ wanted() {
     END { for (n = 1; n <= count; n++) print rest[n] }'
 }
 
-# play PROGRAM DIRECTORY: writes a transcript for each story into the directory, two stories at a time.
+# play PROGRAM DIRECTORY: writes a transcript for each story into the directory, three stories at a time, because the long ones wait.
 play() {
   local cook="$1" into="$2" name tool path broken=0
   mkdir -p "$into" "$work/tools"
@@ -67,7 +67,7 @@ play() {
     [[ "$tool" == python3 && -x /usr/bin/python3 ]] && path=/usr/bin/python3
     ln -sf "$path" "$work/tools/$tool"
   done
-  wanted | xargs -P 2 -I NAME "$here/run.sh" --story "$cook" NAME "$work" "$into" || broken=1
+  wanted | xargs -P 3 -I NAME "$here/run.sh" --story "$cook" NAME "$work" "$into" || broken=1
   for name in $(wanted); do
     [[ -f "$into/$name.txt" ]] || broken=1
   done
@@ -90,7 +90,8 @@ story() {
     rm -rf -- "$room"
     return 1
   fi
-  sed -E -e "s#$room#@ROOM@#g" -e "s#$cook#@COOK@#g" -f "$here/normalise.sed" "$room/raw" | cat -s >"$into/$name.txt"
+  sed -E -e "s#$room#@ROOM@#g" -e "s#$work#@WORK@#g" -e "s#$cook#@COOK@#g" \
+    -f "$here/normalise.sed" "$room/raw" | cat -s >"$into/$name.txt"
   if [[ -s "$room/raw.err" ]]; then
     sed -E -e "s#$room#@ROOM@#g" -e 's/^/story error: /' "$room/raw.err" >>"$into/$name.txt"
   fi

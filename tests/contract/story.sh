@@ -92,8 +92,8 @@ fresh() {
   git init --quiet --initial-branch=main
 }
 
-# commit MESSAGE [SLICE]: commits everything.
-commit() {
+# save MESSAGE [SLICE]: commits everything.
+save() {
   git add --all
   if [[ -n "${2:-}" ]]; then
     git commit --quiet --allow-empty --message "$1" --message "Cook-Slice: $2"
@@ -130,7 +130,7 @@ class T(unittest.TestCase):
 CODE
   printf 'test:\n\tpython3 -m unittest -v\n' >Makefile
   printf '__pycache__/\nlocal_*.py\n' >.gitignore
-  commit "Begin"
+  save "Begin"
 }
 
 # A shell library with one test; its first commit is pushed to a remote beside it.
@@ -139,7 +139,7 @@ with_remote() {
   printf 'test:\n\tsh t.sh\n' >Makefile
   printf 'set -e\n. ./lib.sh\n[ "$(one)" = 1 ]\n' >t.sh
   printf 'one() { echo 1; }\n' >lib.sh
-  commit "Begin"
+  save "Begin"
   quietly git init --quiet --bare --initial-branch=main "$ROOM/$1.git"
   git remote add origin "$ROOM/$1.git"
   quietly git push --quiet --set-upstream origin main
@@ -148,7 +148,7 @@ with_remote() {
 # break_it: the library does what its test forbids.
 break_it() {
   printf 'one() { echo 2; }\n' >lib.sh
-  commit "Break it"
+  save "Break it"
 }
 
 mkdir -p "$ROOM/empty"

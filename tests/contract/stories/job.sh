@@ -44,7 +44,8 @@ commit() {
   git commit --quiet --message "$2" --message "Cook-Slice: $1"
 }
 
-fresh tally
+mkdir "$ROOM/tally"
+cd "$ROOM/tally" || exit
 at 09:10 && set_up
 at 09:20 && plan
 json status
