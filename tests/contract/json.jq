@@ -5,7 +5,7 @@ def names: ["code", "id", "ruleId", "name", "slice_id", "rule", "key", "kind", "
 def identity: . as $value | if type == "object" then
     first(names[] | select(. as $key | $value[$key] | word or type == "number")) // null else null end;
 def shown: if type == "string" then (if . == "" then "empty" elif word then "\"\(.)\"" else "text" end) else tojson end;
-def unstable: test("(_ms|_us|_usd|seconds|_bytes|bytes|_at|time|pid|size|version|nanos|duration)$");
+def unstable: test("(_ms|_us|_usd|seconds|_bytes|bytes|_at|time|pid|size|version|nanos|duration|tokens)$");
 def lines($path): . as $value
   | if type == "object" then
       if length == 0 then "\($path) {}" else keys[] as $key | $value[$key]

@@ -1,9 +1,9 @@
-# The options, values and subcommands that each command names in its help.
+# The options, values and subcommands that each command names in its help; those that every command has are left out.
 options() {
   local label="cook $* --help" status=0
   "$COOK" "$@" --help >"$ROOM/help" 2>"$ROOM/err" || status=$?
   grep -oE '^ +(-[A-Za-z], )?--[a-z][a-z-]*|^ +- [a-z-]+:|^  [a-z][a-z-]+  |^Usage: .*' "$ROOM/help" |
-    tr -d ' ' | sort -u >"$ROOM/out"
+    tr -d ' ' | grep -vE '^(-C,--dir|--color|--json|-q,--quiet|-v,--verbose|-h,--help|help|-(auto|always|never):)$' | sort -u >"$ROOM/out"
   transcribe "$label, its options" text "$status"
 }
 for command in init next record run verify check gate trust status log undo pause resume cancel brief hook hooks ask \

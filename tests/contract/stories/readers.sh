@@ -23,7 +23,10 @@ cook next --prompt
 at 09:30
 implemented_words second
 note "it is committed"
-readers
+cook next
+cook status
+json status
+folded cook next --why -- why
 at 10:00
 accepted_words third
 note "it is accepted"
@@ -39,7 +42,7 @@ folded cook log 3 -- show 3
 folded json log 3 -- show 3
 folded cook log 999 -- show 999
 folded cook log 2..5 -- diff 2 5
-folded json log 2..5 -- diff 2 5
+folded json log 2..3 -- diff 2 3
 json doctor
 cook doctor --config
 folded cook doctor fsck -- fsck

@@ -9,7 +9,7 @@ cook undo
 cook cancel why
 json undo
 folded cook plan refocus --mission other -- refocus --mission other
-folded cook resume --add steps=5 -- budget steps=5
+folded cook resume --add steps=5 -- budget add steps=5
 unset CLAUDECODE
 
 note "pause and resume"
@@ -25,8 +25,8 @@ json resume --as-user
 
 note "budgets"
 cook resume --budget steps=20 --as-user
-folded cook resume --add steps=5 --as-user -- budget steps=5 --as-user
-folded cook resume --add no-such=5 --as-user -- budget no-such=5 --as-user
+folded cook resume --add steps=5 --as-user -- budget add steps=5 --as-user
+folded cook resume --add no-such=5 --as-user -- budget add no-such=5 --as-user
 folded cook resume --answer yes --as-user -- answer yes --as-user
 cook status
 
@@ -39,11 +39,9 @@ json undo 2 --as-user
 json undo 999 --as-user
 cook status
 
-note "a criterion is corrected"
-folded cook plan criteria amend --help -- criteria amend --help
 cook log
 
-note "a finding waits for the user"
+note "a report asks what its form does not know"
 reground none none none none <<'JSON' | hand_in regrounder
 {"ask": "may the tool read standard input?"}
 JSON
