@@ -1,7 +1,7 @@
 # Replaces what differs from run to run. The paths of the room and of the program are replaced before.
 s/(^|[^0-9A-Za-z])0[0-9A-HJKMNP-TV-Z]{25}\b/\1@ULID@/g
 s/(^|[^0-9A-Za-z])0[0-9a-hjkmnp-tv-z]{25}\b/\1@ULID@/g
-s/\b[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:]{5,8}(\.[0-9]+)?(Z| ?[-+][0-9]{2}:?[0-9]{2})?)?( UTC)?/@TIME@/g
+s/\b[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{5,8}(\.[0-9]+)?(Z| ?[-+][0-9]{2}:?[0-9]{2})?( UTC)?/@TIME@/g
 s/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/@UUID@/g
 s/\bsha256:[0-9a-f]+/sha256:@ID@/g
 s/(^|[^0-9A-Za-z])[0-9a-f]{64}\b/\1@ID@/g

@@ -41,10 +41,11 @@ program() {
 
 # The names of the stories that are wanted, the longest first.
 wanted() {
-  local name pattern names=()
+  local name pattern patterns names=()
+  read -ra patterns <<<"${ONLY:-*}"
   for name in "$here"/stories/*.sh; do
     name="$(basename -- "$name" .sh)"
-    for pattern in ${ONLY:-*}; do
+    for pattern in "${patterns[@]}"; do
       # shellcheck disable=SC2053 # It is a pattern.
       if [[ "$name" == $pattern ]]; then
         names+=("$name")
@@ -52,7 +53,7 @@ wanted() {
       fi
     done
   done
-  printf '%s\n' "${names[@]}" | sort -k 1,1 | awk '
+  ((${#names[@]} == 0)) || printf '%s\n' "${names[@]}" | sort -k 1,1 | awk '
     /^(demo-|run-)/ { print; next }
     { rest[++count] = $0 }
     END { for (n = 1; n <= count; n++) print rest[n] }'
@@ -62,6 +63,7 @@ wanted() {
 play() {
   local cook="$1" into="$2" name tool path broken=0
   mkdir -p "$into" "$work/tools"
+  [[ -n "$(wanted)" ]] || fail "no story has such a name"
   for tool in "${tools[@]}"; do
     path="$(type -P "$tool")" || fail "this suite needs $tool"
     [[ "$tool" == python3 && -x /usr/bin/python3 ]] && path=/usr/bin/python3
@@ -164,7 +166,13 @@ if [[ "${1:-}" == --story && $# == 5 ]]; then
   exit
 fi
 
-work="$(mktemp -d)"
+# In memory where it has room and lets programs run: the stories wait for no disk there.
+place="${TMPDIR:-/tmp}"
+if [[ -d /dev/shm && -w /dev/shm ]] && (($(df --output=avail /dev/shm | tail -n 1) > 1048576)) &&
+  ! grep -qE '^[^ ]+ /dev/shm .*noexec' /proc/mounts; then
+  place=/dev/shm
+fi
+work="$(mktemp -d "$place/contract.XXXXXX")"
 work="$(cd -- "$work" && pwd -P)"
 finish() {
   if [[ -n "${KEEP:-}" ]]; then

@@ -25,17 +25,18 @@ words() {
   printf '%s\n' "${line:1}"
 }
 
-# Shows how a command ended and what it printed: show LABEL FORM STATUS, with FORM `text` or `json`.
+# Shows how a command ended and what it printed: transcribe LABEL FORM STATUS. FORM is `text`, `json`, or `codes`
+# for the exit code and the codes alone.
 transcribe() {
   local label="$1" form="$2" status="$3"
   printf '\n$ %s\nexit %s\n' "$label" "$status"
   if [[ "$form" == json ]] && jq -r -f "$CONTRACT/json.jq" "$ROOM/out" >"$ROOM/lines" 2>/dev/null; then
     # A line that comes twice is shown once.
     awk '!seen[$0]++ { print "json " $0 }' "$ROOM/lines"
-  else
+  elif [[ "$form" != codes ]]; then
     sed 's/^/out /; $a\' "$ROOM/out"
   fi
-  sed 's/^/err /; $a\' "$ROOM/err"
+  [[ "$form" == codes ]] || sed 's/^/err /; $a\' "$ROOM/err"
   grep -ohE '\[[a-z0-9]+(_[a-z0-9]+)+\]|error\[[a-z_]+\]' "$ROOM/out" "$ROOM/err" | tr -d '[]' |
     sed 's/^error//; s/^/code /' | sort -u
 }
@@ -50,8 +51,10 @@ record() {
 }
 
 # cook ARGUMENTS...: runs cook and shows what it printed. json ARGUMENTS...: the same with --json, as paths.
+# codes ARGUMENTS...: how it ended alone.
 cook() { record "cook $(words "$@")" text "$COOK" "$@"; }
 json() { record "cook $(words "$@") --json" json "$COOK" "$@" --json; }
+codes() { record "cook $(words "$@")" codes "$COOK" "$@"; }
 
 # any COMMAND...: another program than cook, git for example.
 any() { record "$(words "$@")" text "$@"; }
@@ -63,7 +66,7 @@ quietly() {
   sed 's/^/! /' "$ROOM/quiet"
 }
 
-# folded cook|json NEW WORDS... -- OLD WORDS...: a command that has a new name: under the new one where the
+# folded cook|json|codes NEW WORDS... -- OLD WORDS...: a command that has a new name: under the new one where the
 # program knows it, else under the old one. The transcript shows the new one.
 folded() {
   local form="$1" new=() old=() label
@@ -77,7 +80,7 @@ folded() {
   [[ "$form" == json ]] && old+=(--json)
   label="cook $(words "${new[@]}")"
   [[ "$form" == json ]] && new+=(--json) && label+=" --json"
-  [[ "$form" == json ]] || form=text
+  [[ "$form" == cook ]] && form=text
   if "$COOK" "${new[@]}" --help >/dev/null 2>&1; then
     record "$label" "$form" "$COOK" "${new[@]}"
   else

@@ -39,8 +39,8 @@ trust_agents() {
 trust_agents
 cook ask hello
 json ask again
-series="$(jq -r '.series // empty' "$ROOM/out")"
-episode="$(jq -r '.episode // empty' "$ROOM/out")"
+series="$(jq -r '.refs.series // empty' "$ROOM/out")"
+episode="$(jq -r '.refs.episode // empty' "$ROOM/out")"
 [[ -n "$series" ]] && json ask "go on" --on-series "$series"
 [[ -n "$episode" ]] && json ask "branch" --on-episode "$episode"
 cook ask hello --on-episode no-such-ref
@@ -56,14 +56,14 @@ json act "please write"
 printf '{"type": "object", "required": ["answer"], "properties": {"answer": {"type": "integer"}}}' >"$ROOM/schema.json"
 json ask "json please" --schema "$ROOM/schema.json"
 cook ask "no such form" --schema "$ROOM/schema.json"
-folded cook ask hello --each mine,other -- fanout hello --agent mine --agent other
+folded cook ask hello --each mine,other -- fanout hello --agents mine,other
 cook ask hello --agent no-such-agent
 printf '{"say": "by request", "agent": "mine"}' >"$ROOM/request.json"
 json ask --request "$ROOM/request.json"
 printf '{"frobnicate": 1}' >"$ROOM/request.json"
 cook ask --request "$ROOM/request.json"
-record "cook session log, without ids" text sh -c "cook session log | wc -l"
-json session log
+record "cook session log, its length" text sh -c "cook session log | wc -l"
+record "cook session log --json, its newest call" json sh -c "cook session log --json | jq '.calls |= .[:1]'"
 cook session verify
 json session verify
 if [[ -n "$episode" ]]; then

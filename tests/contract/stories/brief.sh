@@ -25,16 +25,16 @@ printf 'words() { :; }\n' >tally
 cook brief check
 quietly git checkout -- tally
 cook brief --max-bytes 300
-cook brief --all
-cook brief show
-cook brief export
+codes brief --all
+codes brief show
+record "cook brief export" json "$COOK" brief export
 json brief guide
 cook brief guide
-example="$CONTRACT/../data/brief-example.json"
+example="$ROOM/example.json"
+cp "$CONTRACT/../data/brief-example.json" "$example"
 cook brief render "$example"
 record "cook brief import < example" text "$COOK" brief import "$example"
-record "cook brief import - < example" text "$COOK" brief import - <"$example"
-json brief
+record "cook brief import - < example" codes "$COOK" brief import - <"$example"
 jq '.brief.established[0].basis = "guess"' "$example" >"$ROOM/wrong.json"
 cook brief render "$ROOM/wrong.json"
 jq 'del(.brief.task)' "$example" >"$ROOM/wrong.json"

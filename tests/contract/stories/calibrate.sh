@@ -28,6 +28,6 @@ cook run --agent mine --steps 1
 words="$("$COOK" run --agent mine --steps 1 2>&1 | sed -n "s/.*cook trust '\(agent [^']*\)'.*/\1/p" | head -n 1)"
 [[ -n "$words" ]] && quietly "$COOK" trust "$words" --as-user
 folded cook run --agent mine --once -- step --agent mine
-json run --agent mine --steps 1
+codes run --agent mine --steps 1
 cook status
 cook log

@@ -19,5 +19,5 @@ export GITHUB_STEP_SUMMARY="$ROOM/summary" GITHUB_OUTPUT="$ROOM/output"
 : >"$GITHUB_STEP_SUMMARY"
 : >"$GITHUB_OUTPUT"
 cook check --trust-repo --format github
-any cat "$GITHUB_STEP_SUMMARY"
+record "the summary, its rows" text grep -c "^|" "$GITHUB_STEP_SUMMARY"
 any cat "$GITHUB_OUTPUT"

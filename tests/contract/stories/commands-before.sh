@@ -1,9 +1,10 @@
 # Every command where there is no repository, where there is one without a workflow, and where HEAD is unborn.
+# try FORM: all of them.
 try() {
   local line
   while read -r line; do
     # shellcheck disable=SC2086 # A line is several words.
-    record "cook $line" text timeout 20 "$COOK" $line
+    record "cook $line" "$1" timeout 20 "$COOK" $line
   done <<'LINES'
 next
 run --steps 1
@@ -31,18 +32,19 @@ ask hello
 act do-it
 report --html -
 LINES
-  folded cook next --why -- why
-  folded cook status --graph -- graph
-  folded cook log 1 -- show 1
-  folded cook resume --answer yes --as-user -- answer yes --as-user
-  folded cook doctor fsck -- fsck
-  folded cook brief recover -- recover
-  printf 'nothing\n' | record "cook record regrounder -" text "$COOK" record regrounder -
+  folded codes next --why -- why
+  folded codes status --graph -- graph
+  folded codes log 1 -- show 1
+  folded codes resume --answer yes --as-user -- answer yes --as-user
+  folded codes doctor fsck -- fsck
+  folded codes brief recover -- recover
+  printf 'nothing\n' | record "cook record regrounder -" codes "$COOK" record regrounder -
 }
 note "no repository"
 mkdir "$ROOM/plain"
 cd "$ROOM/plain" || exit
-try
+try codes
+cook status
 json status
 cook init --mission "Build it"
 
@@ -50,7 +52,7 @@ note "a repository without a workflow"
 fresh none
 printf 'text\n' >file.txt
 save "Begin"
-try
+try text
 json next
 json doctor
 

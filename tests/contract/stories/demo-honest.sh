@@ -1,6 +1,12 @@
-# `cook demo`, in which nobody misbehaves.
+# `cook demo`, in which nobody misbehaves. The remarks beside its steps are left out.
 unset COOK_TEST COOK_NOW COOK_WRITER
-cook demo --dir "$ROOM/demo"
+demo() {
+  "$COOK" demo --dir "$ROOM/demo" 2>"$ROOM/steps"
+  local status=$?
+  grep -v '^    ' "$ROOM/steps" >&2
+  return "$status"
+}
+record "cook demo" text demo
 cd "$ROOM/demo" || exit
 record "cook verify --strict, whether it passed" text sh -c 'cook verify --strict --json | jq .passed'
 cook log -n 60

@@ -7,8 +7,7 @@ edit() {
 note "the state says that the project is done"
 edit state.json '.project_done = true'
 cook next
-cook verify
-json verify
+codes verify
 folded cook plan adopt --discard --as-user -- adopt --discard --as-user
 cook verify control-plane
 cook doctor
@@ -16,31 +15,30 @@ cook doctor
 note "a criterion of the plan is weakened"
 edit plan.json '.candidate_slices[0].acceptance_criteria[0] = "prints something"'
 cook next
-cook verify control-plane
+codes verify control-plane
 folded cook plan adopt --as-user -- adopt --as-user
 folded cook plan adopt --discard --as-user -- adopt --discard --as-user
 
 note "a slice is added to the plan"
 edit plan.json '.candidate_slices += [.candidate_slices[1] | .slice_id = "third" | .goal = "a third thing" | .contract_ids = ["C-third"]]'
 folded cook plan adopt --as-user -- adopt --as-user
-json status
 cook log
 
 note "a document is no JSON any more"
 printf 'not json' >.agent/plan.json
 cook next
 cook status
-cook verify control-plane
+codes verify control-plane
 folded cook plan adopt --discard --as-user -- adopt --discard --as-user
 
 note "the stop verifier is disarmed"
 printf '#!/bin/sh\nexit 0\n' >.agent/verify_completion_stop.sh
 cook verify stop
-cook verify control-plane
+codes verify control-plane
 cook next
 
 note "the log is gone"
 git for-each-ref --format='%(refname)' refs/cook | while read -r ref; do git update-ref -d "$ref"; done
 cook status
 cook next
-cook verify control-plane
+codes verify control-plane

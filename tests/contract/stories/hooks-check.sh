@@ -42,7 +42,9 @@ any git push --quiet --no-verify origin HEAD:refs/heads/third
 any git push --quiet origin :refs/heads/third
 cook hooks install git --check
 cook hooks remove git
-any ls .git/hooks
+cook hooks check git --check
+cook hooks remove git --check
+any ls .git/hooks/pre-push
 printf '#!/bin/sh\necho theirs\n' >.git/hooks/pre-push
 chmod +x .git/hooks/pre-push
 cook hooks install git --check

@@ -5,11 +5,10 @@ quietly "$COOK" hooks remove claude
 for agent in claude codex gemini qwen copilot cursor opencode pi; do
   note "$agent"
   record "cook hooks install $agent --print, its shape" text sh -c "cook hooks install $agent --print | grep -oE 'cook hook [a-z-]+( --[a-z]+)*( [a-zA-Z_]+)?' | sort | uniq -c | tr -s ' '"
-  cook hooks check "$agent"
+  codes hooks check "$agent"
   cook hooks install "$agent"
-  cook hooks check "$agent"
-  json hooks check "$agent"
-  cook hooks install "$agent"
+  codes hooks check "$agent"
+  codes hooks install "$agent"
   cook hooks remove "$agent"
   record "the files that $agent left" text git status --short --untracked-files=all
   quietly git clean --quiet --force -d
@@ -18,8 +17,10 @@ note "with --check"
 for agent in claude codex; do
   record "cook hooks install $agent --check --print, its shape" text sh -c "cook hooks install $agent --check --print | grep -oE 'cook hook [a-z-]+( --[a-z]+)*' | sort | uniq -c | tr -s ' '"
 done
+cook hooks check claude
 cook hooks install claude --shared
 cook hooks check claude
+json hooks check claude
 cook hooks install no-such-agent
 cook hooks attach no-such-session --as-user
 cook hooks attach

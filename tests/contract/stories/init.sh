@@ -28,11 +28,10 @@ with_remote third
 cook init --mission "Build it" --commit
 any cat .agent/cook.toml
 cook gate
-json gate
 cook trust 'make test' --as-user
 cook gate
 json gate --clean
-cook gate test --fresh
+cook gate test --clean --fresh
 
 note "plans of other tools"
 fresh fourth
@@ -40,7 +39,6 @@ printf '# Plan\n\n- [ ] count the words\n- [x] read a file\n  - [ ] say when it 
 save "Begin"
 cook init --mission "Build it" --from TODO.md --commit
 folded cook plan criteria -- criteria
-json status
 cook init --from no-such-file
 cook issue status
 json issue status

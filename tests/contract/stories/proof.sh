@@ -32,4 +32,4 @@ cook gate --clean
 implemented "C-words, C-top" words "count the words of a file" | hand_in implementer
 cook status
 cook log
-json log
+json log -n 2

@@ -19,29 +19,27 @@ readers
 folded cook status --ready -- ready
 folded cook status --graph -- graph
 folded cook plan criteria -- criteria
-cook next --prompt
+record "cook next --prompt, its headings and its form" text sh -c "cook next --prompt | sed -n '/^#/p; /^## Your report/,\$p'"
 at 09:30
 implemented_words second
 note "it is committed"
 cook next
+json next
 cook status
-json status
 folded cook next --why -- why
 at 10:00
 accepted_words third
 note "it is accepted"
 cook next
-json next
 cook status
 folded cook plan criteria -- criteria
 folded cook plan criteria words -- criteria words
 folded cook plan criteria no-such -- criteria no-such
 cook log
-json log -n 3
 folded cook log 3 -- show 3
 folded json log 3 -- show 3
 folded cook log 999 -- show 999
-folded cook log 2..5 -- diff 2 5
+codes log -n 0
 folded json log 2..3 -- diff 2 3
 json doctor
 cook doctor --config
@@ -52,8 +50,7 @@ folded json doctor rescue list -- rescue list
 folded cook doctor agents -- agents
 json gate
 cook gate no-such-gate
-cook brief
-json brief
+codes brief
 folded cook brief recover -- recover
 folded json brief recover -- recover
 folded cook brief checkpoint 'DONE: words; NEXT: top' -- checkpoint 'DONE: words; NEXT: top'

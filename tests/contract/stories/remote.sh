@@ -17,18 +17,20 @@ cook verify --strict --rerun --trust-repo --from origin
 json verify --strict --rerun --trust-repo --from origin
 cook pull
 json pull
-cook status
-cook verify --strict --rerun --trust-repo
+codes verify --strict --rerun --trust-repo
 json attest --strict --rerun --trust-repo
 cook attest --strict --rerun --trust-repo --out "$ROOM/proof.intoto.jsonl"
-any jq -r '.payloadType, (.payload | @base64d | fromjson | .predicateType)' "$ROOM/proof.intoto.jsonl"
-cook attest verify "$ROOM/proof.intoto.jsonl"
-json attest verify "$ROOM/proof.intoto.jsonl"
+record "the statements" json jq -s . "$ROOM/proof.intoto.jsonl"
+: >"$ROOM/signers"
+cook attest verify "$ROOM/proof.intoto.jsonl" --allowed-signers "$ROOM/signers"
+json attest verify "$ROOM/proof.intoto.jsonl" --allowed-signers "$ROOM/signers"
 printf '{}\n' >"$ROOM/bad.intoto.jsonl"
+cook attest verify "$ROOM/bad.intoto.jsonl" --allowed-signers "$ROOM/signers"
 cook attest verify "$ROOM/bad.intoto.jsonl"
 json report --html "$ROOM/page.html"
 record "the page's headings" text sh -c "grep -oE '<(h[1-3]|title)[^>]*>[^<]*' '$ROOM/page.html' | sed 's/<[^>]*>//'"
-folded cook report --format pr -- pr
+folded codes report --format pr -- pr
+record "the headings of the pull request" text sh -c "grep '^##' '$ROOM/out'"
 folded json report --format pr -- pr
 
 note "two sides that both went on"

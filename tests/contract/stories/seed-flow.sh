@@ -6,16 +6,16 @@ fresh empty-flow
 cook init --mission "smoke-test mission"
 any ls .agent
 any bash .agent/verify_completion_control_plane.sh
-any bash .agent/verify_completion_stop.sh
+record "the last lines of the stop verifier" text sh -c "bash .agent/verify_completion_stop.sh | tail -n 3"
 write_selected ''
 any bash .agent/verify_completion_control_plane.sh
 json verify control-plane
 write_selected '  "priority": 1,
   "why_now": "smoke test exact handoff",
 '
-any bash .agent/verify_completion_stop.sh
-any bash .agent/verify_completion_control_plane.sh
-any bash .agent/verify_completion_control_plane.sh --strict
+record "the last lines of the stop verifier" text sh -c "bash .agent/verify_completion_stop.sh | tail -n 3"
+record "bash .agent/verify_completion_control_plane.sh" codes bash .agent/verify_completion_control_plane.sh
+record "bash .agent/verify_completion_control_plane.sh --strict" codes bash .agent/verify_completion_control_plane.sh --strict
 cook next
 json next
-json verify
+codes verify

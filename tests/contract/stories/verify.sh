@@ -2,7 +2,7 @@
 source "$CONTRACT/stages.sh"
 done_job tally
 quietly git branch base
-cook verify
+codes verify
 cook verify control-plane
 cook verify stop
 cook verify slice words
@@ -10,12 +10,12 @@ json verify slice words
 cook verify slice no-such-slice
 json verify slice no-such-slice
 cook verify --strict
-cook verify --strict --rerun
+codes verify --strict --rerun
 json verify --strict --rerun=head
 cook verify --format github
 record "cook verify --format sarif" json "$COOK" verify --format sarif
 cook verify --base base
-json verify --base base --strict
+codes verify --base base --strict
 cook verify --base no-such-ref
 
 note "the contract changes after the base"
@@ -24,6 +24,5 @@ git add --force .agent/mission.md
 git commit --quiet --message "Change the mission"
 cook verify --base base
 json verify --base base
-cook verify --strict
+codes verify --strict
 cook next
-cook status
