@@ -1,5 +1,8 @@
+# shellcheck shell=bash source-path=SCRIPTDIR
 # States of a job that stories begin from, made quietly with the parts of frozen/. Sourced by stories.
+# shellcheck source=frozen/steps.sh
 source "$CONTRACT/frozen/steps.sh"
+# shellcheck source=frozen/job.sh
 source "$CONTRACT/frozen/job.sh"
 reports="$ROOM/reports"
 mkdir -p "$reports"
@@ -8,6 +11,7 @@ mkdir -p "$reports"
 run() {
   local expected="$1" status=0
   shift
+  # shellcheck disable=SC2153 # story.sh sets it.
   [[ "$1" == cook ]] && shift && set -- "$COOK" "$@"
   answer="$("$@" 2>&1)" || status=$?
   [[ "$status" == "$expected" ]] && return

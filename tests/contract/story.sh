@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Plays the story in file $1; run.sh calls this in a clean environment. The story is sourced in an empty
 # directory and uses the functions below.
 set -u
@@ -34,20 +35,19 @@ transcribe() {
     # A line that comes twice is shown once.
     awk '!seen[$0]++ { print "json " $0 }' "$ROOM/lines"
   elif [[ "$form" != codes ]]; then
-    sed 's/^/out /; $a\' "$ROOM/out"
+    awk '{ print "out " $0 }' "$ROOM/out"
   fi
-  [[ "$form" == codes ]] || sed 's/^/err /; $a\' "$ROOM/err"
+  [[ "$form" == codes ]] || awk '{ print "err " $0 }' "$ROOM/err"
   grep -ohE '\[[a-z0-9]+(_[a-z0-9]+)+\]|error\[[a-z_]+\]' "$ROOM/out" "$ROOM/err" | tr -d '[]' |
     sed 's/^error//; s/^/code /' | sort -u
 }
 
-# record LABEL FORM COMMAND...: runs it and shows it. What it printed is kept in $answer.
+# record LABEL FORM COMMAND...: runs it and shows it. What it printed stays in $ROOM/out and $ROOM/err.
 record() {
   local label="$1" form="$2" status=0
   shift 2
   "$@" >"$ROOM/out" 2>"$ROOM/err" || status=$?
   transcribe "$label" "$form" "$status"
-  answer="$(cat "$ROOM/out" "$ROOM/err")"
 }
 
 # cook ARGUMENTS...: runs cook and shows what it printed. json ARGUMENTS...: the same with --json, as paths.
@@ -140,6 +140,7 @@ CODE
 with_remote() {
   fresh "$1"
   printf 'test:\n\tsh t.sh\n' >Makefile
+  # shellcheck disable=SC2016 # The gate expands it.
   printf 'set -e\n. ./lib.sh\n[ "$(one)" = 1 ]\n' >t.sh
   printf 'one() { echo 1; }\n' >lib.sh
   save "Begin"

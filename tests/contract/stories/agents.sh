@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Agents that are asked and ordered: answers, sessions, names, schemas, and each kind of refusal.
 fresh desk
 printf 'text\n' >file.txt
@@ -70,7 +71,7 @@ if [[ -n "$episode" ]]; then
   cook session name "$episode" first
   cook session show first
   json session show first
-  cook session tree
+  record "cook session tree, sorted" text sh -c "cook session tree | sort"
   record "cook session export first, its keys" text sh -c "cook session export first | jq -r 'keys[]'"
   "$COOK" session export first >"$ROOM/exported.json" 2>/dev/null
   record "the hashes of the export are those of protocol/session-vectors.json's form" text \

@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # The brief: entries, anchors that hold or do not, import and export, and what is refused.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 accepted_words tally
 cook brief note established "words counts with wc" --evidence tally:words --basis observed --reopen "when tally changes"
@@ -18,7 +20,6 @@ cook brief say "keep it small" --as-user
 CLAUDECODE=1 cook brief say "keep it small"
 cook brief
 cook brief --ids
-json brief --ids
 cook brief check
 json brief check
 printf 'words() { :; }\n' >tally

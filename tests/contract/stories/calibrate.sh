@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # `cook calibrate` and `cook run` with an agent that a script plays.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 done_job tally
 put "$ROOM/agent.sh" <<'CODE'

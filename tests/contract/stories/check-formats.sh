@@ -1,7 +1,8 @@
+# shellcheck shell=bash
 # The formats of `cook check`, for a green answer and a red one.
 form() {
   local format
-  for format in human github markdown junit; do
+  for format in github markdown junit; do
     cook "$@" --format "$format"
   done
   for format in sarif json; do

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2016
 # `cook check` of changes that are what they seem.
 calculator calc
 cook check --trust-repo

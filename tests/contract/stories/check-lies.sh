@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # `cook check` of changes that hide something: each on its own branch from the same commit.
 calculator calc
 lie() {
@@ -12,13 +13,13 @@ refused_as() {
 
 note "the expected value is rewritten together with the bug"
 lie rewritten
-sed -i 's/a + b/a - b/' calc.py
+sed -i 's/a + b/a - 1 * b/' calc.py
 sed -i -e 's/add(1, 2), 3/add(1, 2), -1/' -e 's/add(1, -2), -1/add(1, -2), 3/' tests/test_calc.py
 refused_as "Fix addition"
 
 note "the expected value alone is rewritten, of a test that was red"
 lie repaired
-sed -i 's/a + b/a - b/' calc.py
+sed -i 's/a + b/a - 1 * b/' calc.py
 save "Break it"
 quietly git branch broken
 sed -i -e 's/add(1, 2), 3/add(1, 2), -1/' -e 's/add(1, -2), -1/add(1, -2), 3/' tests/test_calc.py

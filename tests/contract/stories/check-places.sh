@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # `cook check` where nothing is trusted, there is no gate, the worktree is dirty, or the call is wrong.
 calculator calc
 note "nobody trusts the gate"

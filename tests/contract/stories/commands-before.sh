@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Every command where there is no repository, where there is one without a workflow, and where HEAD is unborn.
 # try FORM: all of them.
 try() {
@@ -26,7 +27,6 @@ push origin
 pull origin
 strength
 calibrate
-attest
 doctor
 ask hello
 act do-it
@@ -38,6 +38,7 @@ LINES
   folded codes resume --answer yes --as-user -- answer yes --as-user
   folded codes doctor fsck -- fsck
   folded codes brief recover -- recover
+  codes attest
   printf 'nothing\n' | record "cook record regrounder -" codes "$COOK" record regrounder -
 }
 note "no repository"
@@ -58,8 +59,8 @@ json doctor
 
 note "no commit"
 fresh unborn
-cook next
-cook verify
+codes next
+codes verify
 cook strength
 
 note "no such command, no command, a wrong option, a directory that is not there"

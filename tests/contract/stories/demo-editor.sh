@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # `cook demo` with the culprit `editor`. Its steps are shown without the remarks beside them.
 unset COOK_TEST COOK_NOW COOK_WRITER
 demo() {

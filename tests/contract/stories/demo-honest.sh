@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # `cook demo`, in which nobody misbehaves. The remarks beside its steps are left out.
 unset COOK_TEST COOK_NOW COOK_WRITER
 demo() {
@@ -9,4 +10,4 @@ demo() {
 record "cook demo" text demo
 cd "$ROOM/demo" || exit
 record "cook verify --strict, whether it passed" text sh -c 'cook verify --strict --json | jq .passed'
-cook log -n 60
+record "cook log -n 60, its events" text sh -c "cook log -n 60 | sed -E 's/^(#[0-9]+).* (adopted|audited|bootstrapped|implemented|judged|refused|regrounded|restored|resumed|reviewed)[: ].*/\1 \2/'"

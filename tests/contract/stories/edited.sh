@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # Files of cook that somebody edits: what verify, next and a folded `adopt` say.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 selected tally
 edit() {

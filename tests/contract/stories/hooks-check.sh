@@ -1,11 +1,14 @@
+# shellcheck shell=bash
 # Hooks that hold a stop and a push against `cook check`, in a repository without a workflow.
 with_remote here
 quietly "$COOK" trust 'make test' --as-user
 stop() {
-  local agent="$1" more="${2:-{\}}"
+  local agent="$1" more="${2:-{\}}" form=json
+  # The first answers are shown word for word.
+  [[ "$more" == {} || "${turn:-1}" == 1 ]] && form=text
   jq -nc --arg cwd "$PWD" --argjson more "$more" \
     '{hook_event_name: "Stop", session_id: "s", cwd: $cwd, turn_id: "t", stop_hook_active: false} + $more' >"$ROOM/event"
-  record "cook hook $agent --check < Stop $more" text "$COOK" hook "$agent" --check <"$ROOM/event"
+  record "cook hook $agent --check < Stop $more" "$form" "$COOK" hook "$agent" --check <"$ROOM/event"
 }
 for agent in claude codex; do
   stop "$agent"
@@ -18,6 +21,7 @@ for agent in claude codex; do
     stop "$agent" "$(jq -nc --arg agent "$agent" '{session_id: $agent}')"
   done
 done
+turn=2
 note "what is no stop of the session itself"
 stop claude '{"hook_event_name": "PostToolBatch", "session_id": "t"}'
 stop claude '{"agent_id": "sub", "session_id": "t"}'

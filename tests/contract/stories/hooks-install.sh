@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # Hooks of each agent: printed, installed, checked, removed.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 selected tally
 quietly "$COOK" hooks remove claude

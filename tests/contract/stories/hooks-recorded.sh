@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # The recorded sessions of four agents, and the events of four others, through `cook hook AGENT`.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 data="$CONTRACT/../data/hooks"
 # minute N: the clock after so many steps of ten seconds.

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # `cook init`: what it makes, repairs and takes in.
 fresh first
 cook init

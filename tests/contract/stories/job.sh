@@ -1,5 +1,8 @@
+# shellcheck shell=bash
 # The whole job of smoke/: from `cook init` to done, with each role, a refused report and a second wave.
+# shellcheck source=tests/contract/frozen/steps.sh
 source "$CONTRACT/frozen/steps.sh"
+# shellcheck source=tests/contract/frozen/job.sh
 source "$CONTRACT/frozen/job.sh"
 reports="$ROOM/reports"
 mkdir -p "$reports"
@@ -62,6 +65,6 @@ at 13:30 && second_wave
 at 13:40 && conclude
 json next
 json status
-json log -n 9
+json log -n 3
 json verify --strict
 at 13:50 && one_commit_later

@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # `cook mcp`: what an agent may call, and some calls.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 selected tally
 put "$ROOM/calls" <<'JSON'

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # The options, values and subcommands that each command names in its help; those that every command has are left out.
 options() {
   local label="cook $* --help" status=0

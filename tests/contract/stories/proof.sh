@@ -1,4 +1,6 @@
+# shellcheck shell=bash disable=SC2016
 # No done where a clone would fail: gates that are red, that need what is not committed, and a lying report.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 selected tally
 note "a commit that is not there"

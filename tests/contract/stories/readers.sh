@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # What only shows, in four states of a job, and as JSON.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 readers() {
   cook next
@@ -32,7 +34,6 @@ accepted_words third
 note "it is accepted"
 cook next
 cook status
-folded cook plan criteria -- criteria
 folded cook plan criteria words -- criteria words
 folded cook plan criteria no-such -- criteria no-such
 cook log

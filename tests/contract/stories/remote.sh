@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # The log of a done job travels: push, pull in a fresh clone, verify there and from afar, attest, report, pr.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 done_job tally
 quietly git init --quiet --bare --initial-branch=main "$ROOM/hub.git"
@@ -12,7 +14,7 @@ quietly git clone --quiet "$ROOM/hub.git" "$ROOM/clone"
 cd "$ROOM/clone" || exit
 cook next
 cook verify --strict
-cook verify --strict --from origin
+codes verify --strict --from origin
 cook verify --strict --rerun --trust-repo --from origin
 json verify --strict --rerun --trust-repo --from origin
 cook pull

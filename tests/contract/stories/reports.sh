@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # What a report must look like: forms that are taken, and forms that are refused.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 implemented_words tally
 good() { reviewed "C-words, C-top" yes pass none none; }

@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # The smoke flow that the protocol was seeded with, as far as it does not depend on a race.
+# shellcheck source=tests/contract/frozen/seed.sh
 source "$CONTRACT/frozen/seed.sh"
 reports="$ROOM/reports"
 mkdir -p "$reports"
@@ -8,7 +10,7 @@ any ls .agent
 any bash .agent/verify_completion_control_plane.sh
 record "the last lines of the stop verifier" text sh -c "bash .agent/verify_completion_stop.sh | tail -n 3"
 write_selected ''
-any bash .agent/verify_completion_control_plane.sh
+record "bash .agent/verify_completion_control_plane.sh" codes bash .agent/verify_completion_control_plane.sh
 json verify control-plane
 write_selected '  "priority": 1,
   "why_now": "smoke test exact handoff",

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2016
 # `cook strength`: defects planted in a change, and how many its tests notice.
 fresh lib
 printf 'test:\n\tsh t.sh\n' >Makefile

@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # What only a person may do: pause, resume, budgets, answers, undo, another mission, an end.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 selected tally
 note "an agent may not"
@@ -15,7 +17,6 @@ unset CLAUDECODE
 note "pause and resume"
 cook resume --as-user
 cook pause "lunch" --as-user
-cook next
 cook next --exit-code
 json next
 cook status
@@ -34,7 +35,6 @@ note "another mission, and back"
 folded cook plan refocus --mission 'tally counts letters' --as-user -- refocus --mission 'tally counts letters' --as-user
 cook next
 cook undo --as-user
-cook next
 json undo 2 --as-user
 json undo 999 --as-user
 cook status
@@ -49,7 +49,6 @@ JSON
 note "the end"
 cook cancel "enough" --as-user
 json cancel "enough" --as-user
-cook next
 cook status
-cook verify --strict
+codes verify --strict
 cook resume --as-user

@@ -1,4 +1,6 @@
+# shellcheck shell=bash
 # `cook verify` of a done job: scopes, options, formats, and a contract that changed.
+# shellcheck source=tests/contract/stages.sh
 source "$CONTRACT/stages.sh"
 done_job tally
 quietly git branch base
