@@ -18,3 +18,4 @@ s/\bpid [0-9]+/pid @N@/g
 s/version "[0-9]+\.[0-9]+\.[0-9]+[^"]*"/version "@VERSION@"/g
 s/^code (clean_room)$//
 s/\b[0-9]+ (bytes|objects)\b/@N@ \1/g
+s/ +$//

@@ -25,7 +25,7 @@ here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)"
 table="${TABLE:-$here/differences.tsv}"
 answers="${ANSWERS:-$here/before}"
 # The longest that one story may take, in seconds.
-limit=60
+limit=120
 # What a story may call; nothing else of this machine is found.
 tools=(awk basename bash cat chmod cmp cp cut date diff dirname env expr find git grep head id jq ln ls make
   mkdir mktemp mv paste printf python3 pwd readlink rm sed sh sleep sort tail tee test timeout touch tr true uname uniq wc)

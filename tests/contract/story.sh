@@ -34,12 +34,11 @@ transcribe() {
   if [[ "$form" == json ]] && jq -r -f "$CONTRACT/json.jq" "$ROOM/out" >"$ROOM/lines" 2>/dev/null; then
     # A line that comes twice is shown once.
     awk '!seen[$0]++ { print "json " $0 }' "$ROOM/lines"
-  elif [[ "$form" != codes ]]; then
-    awk '{ print "out " $0 }' "$ROOM/out"
+    form=shown
+  elif [[ "$form" == json ]]; then
+    form=text
   fi
-  [[ "$form" == codes ]] || awk '{ print "err " $0 }' "$ROOM/err"
-  grep -ohE '\[[a-z0-9]+(_[a-z0-9]+)+\]|error\[[a-z_]+\]' "$ROOM/out" "$ROOM/err" | tr -d '[]' |
-    sed 's/^error//; s/^/code /' | sort -u
+  awk -v form="$form" -f "$CONTRACT/transcript.awk" "$ROOM/out" err=1 "$ROOM/err"
 }
 
 # record LABEL FORM COMMAND...: runs it and shows it. What it printed stays in $ROOM/out and $ROOM/err.

@@ -19,7 +19,6 @@ record "cook brief note established < wrong JSON" text "$COOK" brief note establ
 cook brief say "keep it small" --as-user
 CLAUDECODE=1 cook brief say "keep it small"
 cook brief
-cook brief --ids
 cook brief check
 json brief check
 printf 'words() { :; }\n' >tally

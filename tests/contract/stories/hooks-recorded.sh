@@ -14,7 +14,7 @@ send() {
   local agent="$1" event="$2"
   printf '%s' "$3" >"$ROOM/event"
   shift 3
-  record "cook hook $agent $* < $event" json "$COOK" hook "$agent" "$@" <"$ROOM/event"
+  record "cook hook $agent${*:+ $*} < $event" json "$COOK" hook "$agent" "$@" <"$ROOM/event"
 }
 # take_in NAME SESSION: `cook next --take` with the variable by which the agent names its session.
 take_it() { quietly env "$1=s" "$COOK" next --take; }
@@ -76,8 +76,15 @@ for agent in copilot cursor opencode pi; do
   done
 done
 
-note "an edit of the contract and of a test is guarded"
-cd "$ROOM/claude" || exit
+note "the files of cook are guarded"
+cp -R "$ROOM/base" "$ROOM/guard"
+cd "$ROOM/guard" || exit
+tick 1
+send claude SessionStart "$(jq -nc --arg cwd "$PWD" '{hook_event_name: "SessionStart", session_id: "s", cwd: $cwd, transcript_path: "",
+  source: "startup"}')"
+take_it CLAUDE_CODE_SESSION_ID
+send claude PostToolUse-take "$(jq -nc --arg cwd "$PWD" '{hook_event_name: "PostToolUse", session_id: "s", cwd: $cwd, transcript_path: "",
+  tool_name: "Bash", tool_use_id: "t", tool_input: {command: "cook next --take"}}')"
 for path in .agent/plan.json .agent/mission.md tests/run.sh; do
   send claude "PreToolUse-$path" "$(jq -nc --arg cwd "$PWD" --arg path "$PWD/$path" '{hook_event_name: "PreToolUse", session_id: "s",
     cwd: $cwd, transcript_path: "", tool_name: "Write", tool_use_id: $path, tool_input: {file_path: $path, content: "x"}}')"
