@@ -11,6 +11,8 @@ case "$text" in
   *silence*) : ;;
   *json*) echo '{"answer": 7}' ;;
   *write*) echo "written" >>file.txt; echo "I wrote" ;;
+  *"a
+b") printf c ;;
   *) printf 'said: %s\n' "$(printf '%s' "$text" | tail -n 1)" ;;
 esac
 CODE
@@ -38,6 +40,9 @@ trust_agents() {
   done
 }
 trust_agents
+vectors="$CONTRACT/../../protocol/session-vectors.json"
+same_hash() { "$COOK" ask $'a\nb' --json 2>/dev/null | jq --slurpfile vectors "$vectors" '.hash.exchange == $vectors[0].exchanges[1].hash'; }
+record "an exchange has the hash of protocol/session-vectors.json" text same_hash
 cook ask hello
 json ask again
 series="$(jq -r '.refs.series // empty' "$ROOM/out")"
@@ -71,11 +76,9 @@ if [[ -n "$episode" ]]; then
   cook session name "$episode" first
   cook session show first
   json session show first
-  record "cook session tree, sorted" text sh -c "cook session tree | sort"
+  record "cook session tree, sorted" text sh -c "cook session tree | sed 's/ [es][pr]_[0-9A-Z]*//g' | sort"
   record "cook session export first, its keys" text sh -c "cook session export first | jq -r 'keys[]'"
   "$COOK" session export first >"$ROOM/exported.json" 2>/dev/null
-  record "the hashes of the export are those of protocol/session-vectors.json's form" text \
-    sh -c "grep -oE 'sha256:[0-9a-f]{64}' '$ROOM/exported.json' | wc -l"
   cook session import "$ROOM/exported.json"
   sed 's/again/against/' "$ROOM/exported.json" >"$ROOM/forged.json"
   cook session import "$ROOM/forged.json"
