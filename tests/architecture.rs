@@ -67,7 +67,7 @@ const TEXTS: Order = Order {
         "lines",
         "suite",
         "shipped",
-        "integrity",
+        "touched",
         "mutant",
         "fault",
         "report",
@@ -91,6 +91,7 @@ const ORDERS: [Order; 5] = [
         modules: &[
             "anchor",
             "scaffold",
+            "trial",
             "measure",
             "tracker",
             "service",

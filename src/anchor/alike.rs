@@ -3,16 +3,17 @@
 use super::answer::answer;
 use super::bodies::TestThen;
 use super::body::Body;
-use super::forms::TestOutcome;
 use super::lines::list_named;
 use super::named::TestName;
-use super::output::{Told, names};
 use super::sources::{Said, Sources, Text};
+use super::told::Told;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
 use cook_core::model::{Receipt, Verdict};
 use cook_git::{ChangeKind, is_telling};
 use cook_strength::list_quoted;
+use cook_trials::TestResult;
+use cook_trials::outcomes::names;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -280,7 +281,7 @@ impl Sources<'_> {
                     let passed = said
                         .tests
                         .iter()
-                        .filter(|told| told.outcome == TestOutcome::Passed);
+                        .filter(|told| told.result == TestResult::Passed);
                     let here = passed.filter(|told| {
                         let other = TestName::of(&told.name);
                         other.case == case && other.leads_to(path, lines, at)

@@ -1,8 +1,9 @@
 //! Lines of an output that a text stands for. Pure.
 
-use super::forms::{TestOutcome, of_line};
 use super::sources::Said;
+use super::told::read_line;
 use cook_core::diagnostic::without_tags;
+use cook_trials::TestResult;
 use std::collections::BTreeSet;
 
 /// Characters a text needs to stand for the beginning of a line.
@@ -17,9 +18,9 @@ pub(super) fn find_lines(said: &Said, text: &str) -> Vec<usize> {
         true => find_shown(said, text, without_tags),
         false => found,
     };
-    match (found.is_empty(), of_line(text)) {
-        (true, named @ Some((_, TestOutcome::Passed))) => {
-            select(said, |line| of_line(line) == named)
+    match (found.is_empty(), read_line(text)) {
+        (true, named @ Some((_, TestResult::Passed))) => {
+            select(said, |line| read_line(line) == named)
         }
         _ => found,
     }
@@ -31,7 +32,7 @@ fn find_shown(said: &Said, text: &str, as_shown: fn(&str) -> String) -> Vec<usiz
         return whole;
     }
     // A beginning leaves out that the test was set aside.
-    let is_aside = |line: &str| of_line(line).is_some_and(|(_, how)| how == TestOutcome::Ignored);
+    let is_aside = |line: &str| read_line(line).is_some_and(|(_, how)| how == TestResult::Skipped);
     select(said, |line| {
         as_shown(line).starts_with(text) && !is_aside(line)
     })

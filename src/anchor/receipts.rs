@@ -3,13 +3,13 @@
 use super::alike::{ask_for_one, is_given, list_alike, tell_fewer};
 use super::answer::answer;
 use super::bodies::Same;
-use super::forms::TestOutcome;
 use super::lines::find_lines;
 use super::sources::Sources;
 use super::work::find_basis;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
 use cook_core::model::{Receipt, Verdict};
+use cook_trials::TestResult;
 
 impl Sources<'_> {
     pub(super) fn test(
@@ -166,7 +166,7 @@ impl Sources<'_> {
             .tests
             .iter()
             .filter(|told| alike.contains(told.name.as_str()))
-            .map(|told| told.outcome == TestOutcome::Passed);
+            .map(|told| told.result == TestResult::Passed);
         Ok(outcomes.reduce(|all, passed| all && passed))
     }
 

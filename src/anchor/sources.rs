@@ -1,6 +1,6 @@
 //! What anchors are held against, each read once.
 
-use super::output::{Told, list_told};
+use super::told::{Told, list_told};
 use super::text::{says_generated, split};
 use cook_core::diagnostic::{Failure, without_escapes};
 use cook_core::machine::{AnchorQuestion, Head, WorkOf};
@@ -135,11 +135,12 @@ impl<'a> Sources<'a> {
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {
         recall(&self.read, receipt.id.clone(), || {
             let output = self.receipts.output(receipt)?;
+            let outcomes = self.receipts.outcomes(receipt)?;
             let plain = without_escapes(&output.text);
             Ok(Said {
                 lines: plain.lines().map(|line| line.trim().to_owned()).collect(),
-                tests: list_told(&output.text),
-                partial: output.partial,
+                tests: list_told(&outcomes, &output.text),
+                partial: output.partial || outcomes.is_partial,
             })
         })
     }

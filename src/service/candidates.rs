@@ -3,12 +3,13 @@
 //! claim would be, and only what holds is shown. No gate is run.
 
 use super::workspace::Workspace;
-use crate::anchor::{TestOutcome, of_line, test_outcomes};
+use crate::anchor::read_line;
 use cook_core::diagnostic::{Failure, count_noun, without_escapes};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts};
 use cook_core::model::{Anchor, Receipt, Snapshot, Verdict};
 use cook_git::{Edit, hunks, split_lines};
 use cook_store::receipt::{Output, Receipts};
+use cook_trials::{Outcomes, TestResult};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -172,12 +173,12 @@ fn read_runs(
         let output = receipts.output(&receipt)?;
         let mut before = BTreeSet::new();
         if let Some(then) = receipts.find(command, &old_tree)? {
+            before.extend(list_passed(receipts.outcomes(&then)?));
             let then = receipts.output(&then)?;
-            before.extend(list_passed(&then.text));
             before.extend(lines(&then.text));
         }
         runs.push(Run {
-            passed: list_passed(&output.text),
+            passed: list_passed(receipts.outcomes(&receipt)?),
             receipt,
             output,
             before,
@@ -186,9 +187,9 @@ fn read_runs(
     Ok(runs)
 }
 
-fn list_passed(output: &str) -> Vec<String> {
-    let outcomes = test_outcomes(output).into_iter();
-    let passed = outcomes.filter(|(_, outcome)| *outcome == TestOutcome::Passed);
+fn list_passed(outcomes: Outcomes) -> Vec<String> {
+    let tests = outcomes.tests.into_iter();
+    let passed = tests.filter(|(_, test)| test.result == TestResult::Passed);
     passed.map(|(name, _)| name).collect()
 }
 
@@ -218,7 +219,7 @@ fn list_printed(runs: &[Run]) -> Vec<Candidate> {
         let mut seen = BTreeSet::new();
         for line in lines(&run.output.text) {
             let is_steady = !line.contains(|c: char| c.is_ascii_digit());
-            let failed = of_line(&line).is_some_and(|(_, outcome)| outcome != TestOutcome::Passed);
+            let failed = read_line(&line).is_some_and(|(_, result)| result != TestResult::Passed);
             if !says_what(&line) || !is_steady || failed || !seen.insert(line.clone()) {
                 continue;
             }

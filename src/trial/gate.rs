@@ -142,7 +142,7 @@ impl<'a> GateTrials<'a> {
         if self.change.recipe_differs(&self.recipe)? && depth == Depth::Nothing {
             lines.push(teller.tell_recipe(&self.recipe));
         }
-        lines.extend(self.weigh_silence(&before, &after, &teller, &lines));
+        lines.extend(self.weigh_silence(&before, &after, &teller, &named));
         lines.extend(self.weigh_notice(new.as_ref(), &before, &touched, &named, &teller, &after));
         Ok(lines)
     }
@@ -633,7 +633,7 @@ impl<'a> GateTrials<'a> {
         before: &Trial,
         after: &TrialRun,
         teller: &Teller,
-        lines: &[TrialLine],
+        named: &[NamedTest],
     ) -> Option<TrialLine> {
         let passed = after.run.has_passed();
         let had = before.outcomes().tests.values();
@@ -647,9 +647,9 @@ impl<'a> GateTrials<'a> {
         if passed && after.outcomes.nothing_ran {
             return Some(teller.tell_nothing_ran());
         }
-        let is_named = lines
+        let is_named = named
             .iter()
-            .any(|line| matches!(line.word, Word::GateRed | Word::RedBefore));
+            .any(|it| matches!(it.word, Word::GateRed | Word::RedBefore));
         if passed || is_named {
             return None;
         }

@@ -1,12 +1,11 @@
-//! Whether evidence would notice a defect: what a diff takes away from tests, by their names; defects
-//! that are planted in what a diff changed; what other tools planted; how often judges notice.
+//! Whether evidence would notice a defect: defects that are planted in what a diff changed; what other tools
+//! planted; how often judges notice.
 //!
 //! Pure: texts in, values out. No file, process, clock or randomness, and every effort is bounded.
 
 mod calibrate;
 mod class;
 mod fault;
-mod integrity;
 mod language;
 mod lex;
 mod lines;
@@ -21,7 +20,6 @@ use std::collections::BTreeSet;
 pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
 pub use class::{Class, Edited, classify};
 pub use fault::{Fault, FaultKind, faults};
-pub use integrity::{Kind, Remark, Renamed, Weakenings, is_harmless, names_check, weakenings};
 pub use language::Language;
 pub use mutant::{
     Mutant, Operator, Planting, Subject, plant, subject, with_comment, without_change,
@@ -57,11 +55,6 @@ pub fn list_quoted(path: &str, text: &str) -> BTreeSet<usize> {
 /// Whether a text holds a test, as its language's common frameworks write one.
 pub fn has_tests(path: &str, text: &str) -> bool {
     suite::Suite::read(path, text).has_tests()
-}
-
-/// How many tests a text holds.
-pub fn count_tests(path: &str, text: &str) -> usize {
-    suite::Suite::read(path, text).tests().count()
 }
 
 #[cfg(test)]

@@ -58,21 +58,6 @@ impl<'a> Suite<'a> {
         self.items.iter().any(|item| item.sort == Sort::Test)
     }
 
-    /// The tokens that belong to no test.
-    pub fn list_untested(&self) -> Vec<Token<'a>> {
-        let mut found = Vec::with_capacity(self.tokens.len());
-        let mut at = 0;
-        let tests = self.items.iter().filter(|item| item.sort == Sort::Test);
-        for test in tests {
-            if test.head.start >= at {
-                found.extend_from_slice(&self.tokens[at..test.head.start]);
-                at = test.body.end.max(at);
-            }
-        }
-        found.extend_from_slice(self.tokens.get(at..).unwrap_or_default());
-        found
-    }
-
     fn within(&self, test: &Item) -> String {
         let holds = |item: &&Item| {
             item.sort != Sort::Helper

@@ -1,0 +1,263 @@
+//! Planted lies, each named and refused.
+
+use crate::{CALC, Repo, SCRIPT, TESTS, check, expect_refused, node, passes, python, replace};
+
+const FILE: &str = "tests/test_calc.py";
+const BROKEN: &str = "def add(a, b):\n    return a - b\n";
+
+fn with(change: impl Fn(&Repo), code: &str, what: &str) {
+    if let Some(repo) = python() {
+        change(&repo);
+        expect_refused(&repo, code, what);
+    }
+}
+
+/// The expected values follow a bug.
+fn rewrite(repo: &Repo) {
+    repo.write("calc.py", BROKEN);
+    replace(repo, FILE, "add(1, 2), 3)", "add(1, 2), -1)");
+    replace(repo, FILE, "add(1, -2), -1)", "add(1, -2), 3)");
+}
+
+#[test]
+fn an_expected_value_that_follows_a_bug() {
+    with(
+        |repo| {
+            rewrite(repo);
+            repo.commit("Refactor", None);
+        },
+        "pass_to_fail",
+        "test_add",
+    );
+}
+
+#[test]
+fn a_red_test_that_is_bent_until_it_is_green() {
+    if let Some(repo) = python() {
+        repo.write("calc.py", BROKEN);
+        repo.commit("Break", None);
+        rewrite(&repo);
+        repo.commit("Fix the tests", None);
+        expect_refused(&repo, "test_repaired", "test_add");
+        let line = "def sub(a, b):\n    return a - b\n";
+        repo.write("calc.py", format!("{BROKEN}\n\n{line}"));
+        repo.commit("Subtract", None);
+        let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
+        assert_eq!(exit, 1, "{answer:#}");
+        assert!(answer["lines"].to_string().contains("bent"), "{answer:#}");
+    }
+}
+
+#[test]
+fn a_change_that_a_commit_declares_is_shown() {
+    if let Some(repo) = python() {
+        rewrite(&repo);
+        repo.commit("Refactor", None);
+        let (exit, answer) = check(&repo, &[]);
+        assert_eq!(exit, 1, "{answer:#}");
+        let lines = answer["lines"].as_array().unwrap();
+        let declare: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| line["declare"].as_str())
+            .collect();
+        assert_eq!(declare.len(), 2, "{answer:#}");
+        assert!(declare[0].ends_with(": WHY"), "{declare:?}");
+        let no_reason: String = declare.iter().map(|line| line.replace(": WHY", ":\n")).collect();
+        repo.git(&["commit", "-q", "--allow-empty", "-m", &no_reason]);
+        let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
+        assert_eq!(exit, 1, "{answer:#}");
+        assert!(answer.to_string().contains("gives no reason"), "{answer:#}");
+        let squash: String = declare
+            .iter()
+            .map(|line| format!("  {}\n", line.replace("WHY", "it subtracts now")))
+            .collect();
+        let message = format!("Squash\n\n* one\n{squash}\nmore\n\nTest-Changed: tests.nothing: no");
+        repo.git(&["commit", "-q", "--allow-empty", "-m", &message]);
+        let (exit, answer) = check(&repo, &["--base", "HEAD~3"]);
+        assert_eq!(exit, 0, "{answer:#}");
+        let lines = answer["lines"].to_string();
+        assert!(lines.contains("it subtracts now"), "{answer:#}");
+        assert!(lines.contains("declaration_unknown"), "{answer:#}");
+    }
+}
+
+#[test]
+fn a_skipped_suite() {
+    with(
+        |repo| {
+            replace(repo, FILE, "class T(", "@unittest.skip('later')\nclass T(");
+            repo.commit("Stabilise", None);
+        },
+        "set_aside",
+        "test_neg",
+    );
+}
+
+#[test]
+fn a_helper_that_git_ignores() {
+    with(
+        |repo| {
+            repo.write("local_helper.py", "X = 1\n");
+            replace(
+                repo,
+                FILE,
+                "import unittest\n",
+                "import unittest\nimport local_helper\n",
+            );
+            repo.commit("Use a helper", None);
+        },
+        "gate_needs_uncommitted",
+        "",
+    );
+}
+
+#[test]
+fn tests_that_are_left_out_by_an_option_while_one_breaks() {
+    with(
+        |repo| {
+            repo.write("calc.py", "def add(a, b):\n    return abs(a) + abs(b)\n");
+            replace(repo, "check.sh", "unittest -v", "unittest -v -k add");
+            repo.commit("Speed the tests up", None);
+        },
+        "pass_to_fail",
+        "test_neg",
+    );
+}
+
+#[test]
+fn a_weakened_assertion_over_a_bug() {
+    with(
+        |repo| {
+            repo.write("calc.py", "def add(a, b):\n    return a + b + 1\n");
+            replace(repo, FILE, "self.assertEqual(add(1, 2), 3)", "self.assertTrue(add(1, 2))");
+            replace(repo, FILE, "self.assertEqual(add(1, -2), -1)", "self.assertIsNotNone(add(1, -2))");
+            repo.commit("Tidy", None);
+        },
+        "pass_to_fail",
+        "test_add",
+    );
+}
+
+#[test]
+fn a_deleted_test_over_a_bug() {
+    with(
+        |repo| {
+            repo.write("calc.py", "def add(a, b):\n    return abs(a) + abs(b)\n");
+            repo.write(FILE, TESTS.split("\n    def test_neg").next().unwrap());
+            repo.commit("Tidy", None);
+        },
+        "pass_to_fail",
+        "test_neg",
+    );
+}
+
+#[test]
+fn a_gate_that_ends_with_0() {
+    with(
+        |repo| {
+            repo.write("calc.py", BROKEN);
+            repo.write("check.sh", SCRIPT.replace("python3", "exit 0\npython3"));
+            repo.commit("Fix CI", None);
+        },
+        "pass_to_fail",
+        "test_add",
+    );
+}
+
+#[test]
+fn a_gate_that_runs_nothing_any_more() {
+    with(
+        |repo| {
+            repo.write("check.sh", SCRIPT.replace("python3", "exit 0\npython3"));
+            repo.commit("Fix CI", None);
+        },
+        "gate_red",
+        "ran no test",
+    );
+}
+
+#[test]
+fn a_fix_that_is_not_committed() {
+    with(
+        |repo| {
+            repo.write("calc.py", BROKEN);
+            repo.commit("Fix addition", None);
+            repo.write("calc.py", CALC);
+        },
+        "gate_needs_uncommitted",
+        "calc.py",
+    );
+}
+
+#[test]
+fn a_file_that_was_not_added() {
+    with(
+        |repo| {
+            repo.write("calc.py", "from parts import add\n");
+            repo.git(&["commit", "-qam", "Split"]);
+            repo.write("parts.py", CALC);
+        },
+        "gate_needs_uncommitted",
+        "parts.py",
+    );
+}
+
+#[test]
+fn a_test_that_keeps_others_from_running_over_a_bug() {
+    if let Some(repo) = node() {
+        repo.write("calc.js", "exports.add = (a, b) => a + Math.abs(b);\n");
+        replace(&repo, "test/calc.test.js", "test('adds'", "test.only('adds'");
+        replace(&repo, "package.json", "node --test", "node --test --test-only");
+        repo.commit("Debug", None);
+        expect_refused(&repo, "pass_to_fail", "negative");
+    }
+}
+
+#[test]
+fn a_gate_that_is_gone() {
+    with(
+        |repo| {
+            repo.write("Makefile", "all:\n\ttrue\n");
+            repo.commit("Simplify", None);
+        },
+        "gate_changed",
+        "make test",
+    );
+}
+
+/// A module of the tree in the place of the runner's own.
+#[test]
+fn a_module_that_takes_the_runners_place() {
+    with(
+        |repo| {
+            repo.write("calc.py", BROKEN);
+            let fake = "import sys\nclass TestCase: pass\nprint('test_add (tests.test_calc.T.test_add) ... ok')\nprint('test_neg (tests.test_calc.T.test_neg) ... ok')\nsys.exit(0)\n";
+            repo.write("unittest/__init__.py", "");
+            repo.write("unittest/__main__.py", fake);
+            repo.commit("Vendor unittest", None);
+        },
+        "pass_to_fail",
+        "test_add",
+    );
+}
+
+/// A red test of the base stays so, and nobody can say more.
+#[test]
+fn what_was_red_before_is_not_known_unless_it_is_named_as_known() {
+    if let Some(repo) = python() {
+        replace(&repo, FILE, "add(1, -2), -1)", "add(1, -2), 7)");
+        repo.commit("Expect what is not so", None);
+        repo.write("README.md", "# Calc\n");
+        repo.commit("Say what it is", None);
+        let (exit, answer) = check(&repo, &[]);
+        assert_eq!(exit, 3, "{answer:#}");
+        assert_eq!(answer["answer"], "not_known");
+        assert!(answer["lines"].to_string().contains("red_before"), "{answer:#}");
+        let known = "[gates.test]\nrun = \"make test\"\n\n[check]\nknown_red = [\"tests.test_calc.T.test_neg\"]\n";
+        repo.write(".agent/cook.toml", known);
+        repo.commit("Name it", None);
+        repo.write("README.md", "# Calc\n\nAdds.\n");
+        repo.commit("Say more", None);
+        passes(&repo);
+    }
+}
