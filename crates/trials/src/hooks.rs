@@ -127,7 +127,8 @@ pub fn variables(
         ("SPEC_OPTS", after("SPEC_OPTS", &rspec)),
     ];
     if !present("GOFLAGS").is_some_and(|flags| shows_go_tests(&flags)) {
-        variables.push(("GOFLAGS", after("GOFLAGS", "-v")));
+        // `-v` would make `go build`, `go run` and `go vet` print names of packages too.
+        variables.push(("GOFLAGS", after("GOFLAGS", "-test.v")));
     }
     // These name one place each: one of the user's own is left.
     let alone = [
@@ -156,13 +157,17 @@ pub fn variables(
         .collect()
 }
 
-/// What tox hands on: it starts its commands in an environment of its own.
-const TOX_PASSES: &str = "testenv.pass_env+=PYTHONPATH,TRIAL_RECORDS,TRIAL_ROOT";
+/// What tox hands on: it starts its commands in an environment of its own. The sections of an INI file
+/// and of a TOML file have different names.
+const TOX_PASSES: &str = concat!(
+    "testenv.pass_env+=PYTHONPATH,TRIAL_RECORDS,TRIAL_ROOT;",
+    "env_run_base.pass_env+=PYTHONPATH,TRIAL_RECORDS,TRIAL_ROOT"
+);
 
 fn shows_go_tests(flags: &str) -> bool {
     flags.split_whitespace().any(|flag| {
         let name = flag.trim_start_matches('-').split('=').next();
-        matches!(name, Some("v" | "json"))
+        matches!(name, Some("v" | "test.v" | "json"))
     })
 }
 
@@ -212,7 +217,7 @@ mod tests {
             given["SPEC_OPTS"],
             "--require /a\\ b/hooks/ruby/trial_rspec.rb"
         );
-        assert_eq!(given["GOFLAGS"], "-v");
+        assert_eq!(given["GOFLAGS"], "-test.v");
         assert_eq!(given["GTEST_OUTPUT"], "xml:/r/records.gtest/");
         assert_eq!(given["TRIAL_ROOT"], "/tree");
     }
@@ -234,7 +239,7 @@ mod tests {
         assert_eq!(given["RUBYLIB"], format!("/a b/hooks/ruby{SEPARATOR}lib"));
         assert!(given["NODE_OPTIONS"].starts_with("--max-old-space-size=4096 --require "));
         assert!(given["SPEC_OPTS"].starts_with("--format documentation --require "));
-        assert_eq!(given["GOFLAGS"], "-mod=vendor -v");
+        assert_eq!(given["GOFLAGS"], "-mod=vendor -test.v");
         assert!(given["TOX_OVERRIDE"].starts_with("testenv.skip_install=true;testenv.pass_env+="));
     }
 

@@ -55,8 +55,9 @@ const RESULTS = { passed: 'passed', failed: 'failed', pending: 'skipped', skippe
 function addFile(records, result) {
   const file = records.relate(result.testFilePath);
   const tests = result.testResults || [];
-  if (result.testExecError && !tests.length) {
-    records.addUnloaded(file, findError(result.failureMessage) || result.testExecError.message || result.failureMessage);
+  const broken = result.testExecError;
+  if (broken && !tests.length) {
+    records.addUnloaded(file, findError(result.failureMessage) || broken.message || result.failureMessage);
     return;
   }
   for (const test of tests) {
@@ -64,9 +65,12 @@ function addFile(records, result) {
     if (!kind) continue;
     const titles = (test.ancestorTitles || []).concat([test.title]);
     const reasons = test.retryReasons || [];
-    reasons.forEach((reason, attempt) => records.addTest(file, titles, 'failed', reason, attempt));
-    records.addTest(file, titles, kind, kind === 'failed' ? (test.failureMessages || [])[0] : undefined, reasons.length);
+    const tries = Math.max(reasons.length, (test.invocations || 1) - 1);
+    for (let attempt = 0; attempt < tries; attempt++) records.addTest(file, titles, 'failed', reasons[attempt], attempt);
+    records.addTest(file, titles, kind, kind === 'failed' ? (test.failureMessages || [])[0] : undefined, tries);
   }
+  // What failed behind all tests of the file is no test's.
+  if (broken) records.addTest(file, [], 'failed', broken.message || broken.stack || result.failureMessage);
 }
 
 module.exports = { install };
