@@ -1,4 +1,4 @@
-# Ruby, Go, Perl and C++; sourced by hooks.sh.
+# Ruby, Perl, Go and C++; sourced by hooks.sh.
 
 if is_asked rspec; then
   if command -v rspec >/dev/null; then
@@ -75,6 +75,45 @@ ran 6
 END
   else
     miss minitest "the package ruby-minitest"
+  fi
+fi
+
+if is_asked prove; then
+  if command -v prove >/dev/null && perl -MTest::More -e 1; then
+    clear_tree && mkdir -p t sub/t
+    cat >t/a.t <<'PL'
+use Test::More;
+ok(1, 'passes');
+ok(0, 'fails');
+subtest inner => sub { ok(1, 'deep'); done_testing };
+TODO: { local $TODO = 'x'; ok(0, 'todo') }
+SKIP: { skip 'no', 1; }
+done_testing;
+PL
+    echo 'use Nope;' >t/broken.t
+    echo 'use Test::More skip_all => "no";' >t/skipped.t
+    echo 'use Test::More; ok(0, "other"); done_testing' >sub/t/a.t
+    echo 'use Test::More; system("cd sub && prove t/a.t >/dev/null 2>&1"); ok(1, "spawns"); done_testing' >t/nested.t
+    expect_prove() {
+      cat <<'END'
+passed t/a.t > passes
+failed t/a.t > fails
+passed t/a.t > inner
+skipped t/a.t > todo
+failed t/a.t
+unloaded t/broken.t
+skipped t/skipped.t
+passed t/nested.t > spawns
+passed t/nested.t
+ran 4
+END
+    }
+    label="prove $(prove --version | sed -n 's/.*v\([0-9.]*\) and.*/\1/p')"
+    expect_prove | compare "$label" prove
+    expect_prove | IGNORE_CONSOLE=1 compare "$label -j3" prove -j3
+    expect_prove | compare "Test::Harness" perl -MTest::Harness -e 'runtests(@ARGV)' t/a.t t/broken.t t/skipped.t t/nested.t
+  else
+    miss prove "perl with Test::More"
   fi
 fi
 

@@ -60,15 +60,21 @@ function makeReporter(records) {
 
 function addFile(records, task) {
   const file = records.relate(task.filepath) || task.name;
-  const project = task.projectName ? `|${task.projectName}| ` : '';
+  const project = task.projectName ? [`|${task.projectName}|`] : [];
   const errors = (task.result && task.result.errors) || [];
   if (!task.tasks.length && task.result && task.result.state === 'fail') {
     records.addUnloaded(file, errors.length ? describe(errors[0]) : undefined);
     return;
   }
-  for (const one of task.tasks) addTask(records, file, project, [], one, errors);
+  const above = failedBefore(task) ? errors : [];
+  for (const one of task.tasks) addTask(records, file, project, [], one, above);
   // A hook of the whole file that failed after its tests.
-  if (errors.length && !records.failedIn) records.addTest(file, [], 'failed', describe(errors[0]));
+  if (errors.length && !above.length) records.addTest(file, [], 'failed', describe(errors[0]));
+}
+
+/// Tests behind a `beforeAll` that failed are handed on as skipped.
+function failedBefore({ result }) {
+  return result && result.state === 'fail' && result.hooks && result.hooks.beforeAll === 'run';
 }
 
 function addTask(records, file, project, titles, task, above) {
@@ -76,20 +82,17 @@ function addTask(records, file, project, titles, task, above) {
   const result = task.result || {};
   const errors = result.errors || [];
   if (task.type === 'suite') {
-    for (const one of task.tasks || []) addTask(records, file, project, path, one, errors.length ? errors : above);
+    for (const one of task.tasks || []) addTask(records, file, project, path, one, failedBefore(task) ? errors : above);
+    // One that failed after its tests.
+    if (errors.length && !failedBefore(task)) records.addTest(file, project.concat(path), 'failed', describe(errors[0]));
     return;
   }
-  const titled = project ? [project + file].concat(path) : path;
-  const write = (kind, message, attempt) => {
-    if (!project) return records.addTest(file, titled, kind, message, attempt);
-    const name = titled.join(' > ');
-    if (kind !== 'skipped') records.ran.add(name);
-    records.add({ name, file, result: kind, message, attempt: attempt || undefined });
-  };
+  const write = (kind, message, attempt) => records.addTest(file, project.concat(path), kind, message, attempt);
   const tries = result.retryCount || 0;
-  if (task.mode !== 'run' && task.mode !== 'only' && task.mode !== 'queued') return write('skipped');
-  if (!result.state || result.state === 'run') return write(above.length ? 'failed' : 'skipped', above.length ? describe(above[0]) : undefined);
-  if (result.state === 'skip') return write(above.length ? 'failed' : 'skipped', above.length ? describe(above[0]) : undefined);
+  if (!result.state || result.state === 'run' || result.state === 'skip' || result.state === 'todo') {
+    const isAsked = result.state || (task.mode !== 'skip' && task.mode !== 'todo');
+    return above.length && isAsked ? write('failed', describe(above[0])) : write('skipped');
+  }
   if (result.state === 'pass') {
     for (let attempt = 0; attempt < tries; attempt++) write('failed', errors[attempt] && describe(errors[attempt]), attempt);
     return write('passed', undefined, tries);
