@@ -42,8 +42,9 @@ class Records {
     } catch (_) {}
   }
 
-  addTest(file, titles, result, message, attempt) {
-    const name = [file].concat(titles).filter(Boolean).join(' > ');
+  /// What stands before the file is the project of runners that have several, as they print it.
+  addTest(file, titles, result, message, attempt, project) {
+    const name = (project ? project + ' ' : '') + [file].concat(titles).filter(Boolean).join(' > ');
     if (result !== 'skipped') this.ran.add(name);
     this.add({ name, file, result, message: shorten(message), attempt: attempt || undefined });
   }
