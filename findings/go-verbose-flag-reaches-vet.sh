@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # One would guess that GOFLAGS=-v makes `go test` name its tests and that what runs no test stays as it
 # was. `-v` means another thing to `go build`, `go run` and `go vet`: they print names of packages on
-# the error stream, so a test that compares what `go run` prints goes red. GOFLAGS=-test.v reaches
-# `go test` alone, though `go help testflag` does not name it as a flag of the go command.
-# Seen with go 1.27.3 and 1.19.8 on Linux. Exit code 1: it is otherwise now; 77: go could not be had.
+# the error stream, so a test that compares what `go run` prints goes red. The flag with the prefix that
+# `go help testflag` tells of, GOFLAGS=-test.v, reaches `go test` alone.
+# Seen with go 1.27.3 on Linux. Exit code 1: it is otherwise now; 77: go could not be had.
 set -euo pipefail
 
 work=$(mktemp -d)

@@ -15,7 +15,7 @@ function install(directory) {
   }
 }
 
-/// The module that adds results up, as the core of jest finds it.
+// The module that adds results up, as the core of jest finds it.
 function find(start) {
   let from = start;
   for (const name of ['jest', 'jest-cli', '@jest/core', '@jest/test-result']) {

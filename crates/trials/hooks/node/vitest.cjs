@@ -73,7 +73,7 @@ function addFile(records, task) {
   if (errors.length && !above.length) records.addTest(file, [], 'failed', describe(errors[0]), 0, project);
 }
 
-/// Tests behind a `beforeAll` that failed are handed on as skipped.
+// Tests behind a `beforeAll` that failed are handed on as skipped.
 function failedBefore({ result }) {
   return result && result.state === 'fail' && result.hooks && result.hooks.beforeAll === 'run';
 }
