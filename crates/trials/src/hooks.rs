@@ -24,8 +24,6 @@ pub struct HookPlaces<'a> {
 /// A form in which a runner writes its own reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportForm {
-    /// The Test Anything Protocol.
-    Tap,
     /// JUnit's XML.
     JUnit,
 }
@@ -59,6 +57,7 @@ static FILES: &[HookFile] = hook_files![
     "node/mocha.cjs",
     "node/vitest.cjs",
     "node/playwright.cjs",
+    "perl/Trial/Harness.pm",
     "ruby/trial_record.rb",
     "ruby/trial_rspec.rb",
     "ruby/minitest/trial_plugin.rb",
@@ -74,22 +73,11 @@ pub fn files() -> &'static [HookFile] {
 
 /// The directories that runners write reports of their own to, for a file of records.
 pub fn report_dirs(records: &str) -> Vec<ReportDir> {
-    vec![
-        ReportDir {
-            runner: "prove",
-            form: ReportForm::Tap,
-            path: name_tap_dir(records),
-        },
-        ReportDir {
-            runner: "gtest",
-            form: ReportForm::JUnit,
-            path: name_gtest_dir(records),
-        },
-    ]
-}
-
-fn name_tap_dir(records: &str) -> String {
-    format!("{records}.tap")
+    vec![ReportDir {
+        runner: "gtest",
+        form: ReportForm::JUnit,
+        path: name_gtest_dir(records),
+    }]
 }
 
 fn name_gtest_dir(records: &str) -> String {
@@ -133,7 +121,6 @@ pub fn variables(
     // These name one place each: one of the user's own is left.
     let alone = [
         ("PW_TEST_REPORTER", in_hooks("node/playwright.cjs")),
-        ("PERL_TEST_HARNESS_DUMP_TAP", name_tap_dir(places.records)),
         (
             "GTEST_OUTPUT",
             format!("xml:{}/", name_gtest_dir(places.records)),
@@ -144,6 +131,11 @@ pub fn variables(
             .into_iter()
             .filter(|(name, _)| present(name).is_none()),
     );
+    // Words of Perl's variable end at a space whatever stands around it.
+    if !places.hooks.contains(char::is_whitespace) {
+        let perl = format!("-I{} -MTrial::Harness", in_hooks("perl"));
+        variables.push(("PERL5OPT", after("PERL5OPT", &perl)));
+    }
     variables.push((
         "TOX_OVERRIDE",
         match present("TOX_OVERRIDE") {
@@ -220,6 +212,20 @@ mod tests {
         assert_eq!(given["GOFLAGS"], "-test.v");
         assert_eq!(given["GTEST_OUTPUT"], "xml:/r/records.gtest/");
         assert_eq!(given["TRIAL_ROOT"], "/tree");
+        assert!(!given.contains_key("PERL5OPT"), "its words end at spaces");
+    }
+
+    #[test]
+    fn perl_is_asked_where_no_space_is_in_the_way() {
+        let places = HookPlaces {
+            hooks: "/hooks",
+            ..PLACES
+        };
+        let given = variables(&places, |name| {
+            (name == "PERL5OPT").then(|| "-MDevel::Cover".to_owned())
+        });
+        let value = "-MDevel::Cover -I/hooks/perl -MTrial::Harness".to_owned();
+        assert!(given.contains(&("PERL5OPT".to_owned(), value)));
     }
 
     #[test]
@@ -247,16 +253,10 @@ mod tests {
     fn one_that_names_a_place_is_left_to_its_owner() {
         let given = ask(&[
             ("PW_TEST_REPORTER", "/own"),
-            ("PERL_TEST_HARNESS_DUMP_TAP", "/own"),
             ("GTEST_OUTPUT", "json"),
             ("GOFLAGS", "-tags=x -v=true"),
         ]);
-        for name in [
-            "PW_TEST_REPORTER",
-            "PERL_TEST_HARNESS_DUMP_TAP",
-            "GTEST_OUTPUT",
-            "GOFLAGS",
-        ] {
+        for name in ["PW_TEST_REPORTER", "GTEST_OUTPUT", "GOFLAGS"] {
             assert!(!given.contains_key(name), "{name}");
         }
     }

@@ -10,12 +10,12 @@ function install(directory) {
       const path = find(start);
       if (!path || seen.has(path)) return;
       seen.add(path);
-      watch(path);
+      watch(path, /[\\/]jest(-cli)?$/.test(directory));
     });
   }
 }
 
-/// The module that adds results up, as the core of jest finds it.
+// The module that adds results up, as the core of jest finds it.
 function find(start) {
   let from = start;
   for (const name of ['jest', 'jest-cli', '@jest/core', '@jest/test-result']) {
@@ -25,7 +25,7 @@ function find(start) {
   return from.includes('test-result') ? from : undefined;
 }
 
-function watch(path) {
+function watch(path, isJest) {
   const own = require(path);
   const entry = require.cache[path];
   const add = own.addResult;
@@ -37,6 +37,7 @@ function watch(path) {
       if (!records.relate(result.testFilePath)) return;
       if (!begun) {
         begun = true;
+        records.hide();
         process.once('exit', () => records.addEnd());
       }
       addFile(records, result);
@@ -46,8 +47,8 @@ function watch(path) {
   const parts = Object.getOwnPropertyDescriptors(own);
   parts.addResult = { value: added, enumerable: true, configurable: true, writable: true };
   entry.exports = Object.create(Object.getPrototypeOf(own), parts);
-  // Workers and what tests start have none.
-  guard(() => records.isInside() && records.hide());
+  // Workers and what tests start have none; a program around jest may yet start it as one of its own.
+  if (isJest) guard(() => records.isInside() && records.hide());
 }
 
 const RESULTS = { passed: 'passed', failed: 'failed', pending: 'skipped', skipped: 'skipped', todo: 'skipped', disabled: 'skipped' };

@@ -86,7 +86,7 @@ class Run {
     }
   }
 
-  /// Tests that never began because a hook of their suite failed say why.
+  // Tests that never began because a hook of their suite failed say why.
   flush(nesting, cause) {
     this.cancelled = this.cancelled.filter((one) => {
       if (one.nesting <= nesting) return true;
@@ -95,7 +95,7 @@ class Run {
     });
   }
 
-  /// The runner takes a file for a test where none is in it, or where it broke.
+  // The runner takes a file for a test where none is in it, or where it broke.
   finishFile(file, passed) {
     if (passed) {
       if (!this.hasPattern) this.records.addTest(file, [], 'passed');

@@ -28,7 +28,7 @@ class TrialReporter {
       const expected = test.expectedStatus === result.status && result.status !== 'skipped';
       const kind = expected ? 'passed' : result.status === 'passed' ? 'failed' : RESULTS[result.status];
       const message = kind === 'failed' ? describe(result.error || { name: 'Error', message: 'expected to fail, and passed' }) : undefined;
-      this.records.addTest(file, (project ? [`[${project}]`] : []).concat(titles), kind, message, result.retry);
+      this.records.addTest(file, titles, kind, message, result.retry, project && `[${project}]`);
     });
   }
 

@@ -12,12 +12,12 @@ class Records {
     this.ended = false;
   }
 
-  /// Programs that the run starts are parts of it, and record nothing themselves.
+  // Programs that the run starts are parts of it, and record nothing themselves.
   hide() {
     delete process.env.TRIAL_RECORDS;
   }
 
-  /// A path from the root of the tree, or nothing for one outside.
+  // A path from the root of the tree, or nothing for one outside.
   relate(file) {
     if (!file) return undefined;
     let full = String(file);
@@ -30,7 +30,7 @@ class Records {
     return inside.split(path.sep).join('/');
   }
 
-  /// Whether the run stands in the tree.
+  // Whether the run stands in the tree.
   isInside() {
     const here = path.relative(this.root, fs.realpathSync(process.cwd()));
     return !here.startsWith('..') && !path.isAbsolute(here);
@@ -42,8 +42,9 @@ class Records {
     } catch (_) {}
   }
 
-  addTest(file, titles, result, message, attempt) {
-    const name = [file].concat(titles).filter(Boolean).join(' > ');
+  // What stands before the file is the project of runners that have several, as they print it.
+  addTest(file, titles, result, message, attempt, project) {
+    const name = (project ? project + ' ' : '') + [file].concat(titles).filter(Boolean).join(' > ');
     if (result !== 'skipped') this.ran.add(name);
     this.add({ name, file, result, message: shorten(message), attempt: attempt || undefined });
   }
@@ -61,7 +62,7 @@ class Records {
 // eslint-disable-next-line no-control-regex
 const COLOURS = /\x1b\[[0-9;]*m/g;
 
-/// The first line that says something, with the next one behind a colon, at most 200 characters long.
+// The first line that says something, with the next one behind a colon, at most 200 characters long.
 function shorten(text) {
   if (text === undefined || text === null) return undefined;
   const lines = String(text).replace(COLOURS, '').split('\n').map((line) => line.trim()).filter(Boolean);
@@ -70,7 +71,7 @@ function shorten(text) {
   return line.slice(0, 200);
 }
 
-/// Of what a program printed when it broke: the line with its error.
+// Of what a program printed when it broke: the line with its error.
 function findError(text) {
   const lines = String(text).replace(COLOURS, '').split('\n');
   return lines.find((line) => /^\s*(\w*(Error|Exception)\b|Cannot find )/.test(line));
@@ -83,7 +84,7 @@ function describe(error) {
   return said.startsWith(name) ? said : `${name}: ${said}`;
 }
 
-/// Runs a function of ours beside one of the runner: what it throws stays here.
+// Runs a function of ours beside one of the runner: what it throws stays here.
 function guard(run) {
   try {
     return run();
@@ -92,7 +93,7 @@ function guard(run) {
   }
 }
 
-/// Runs before the program's own file, which waits for it and starts whatever becomes of it.
+// Runs before the program's own file, which waits for it and starts whatever becomes of it.
 function runBeforeMain(prepare) {
   const Module = require('module');
   const runMain = Module.runMain;

@@ -3,6 +3,8 @@
 // was called and leaves at once where that is no test runner. An error in here is never one of the
 // program.
 try {
+  // Nor does the program find it among what it has loaded.
+  delete require.cache[__filename];
   start();
 } catch (_) {}
 
@@ -38,7 +40,7 @@ function choose(script, options) {
   return runsTests(script) ? ['./node_test.cjs', false] : null;
 }
 
-/// A script that calls Node's own runner is a run of it, without `--test` too.
+// A script that calls Node's own runner is a run of it, without `--test` too.
 function runsTests(script) {
   const fs = require('fs');
   const path = require('path').resolve(script);

@@ -6,6 +6,10 @@ const { Records, describe, findError, guard, runBeforeMain } = require('./record
 function install(directory) {
   const path = require('path').join(directory, 'dist', 'node.js');
   if (!require('fs').existsSync(path)) return;
+  const records = new Records('vitest');
+  if (!records.isInside()) return;
+  // Before any pool of workers copies the environment.
+  records.hide();
   runBeforeMain(async () => {
     const node = await import(require('url').pathToFileURL(path).href);
     const seen = new WeakSet();
@@ -13,9 +17,6 @@ function install(directory) {
       guard(() => {
         if (!vitest || !Array.isArray(vitest.reporters) || seen.has(vitest)) return;
         seen.add(vitest);
-        const records = new Records('vitest');
-        if (!records.isInside()) return;
-        records.hide();
         vitest.reporters.push(makeReporter(records));
       });
     // Whatever is set: an instance is handed to its reporters, and to what sorts its files.
@@ -60,15 +61,21 @@ function makeReporter(records) {
 
 function addFile(records, task) {
   const file = records.relate(task.filepath) || task.name;
-  const project = task.projectName ? `|${task.projectName}| ` : '';
+  const project = task.projectName && `|${task.projectName}|`;
   const errors = (task.result && task.result.errors) || [];
   if (!task.tasks.length && task.result && task.result.state === 'fail') {
     records.addUnloaded(file, errors.length ? describe(errors[0]) : undefined);
     return;
   }
-  for (const one of task.tasks) addTask(records, file, project, [], one, errors);
+  const above = failedBefore(task) ? errors : [];
+  for (const one of task.tasks) addTask(records, file, project, [], one, above);
   // A hook of the whole file that failed after its tests.
-  if (errors.length && !records.failedIn) records.addTest(file, [], 'failed', describe(errors[0]));
+  if (errors.length && !above.length) records.addTest(file, [], 'failed', describe(errors[0]), 0, project);
+}
+
+// Tests behind a `beforeAll` that failed are handed on as skipped.
+function failedBefore({ result }) {
+  return result && result.state === 'fail' && result.hooks && result.hooks.beforeAll === 'run';
 }
 
 function addTask(records, file, project, titles, task, above) {
@@ -76,20 +83,17 @@ function addTask(records, file, project, titles, task, above) {
   const result = task.result || {};
   const errors = result.errors || [];
   if (task.type === 'suite') {
-    for (const one of task.tasks || []) addTask(records, file, project, path, one, errors.length ? errors : above);
+    for (const one of task.tasks || []) addTask(records, file, project, path, one, failedBefore(task) ? errors : above);
+    // One that failed after its tests.
+    if (errors.length && !failedBefore(task)) records.addTest(file, path, 'failed', describe(errors[0]), 0, project);
     return;
   }
-  const titled = project ? [project + file].concat(path) : path;
-  const write = (kind, message, attempt) => {
-    if (!project) return records.addTest(file, titled, kind, message, attempt);
-    const name = titled.join(' > ');
-    if (kind !== 'skipped') records.ran.add(name);
-    records.add({ name, file, result: kind, message, attempt: attempt || undefined });
-  };
+  const write = (kind, message, attempt) => records.addTest(file, path, kind, message, attempt, project);
   const tries = result.retryCount || 0;
-  if (task.mode !== 'run' && task.mode !== 'only' && task.mode !== 'queued') return write('skipped');
-  if (!result.state || result.state === 'run') return write(above.length ? 'failed' : 'skipped', above.length ? describe(above[0]) : undefined);
-  if (result.state === 'skip') return write(above.length ? 'failed' : 'skipped', above.length ? describe(above[0]) : undefined);
+  if (!result.state || result.state === 'run' || result.state === 'skip' || result.state === 'todo') {
+    const isAsked = result.state || (task.mode !== 'skip' && task.mode !== 'todo');
+    return above.length && isAsked ? write('failed', describe(above[0])) : write('skipped');
+  }
   if (result.state === 'pass') {
     for (let attempt = 0; attempt < tries; attempt++) write('failed', errors[attempt] && describe(errors[attempt]), attempt);
     return write('passed', undefined, tries);
