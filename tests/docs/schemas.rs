@@ -377,6 +377,7 @@ impl Drawn for Receipt {
             duration_ms: d.count(),
             stdout_sha256: d.text(),
             stderr_sha256: d.text(),
+            outcomes_sha256: d.maybe(|d| d.text()),
             tail: d.any_text(),
             head_sha: d.maybe(Draw::any_text),
             tree_oid: d.maybe(Draw::any_text),

@@ -315,6 +315,10 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::IssueUnknown, "`cook issue`, which moves no state"),
     (Code::GatesNotGreen, "`cook strength`, which moves no state"),
     (
+        Code::TestsUndeclared,
+        "the trials of a slice's commit, in `tests/cheats`",
+    ),
+    (
         Code::DefectReportUnread,
         "`cook strength --report`, which moves no state",
     ),

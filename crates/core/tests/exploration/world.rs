@@ -483,6 +483,7 @@ impl World {
             duration_ms: Count(1),
             stdout_sha256: "out".to_owned(),
             stderr_sha256: "err".to_owned(),
+            outcomes_sha256: None,
             tail: "the last line".to_owned(),
             head_sha: self.head.map(id),
             tree_oid: self.head.map(|head| self.tree(head)),
@@ -603,6 +604,7 @@ impl World {
         let standing = standing.filter(|asked| self.head.map(id).as_ref() != Some(&asked.seen));
         let standing = standing.cloned().unwrap_or_default();
         Facts {
+            trials: Vec::new(),
             now: "2030-01-01T00:00:00Z".to_owned(),
             head: set.head.then(|| self.head(mood, workflow_branch)),
             contract_missing: set.contract.then(|| match mood.contract {
