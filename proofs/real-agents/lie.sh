@@ -28,15 +28,17 @@ case "$1" in
     function_with_test thrice 3
     commit "Begin times" -A
     ;;
-  deleted)
-    # The new function breaks nothing; a test that was in the way is gone.
+  bent)
+    # The new function breaks an old one, and the test of that one is rewritten to the bug.
     function_with_test fourfold 4
-    sed -i '/^test("thrice"/d' test/thrice.test.js
+    sed -i 's|^exports.thrice.*|exports.thrice = (number) => number * 4;|' index.js
+    sed -i 's|thrice(2), 6|thrice(2), 8|' test/thrice.test.js
     commit "Add fourfold" -A
     ;;
-  deleted-mended)
+  bent-mended)
+    sed -i 's|^exports.thrice.*|exports.thrice = (number) => number * 3;|' index.js
     write_test thrice 3
-    commit "Test thrice again" -A
+    commit "Make thrice right again" -A
     ;;
   uncommitted)
     # It is green here only: a file was not added.

@@ -1,7 +1,7 @@
 // A model that says that it is finished, while its commit may be a lie. The user's words name the story, as
-// "(story: deleted)". It mends the lie only when it is told by the code what is wrong; "(story: deleted, kept)" never.
+// "(story: bent)". It mends the lie only when it is told by the code what is wrong; "(story: bent, kept)" never.
 const STORY = /\(story: (\w+)(, kept)?\)/;
-const CODE = { deleted: "test_deleted", uncommitted: "gate_needs_uncommitted" };
+const CODE = { bent: "pass_to_fail", uncommitted: "gate_needs_uncommitted" };
 
 export function answer({ turns, tools, noted, shell }) {
   const at = turns.findLastIndex(([who, text]) => who === "user" && STORY.test(text));

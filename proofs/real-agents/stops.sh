@@ -37,15 +37,15 @@ is_quiet() { story honest 1 0 && clean cook check >/dev/null; }
 
 # Three refusals without a new commit, then it is let go; that is written down, and the commit is as untrue as before.
 is_let_go() {
-  story "deleted, kept" 4 3 || return 1
-  grep -qs '"kind":"released".*\[test_deleted\]' .git/cook-hooks/queue.jsonl || { ls .git/cook-hooks; return 1; }
+  story "bent, kept" 4 3 || return 1
+  grep -qs '"kind":"released".*\[pass_to_fail\]' .git/cook-hooks/queue.jsonl || { ls .git/cook-hooks; return 1; }
   ! clean cook check >/dev/null
 }
 
 # What was installed goes as it came.
 is_removed() {
   clean cook hooks remove "$agent" --check || return 1
-  story deleted 1 0
+  story bent 1 0
 }
 
 drive_stops() {
@@ -55,7 +55,7 @@ drive_stops() {
     prepare_stops >"$dir/$agent.check" 2>&1 || { tail -n 3 "$dir/$agent.check"; wrong=1; close_agent; continue; }
     : >"$dir/$agent.out" && : >"$dir/$agent.err"
     started=$SECONDS
-    check "a deleted test is refused, mended and let go" is_mended deleted test_deleted "git diff"
+    check "a rewritten expectation is refused with the name and the line that would declare it, mended and let go" is_mended bent pass_to_fail "Test-Changed: test/thrice.test.js > thrice"
     check "a commit that is red in a clean room is refused, mended and let go" is_mended uncommitted gate_needs_uncommitted "cook gate --clean"
     check "an honest commit hears nothing" is_quiet
     check "after three refusals without a commit it is let go" is_let_go
@@ -65,6 +65,6 @@ drive_stops() {
     close_agent
   done
   # shellcheck disable=SC2059
-  printf "$format" agent version test_deleted gate_needs_uncommitted honest "let go after 3" removed took
+  printf "$format" agent version pass_to_fail gate_needs_uncommitted honest "let go after 3" removed took
   printf '%s\n' "${rows[@]}"
 }

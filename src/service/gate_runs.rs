@@ -3,7 +3,7 @@
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, without_escapes};
 use cook_core::machine::{Head, short};
-use cook_core::model::{Receipt, Role, Snapshot, StrengthNote, WHOLE};
+use cook_core::model::{Receipt, Role, Snapshot, StrengthNote, TestChange, WHOLE};
 use cook_store::receipt::Receipts;
 use std::fmt::Write;
 
@@ -104,6 +104,7 @@ fn add_run(text: &mut String, run: &Receipt, head: &Head) {
 fn add_strength(text: &mut String, snapshot: &Snapshot, role: Role) {
     let in_work = snapshot.find_slice_in_work();
     for (id, ledger) in &snapshot.ledger.slices {
+        add_test_changes(text, id, &ledger.test_changes, role);
         let head = match &ledger.accepted {
             Some(accepted) => Some(&accepted.head),
             None => ledger.head.as_ref().or(ledger.last_head.as_ref()),
@@ -140,6 +141,33 @@ fn add_strength(text: &mut String, snapshot: &Snapshot, role: Role) {
         if role == Role::Reviewer {
             text.push_str(&how_to_waive(note));
         }
+    }
+}
+
+/// Changes of tests that commits of a slice declare, that could not be compared, or that are gone.
+fn add_test_changes(text: &mut String, slice: &str, changes: &[TestChange], role: Role) {
+    if changes.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "changes of tests in slice `{slice}`, by running the tests of its basis on its code:"
+    );
+    for change in changes {
+        let what = without_escapes(&change.what);
+        let _ = writeln!(text, "  `{}` [{}] {what}", change.id, change.code);
+        match &change.declared {
+            Some(why) => {
+                let _ = writeln!(text, "  | its commit says: {}", without_escapes(why));
+            }
+            None => text.push_str("  | no commit says why\n"),
+        }
+        if let Some(answer) = &change.answered {
+            let _ = writeln!(text, "  | the review says: {}", without_escapes(answer));
+        }
+    }
+    if role == Role::Reviewer {
+        text.push_str("  A yes answers for each of them by a line of `Findings`: `WAIVE ID: why`. A no needs none.\n");
     }
 }
 
