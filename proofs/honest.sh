@@ -127,7 +127,7 @@ prepare_repository() { # name url prepare newest
   local clone=$work/clones/$1 source=$2
   if [ ! -d "$clone/.git" ]; then
     [ ! -d "${HONEST_REPOS:-/nowhere}/$1" ] || source=$HONEST_REPOS/$1
-    git clone --quiet --no-checkout "$source" "$clone" || return 1
+    git -c init.defaultBranch=main clone --quiet --no-checkout "$source" "$clone" || return 1
     printf '/.agent/\n/node_modules\n/target\n' >>"$clone/.git/info/exclude"
   fi
   git -C "$clone" checkout --quiet --force --detach "$4" || return 1
@@ -179,8 +179,8 @@ while IFS= read -r line <&3; do
   [ -n "$commits" ] || { skipped="$skipped $name (no commits)" && continue; }
   passed=("PATH=$env/bin:$PATH") passed_names=() kept_directories=()
   for variable in $variables; do
-    passed+=("$variable")
     passed_names+=("${variable%%=*}")
+    case $variable in *=*) passed+=("$variable") ;; esac
   done
   for directory in $cache; do kept_directories+=(-e "/$directory"); done
   if ! prepare_repository "$name" "$url" "$prepare" "$(printf '%s\n' "$commits" | head -n 1)"; then
