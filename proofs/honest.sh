@@ -54,7 +54,7 @@ else
   work=$(mktemp -d)
   trap 'chmod -R u+w -- "$work"; rm -rf -- "$work"' EXIT
 fi
-mkdir -p "$work"/{clones,env,home,answers,prepared}
+mkdir -p "$work"/{clones,env,home,rooms,answers,prepared}
 results=$work/results.tsv
 : >"$results"
 tab=$(printf '\t')
@@ -80,7 +80,8 @@ toml_list() { # words -> "a", "b"
 
 write_settings() { # file
   {
-    printf '[clean_room]\n'
+    # Not below `.cache`: express, for one, serves no file that has a directory with a dot above it.
+    printf '[clean_room]\ndir = "%s"\n' "$work/rooms"
     # The words of these two columns are names without spaces.
     # shellcheck disable=SC2086
     printf 'cache = [%s]\nenv = [%s]\n' "$(toml_list $cache)" "$(toml_list ${passed_names[@]+"${passed_names[@]}"})"
