@@ -197,4 +197,4 @@ while IFS= read -r line <&3; do
 done 3<"$here/honest-repos.tsv"
 
 [ -z "$skipped" ] || echo "skipped:$skipped"
-exec python3 "$here/honest-sum.py" "$here/honest-repos.tsv" "$here/honest.tsv" "$results" ${keep:+--keep} ${gates_only:+--gates}
+python3 "$here/honest-sum.py" "$here/honest-repos.tsv" "$here/honest.tsv" "$results" ${keep:+--keep} ${gates_only:+--gates}
