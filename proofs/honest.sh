@@ -98,8 +98,8 @@ try:
 except (ValueError, KeyError, OSError):
     print("no-answer")
     sys.exit()
-fails = sorted({line["code"] for line in lines if line["fails"]})
-looks = sorted({line["code"] for line in lines if not line["fails"]})
+fails = sorted({line["code"] for line in lines if line["weight"] != "shown"})
+looks = sorted({line["code"] for line in lines if line["weight"] == "shown"})
 print((",".join(fails) or "-") + ("(" + ",".join(looks) + ")" if looks else ""))
 CODES
 

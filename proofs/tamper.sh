@@ -92,10 +92,8 @@ try:
 except (ValueError, KeyError, OSError):
     print("no-answer")
     sys.exit()
-# These say that something was not asked, and not that it is false.
-not_asked = {"gate_untrusted", "program_absent", "nothing_ran"}
-false = sorted({line["code"] for line in lines if line["fails"] and line["code"] not in not_asked})
-rest = sorted({line["code"] for line in lines if not (line["fails"] and line["code"] not in not_asked)})
+false = sorted({line["code"] for line in lines if line["weight"] == "refuses"})
+rest = sorted({line["code"] for line in lines if line["weight"] != "refuses"})
 print(",".join(false) or "-", "(" + ",".join(rest) + ")" if rest else "")
 CODES
 

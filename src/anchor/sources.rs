@@ -1,7 +1,7 @@
 //! What anchors are held against, each read once.
 
-use super::told::{Told, list_told};
 use super::text::{says_generated, split};
+use super::told::{Told, list_told};
 use cook_core::diagnostic::{Failure, without_escapes};
 use cook_core::machine::{AnchorQuestion, Head, WorkOf};
 use cook_core::model::{Own, Receipt};

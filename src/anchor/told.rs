@@ -1,8 +1,8 @@
 //! What a gate's run says of its tests, and in which lines.
 
 use cook_core::diagnostic::without_escapes;
-use cook_trials::outcomes::{Material, Outcomes};
 use cook_trials::TestResult;
+use cook_trials::outcomes::{Material, Outcomes};
 
 /// A test as a run names it.
 pub(super) struct Told {

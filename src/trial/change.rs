@@ -6,8 +6,8 @@ use cook_core::model::{GateSpec, TreeEntry};
 use cook_git::{Entry, Repo, TreeChange};
 use cook_strength::{Language, has_tests};
 use cook_trials::{
-    Known, Side, Split, is_among_tests, is_test_file, is_whole_setting, settings_in,
-    shadows_runner, side_of, split_of, splits,
+    Known, Side, is_among_tests, is_test_file, is_whole_setting, settings_in, shadows_runner,
+    side_of, split_of, splits,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,7 +184,7 @@ impl<'a> Change<'a> {
             let recipe = Recipe::of(gate);
             texts.push(gate.run.clone());
             for end in [End::Base, End::Head] {
-                texts.extend(recipe.read(self, end)?);
+                texts.extend(self.read_recipe(&recipe, end)?);
             }
         }
         let mut named = BTreeSet::new();
@@ -210,6 +210,14 @@ impl<'a> Change<'a> {
         }
         named.extend(self.find_named_by_settings(&changed)?);
         Ok(named)
+    }
+
+    /// What a gate calls in its file of rules at one end.
+    pub(super) fn read_recipe(&self, recipe: &Recipe, end: End) -> Result<Option<String>, Failure> {
+        let Some(file) = recipe.file() else {
+            return Ok(None);
+        };
+        Ok(self.text(end, file)?.and_then(|text| recipe.take(&text)))
     }
 
     fn find_named_by_settings(
@@ -300,31 +308,6 @@ impl<'a> Change<'a> {
             .flat_map(|change| [&change.before, &change.after]);
         both.flatten().map(|(path, _)| path.as_str())
     }
-
-    /// What of a file that is on the code side belongs to the tests.
-    pub(super) fn split(
-        &self,
-        path: &str,
-        recipe: &Recipe,
-        depth: Depth,
-    ) -> Result<Option<Split>, Failure> {
-        let own = split_of(path);
-        if depth == Depth::Nothing || recipe.file() != Some(path) {
-            return Ok(own);
-        }
-        recipe.split(self, own, depth)
-    }
-}
-
-/// How much of what a gate calls is taken for the tests'.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Depth {
-    /// The rule that it names, and what that comes to.
-    All,
-    /// That rule alone.
-    Own,
-    /// Nothing.
-    Nothing,
 }
 
 fn stem(path: &str) -> &str {

@@ -1,8 +1,8 @@
 //! The trials of one gate, and what they say of each test.
 
-use super::change::{Change, Depth, End};
+use super::change::{Change, End};
 use super::mix::Mix;
-use super::recipe::Recipe;
+use super::recipe::{Depth, Recipe};
 use super::told::Teller;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::GateRun;

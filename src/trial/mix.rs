@@ -1,11 +1,11 @@
 //! The tree of a trial: the code of one commit with the tests of the other.
 
-use super::change::{Change, Depth, End};
-use super::recipe::Recipe;
+use super::change::{Change, End};
+use super::recipe::{Depth, Recipe};
 use cook_core::diagnostic::Failure;
 use cook_git::{Put, TreeChange};
 use cook_strength::without_change;
-use cook_trials::{Side, is_whole_setting, shadows_runner};
+use cook_trials::{Side, Split, is_whole_setting, shadows_runner, split_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which tree is asked for.
@@ -163,12 +163,24 @@ impl Change<'_> {
     /// Whether what the gate calls differs.
     pub(super) fn recipe_differs(&self, recipe: &Recipe) -> Result<bool, Failure> {
         match recipe.file() {
-            Some(file) => Ok(
-                recipe.read(self, End::Base)? != recipe.read(self, End::Head)?
-                    && self.changes.iter().any(|change| change.path() == file),
-            ),
+            Some(file) => Ok(self.read_recipe(recipe, End::Base)?
+                != self.read_recipe(recipe, End::Head)?
+                && self.changes.iter().any(|change| change.path() == file)),
             None => Ok(false),
         }
+    }
+
+    /// What of a file that is on the code side belongs to the tests.
+    fn split(&self, path: &str, recipe: &Recipe, depth: Depth) -> Result<Option<Split>, Failure> {
+        let own = split_of(path);
+        if depth == Depth::Nothing || recipe.file() != Some(path) {
+            return Ok(own);
+        }
+        let mut texts = Vec::new();
+        for end in [End::Base, End::Head] {
+            texts.push(self.text(end, path)?.unwrap_or_default());
+        }
+        Ok(Some(recipe.split(&texts, own, depth)))
     }
 
     fn differs_in_part(&self, from: &str, to: &str, recipe: &Recipe) -> Result<bool, Failure> {

@@ -1,12 +1,21 @@
 //! What a gate's command calls in the tree: a rule of a Makefile or justfile, a script of a
 //! `package.json`.
 
-use super::change::{Change, Depth, End};
-use cook_core::diagnostic::Failure;
 use cook_core::model::GateSpec;
 use cook_store::receipt::words;
 use cook_trials::{Split, close_scripts, close_targets, first_target};
 use std::collections::BTreeSet;
+
+/// How much of what a gate calls is taken for the tests'.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// The rule that it names, and what that comes to.
+    All,
+    /// That rule alone.
+    Own,
+    /// Nothing.
+    Nothing,
+}
 
 /// A file of rules and what of it a command calls.
 pub(super) enum Recipe {
@@ -62,15 +71,9 @@ impl Recipe {
         }
     }
 
-    /// What it calls, as text.
-    pub fn read(&self, change: &Change, end: End) -> Result<Option<String>, Failure> {
-        let Some(file) = self.file() else {
-            return Ok(None);
-        };
-        let Some(text) = change.text(end, file)? else {
-            return Ok(None);
-        };
-        let names = self.close(&text);
+    /// What of a version of its file it calls.
+    pub fn take(&self, text: &str) -> Option<String> {
+        let names = self.close(text);
         let split = match self {
             Self::Script(_) => Split::Json {
                 keys: Vec::new(),
@@ -78,28 +81,19 @@ impl Recipe {
             },
             _ => Split::Rules(names),
         };
-        Ok(split.take(&text))
+        split.take(text)
     }
 
     /// What of its file belongs to the tests, beside what does anyway.
-    pub fn split(
-        &self,
-        change: &Change,
-        own: Option<Split>,
-        depth: Depth,
-    ) -> Result<Option<Split>, Failure> {
-        let Some(file) = self.file() else {
-            return Ok(own);
-        };
+    pub fn split(&self, texts: &[String], own: Option<Split>, depth: Depth) -> Split {
         let mut names = BTreeSet::new();
-        for end in [End::Base, End::Head] {
-            let text = change.text(end, file)?.unwrap_or_default();
+        for text in texts {
             match depth {
-                Depth::All => names.extend(self.close(&text)),
-                _ => names.extend(self.own(&text)),
+                Depth::All => names.extend(self.close(text)),
+                _ => names.extend(self.own(text)),
             }
         }
-        Ok(Some(match (self, own) {
+        match (self, own) {
             (Self::Script(_), Some(Split::Json { keys, .. })) => Split::Json {
                 keys,
                 scripts: names,
@@ -109,7 +103,7 @@ impl Recipe {
                 scripts: names,
             },
             _ => Split::Rules(names),
-        }))
+        }
     }
 
     fn own(&self, text: &str) -> Vec<String> {

@@ -42,10 +42,22 @@ fn without_durations(text: &str) -> String {
         under_duration = false;
         lines.push(match line.split_once("\"duration_ms\":") {
             Some((before, _)) => format!("{before}\"duration_ms\":[MS]…"),
-            None => line.to_owned(),
+            None => without_seconds(line),
         });
     }
     lines.join("\n") + "\n"
+}
+
+/// `green in 0.1 s` without the number.
+fn without_seconds(line: &str) -> String {
+    let is_number = |word: &str| word.contains('.') && word.parse::<f64>().is_ok();
+    match line.split_once(" in ") {
+        Some((before, rest)) => match rest.split_once(" s") {
+            Some((number, rest)) if is_number(number) => format!("{before} in [S] s{rest}"),
+            _ => line.to_owned(),
+        },
+        None => line.to_owned(),
+    }
 }
 
 /// These commands, one after another, each with what it answered.

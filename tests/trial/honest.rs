@@ -21,8 +21,14 @@ fn a_feature_with_its_test() {
     let answer = passes(&repo);
     assert_eq!(answer["lines"].as_array().unwrap().len(), 0, "{answer:#}");
     let sides = answer["changed"].to_string();
-    assert!(sides.contains(r#""path":"calc.py","side":"code""#), "{sides}");
-    assert!(sides.contains(r#""path":"tests/test_calc.py","side":"test""#), "{sides}");
+    assert!(
+        sides.contains(r#""path":"calc.py","side":"code""#),
+        "{sides}"
+    );
+    assert!(
+        sides.contains(r#""path":"tests/test_calc.py","side":"test""#),
+        "{sides}"
+    );
 }
 
 #[test]
@@ -97,7 +103,10 @@ fn a_file_that_moves_with_its_test() {
 fn a_directory_that_moves_whole() {
     let Some(repo) = python() else { return };
     repo.write("shop/__init__.py", "");
-    repo.write("shop/price.py", "def total(a):\n    return sum(a)\n\n\ndef first(a):\n    return a[0]\n");
+    repo.write(
+        "shop/price.py",
+        "def total(a):\n    return sum(a)\n\n\ndef first(a):\n    return a[0]\n",
+    );
     repo.write("shop/test_price.py", "import unittest\nfrom .price import total\n\n\nclass P(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n");
     repo.commit("Sell", None);
     repo.git(&["mv", "shop", "store"]);
@@ -134,7 +143,15 @@ fn a_feature_whose_tests_stand_in_its_file() {
     replace(&repo, "src/lib.rs", "a + b", "a - b");
     replace(&repo, "src/lib.rs", "add(1, 2), 3", "add(1, 2), -1");
     repo.commit("Fix", None);
-    let run = repo.cook(&["check", "--trust-repo", "--json", "--gate", "test", "--base", "HEAD~2"]);
+    let run = repo.cook(&[
+        "check",
+        "--trust-repo",
+        "--json",
+        "--gate",
+        "test",
+        "--base",
+        "HEAD~2",
+    ]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.out.contains("pass_to_fail"), "{run:?}");
 }

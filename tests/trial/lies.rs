@@ -62,7 +62,10 @@ fn a_change_that_a_commit_declares_is_shown() {
             .collect();
         assert_eq!(declare.len(), 2, "{answer:#}");
         assert!(declare[0].ends_with(": WHY"), "{declare:?}");
-        let no_reason: String = declare.iter().map(|line| line.replace(": WHY", ":\n")).collect();
+        let no_reason: String = declare
+            .iter()
+            .map(|line| line.replace(": WHY", ":\n"))
+            .collect();
         repo.git(&["commit", "-q", "--allow-empty", "-m", &no_reason]);
         let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
         assert_eq!(exit, 1, "{answer:#}");
@@ -129,8 +132,18 @@ fn a_weakened_assertion_over_a_bug() {
     with(
         |repo| {
             repo.write("calc.py", "def add(a, b):\n    return a + b + 1\n");
-            replace(repo, FILE, "self.assertEqual(add(1, 2), 3)", "self.assertTrue(add(1, 2))");
-            replace(repo, FILE, "self.assertEqual(add(1, -2), -1)", "self.assertIsNotNone(add(1, -2))");
+            replace(
+                repo,
+                FILE,
+                "self.assertEqual(add(1, 2), 3)",
+                "self.assertTrue(add(1, 2))",
+            );
+            replace(
+                repo,
+                FILE,
+                "self.assertEqual(add(1, -2), -1)",
+                "self.assertIsNotNone(add(1, -2))",
+            );
             repo.commit("Tidy", None);
         },
         "pass_to_fail",
@@ -206,8 +219,18 @@ fn a_file_that_was_not_added() {
 fn a_test_that_keeps_others_from_running_over_a_bug() {
     if let Some(repo) = node() {
         repo.write("calc.js", "exports.add = (a, b) => a + Math.abs(b);\n");
-        replace(&repo, "test/calc.test.js", "test('adds'", "test.only('adds'");
-        replace(&repo, "package.json", "node --test", "node --test --test-only");
+        replace(
+            &repo,
+            "test/calc.test.js",
+            "test('adds'",
+            "test.only('adds'",
+        );
+        replace(
+            &repo,
+            "package.json",
+            "node --test",
+            "node --test --test-only",
+        );
         repo.commit("Debug", None);
         expect_refused(&repo, "pass_to_fail", "negative");
     }
@@ -252,7 +275,10 @@ fn what_was_red_before_is_not_known_unless_it_is_named_as_known() {
         let (exit, answer) = check(&repo, &[]);
         assert_eq!(exit, 3, "{answer:#}");
         assert_eq!(answer["answer"], "not_known");
-        assert!(answer["lines"].to_string().contains("red_before"), "{answer:#}");
+        assert!(
+            answer["lines"].to_string().contains("red_before"),
+            "{answer:#}"
+        );
         let known = "[gates.test]\nrun = \"make test\"\n\n[check]\nknown_red = [\"tests.test_calc.T.test_neg\"]\n";
         repo.write(".agent/cook.toml", known);
         repo.commit("Name it", None);

@@ -92,7 +92,7 @@ impl RunPlace<'_> {
                 find_reports(&place, &mut Search::all(), &mut reports);
             }
         }
-        let root = self.seen_root();
+        let root = self.root_inside();
         let root = root.to_string_lossy();
         let texts: Vec<(String, String)> = reports
             .iter()

@@ -273,7 +273,7 @@ impl<'a> RunPlace<'a> {
     }
 
     /// Where what runs there sees the files.
-    pub fn seen_root(&self) -> PathBuf {
+    pub fn root_inside(&self) -> PathBuf {
         match (&self.room, &self.sandbox) {
             (Some(room), Some(_)) => Bubblewrap::neutral(room.path()),
             (Some(room), None) => room.path().to_owned(),
