@@ -110,14 +110,11 @@ impl<'a> GateTrials<'a> {
             false => self.run_new(&touched, limit, depth)?,
         };
         let mut named = self.cross(&before, old.as_ref(), new.as_ref(), &after);
-        let doubt = self.doubt(
-            &mut named,
-            &before,
-            old.as_ref(),
-            new.as_ref(),
-            &after,
-            depth,
-        )?;
+        let doubt = self.doubt(&mut named, &before, old.as_ref(), new.as_ref(), &after)?;
+        if !self.has_names(&before, old.as_ref(), &after) {
+            // The gate's own run says it better.
+            named.retain(|it| !matches!(it.word, Word::GateRed | Word::RedBefore));
+        }
         let settings = self.look_at_settings(&after, depth, limit)?;
         let teller = Teller {
             change: self.change,
@@ -142,7 +139,9 @@ impl<'a> GateTrials<'a> {
         if self.change.recipe_differs(&self.recipe)? && depth == Depth::Nothing {
             lines.push(teller.tell_recipe(&self.recipe));
         }
-        lines.extend(self.weigh_silence(&before, &after, &teller, &named));
+        if doubt.flaky.is_empty() {
+            lines.extend(self.weigh_silence(&before, &after, &teller, &named));
+        }
         lines.extend(self.weigh_notice(new.as_ref(), &before, &touched, &named, &teller, &after));
         Ok(lines)
     }
@@ -495,7 +494,6 @@ impl<'a> GateTrials<'a> {
         old: Option<&Trial>,
         new: Option<&Trial>,
         after: &TrialRun,
-        _depth: Depth,
     ) -> Result<Doubt, Failure> {
         let refuses = |it: &NamedTest| it.word.weight() == cook_trials::Weight::Refuses;
         let mut doubt = Doubt::default();

@@ -1154,7 +1154,7 @@ fn whoever_reads_is_shown_the_diff_the_proofs_and_what_became_of_the_tests() {
         "words: a file that is not there is an error: missing (test:a missing file is an error)",
         "criterion 1: the most frequent word comes first",
         "gate `bash tests/run.sh` passed at HEAD (receipt:",
-        "`test_deleted` (slice `top`): `bash tests/run.sh` does not name any more what it named at the basis: a missing file is an error",
+        "`lost` (slice `top`): `a missing file is an error` ran before and does not run now; its old version passes on the new code",
     ] {
         assert!(reviewer.contains(part), "{part}\n{reviewer}");
     }

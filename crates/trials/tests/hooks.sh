@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs each runner on a small project with the variables of the hooks and without, and compares what it
-# prints, how it ends and what is recorded. tests/hooks.rs calls this.
+# prints, how it ends and what is recorded. The test program beside it calls this.
 #
 #   hooks.sh DIRECTORY NAME='VALUE'...     HOOK_RUNNERS="pytest jest" runs those alone
 #

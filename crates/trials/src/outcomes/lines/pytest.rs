@@ -186,7 +186,7 @@ fn read_summary(line: &str) -> Option<(&str, TestResult, &str)> {
     Some((name, result, why))
 }
 
-/// A file with what it holds: `tests/a.py::T::t`
+/// A file with what it holds: `a.py::T::t`
 fn is_node(name: &str) -> bool {
     let file = name.split_once("::").map(|(file, _)| file);
     file.is_some_and(|file| file.contains('.') && !file.starts_with(' '))
