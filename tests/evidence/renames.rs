@@ -10,7 +10,7 @@ END{printf "%s", names}' t/*.go
 "#;
 
 /// Prints what `t/` holds as the reporter of node does.
-const NODE: &str = "cat t/*.js | sed -n \"s/^describe('\\([a-z ]*\\)'.*/\u{25b6} \\1/p; s/^  it('\\([a-z ]*\\)'.*/  \u{2714} \\1 (0.1ms)/p\"\n";
+const NODE: &str = "cat t/*.js | sed -n \"s/^describe('\\([a-z ]*\\)'.*/\u{25b6} \\1/p; s/^  it('\\([a-z ]*\\)'.*/  \u{2714} \\1 (0.1ms)/p\"\necho '\u{2139} tests 1'\n";
 
 const LINE: &str = "cmd:sh check.sh#\u{2714} ";
 

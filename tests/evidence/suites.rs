@@ -4,9 +4,9 @@ use crate::job::{Job, proof};
 use serde_json::{Value, json};
 
 /// Prints what `t/` holds as the reporter of node does.
-const CHECK: &str = "cat t/*.js | sed -n \"s/^describe('\\([a-z]*\\)'.*/\u{25b6} \\1/p; s/^  it('\\([a-z]*\\)'.*/  \u{2714} \\1 (0.1ms)/p\"\n";
+const CHECK: &str = "cat t/*.js | sed -n \"s/^describe('\\([a-z]*\\)'.*/\u{25b6} \\1/p; s/^  it('\\([a-z]*\\)'.*/  \u{2714} \\1 (0.1ms)/p\"\necho '\u{2139} tests 1'\n";
 /// The same without suites.
-const FLAT: &str = "cat t/*.js | sed -n \"s/^  it('\\([a-z]*\\)'.*/\u{2714} \\1 (0.1ms)/p\"\n";
+const FLAT: &str = "cat t/*.js | sed -n \"s/^  it('\\([a-z]*\\)'.*/\u{2714} \\1 (0.1ms)/p\"\necho '\u{2139} tests 1'\n";
 const GATE: &str = "sh check.sh";
 const LINE: &str = "cmd:sh check.sh#\u{2714} refuses";
 
@@ -233,7 +233,7 @@ fn a_test_is_not_followed_to_the_name_of_another() {
 }
 
 /// Prints what `t/` holds as the reporter of node does, and what any line makes up.
-const COMPUTED: &str = "cat t/*.js | sed -n \"/^made up:/{s/made up: \\([a-z]*\\)-/\u{2714} \\1/p}; s/^  it('\\([a-z]*\\)'.*/\u{2714} \\1 (0.1ms)/p\"\n";
+const COMPUTED: &str = "cat t/*.js | sed -n \"/^made up:/{s/made up: \\([a-z]*\\)-/\u{2714} \\1/p}; s/^  it('\\([a-z]*\\)'.*/\u{2714} \\1 (0.1ms)/p\"\necho '\u{2139} tests 1'\n";
 
 /// Row 14: nothing runs a test in a comment or in a text, though another one prints its name.
 #[test]

@@ -116,7 +116,6 @@ in any repository. Needs gates that the user has trusted.",
             argument("base", Kind::Text, "Compare with this commit"),
             argument("gate", Kind::Texts, "Run these gates only"),
             argument(
-                "no_revert",
                 Kind::Flag,
                 "Do not run the gates once more with the change taken back",
             ),

@@ -40,8 +40,7 @@ pub fn list_undeclared(lines: &[TrialLine]) -> Vec<&TrialLine> {
 /// What a review has to answer for, each by an id: changes that are declared, and tests that could not be
 /// compared.
 pub fn list_test_changes(lines: &[TrialLine]) -> Vec<TestChange> {
-    let owed =
-        |line: &&TrialLine| line.declared.is_some() || line.word == Word::NotComparable;
+    let owed = |line: &&TrialLine| line.declared.is_some() || line.word == Word::NotComparable;
     let mut changes: Vec<TestChange> = Vec::new();
     let mut more = 0;
     for line in lines.iter().filter(owed) {

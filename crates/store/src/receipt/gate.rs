@@ -13,7 +13,7 @@ use cook_core::model::{
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{Ended, Live, Long, ProcessError, on_path, run};
-use cook_trials::{Outcomes, TestResult};
+use cook_trials::Outcomes;
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
@@ -51,6 +51,8 @@ pub(super) struct Order<'a> {
     pub argv: Vec<String>,
     pub timeout: Duration,
     pub network: bool,
+    /// Runners append what becomes of each test.
+    pub hooked: bool,
 }
 
 /// A run that came to its end.
@@ -58,17 +60,6 @@ struct Ran {
     ended: Ended,
     started_at: String,
     outcomes: Outcomes,
-}
-
-impl Ran {
-    /// It is red, and says of no test or file that it was the cause.
-    fn names_no_cause(&self) -> bool {
-        let is_failed = |test: &cook_trials::Test| test.result == TestResult::Failed;
-        self.ended.code != Some(0)
-            && !self.ended.timed_out
-            && self.outcomes.unloaded.is_empty()
-            && !self.outcomes.tests.values().any(is_failed)
-    }
 }
 
 /// A receipt, or why there is none; with a receipt, what else is wrong.
@@ -230,7 +221,17 @@ impl Gates<'_> {
             "setup".clone_into(&mut gate.name);
             gate.timeout_ms = SETUP_TIMEOUT.as_millis() as u64;
             gate.network = self.settings.network;
-            let run = self.run_one(place, &gate)?;
+            let outcome = match self.order(&gate) {
+                Some(order) => self.run(
+                    place,
+                    &Order {
+                        hooked: false,
+                        ..order
+                    },
+                )?,
+                None => (None, Some(NO_WORDS.to_owned())),
+            };
+            let run = run_of(&gate, outcome, place);
             let is_red = !run.has_passed();
             runs.push(run);
             if is_red {
@@ -267,6 +268,7 @@ impl Gates<'_> {
             argv: words(&gate.run).ok()?,
             timeout: self.patience.map_or(own, |patience| own.min(patience)),
             network: gate.network,
+            hooked: true,
         })
     }
 
@@ -297,7 +299,7 @@ impl Gates<'_> {
             Found::Machine(file) => identify(file),
             Found::Path => None,
         };
-        let mut ran = match self.run_once(place, order, &program, true)? {
+        let mut ran = match self.run_once(place, order, &program, order.hooked)? {
             Ok(ran) => ran,
             Err(why) => return Ok((None, Some(why))),
         };
@@ -305,21 +307,14 @@ impl Gates<'_> {
         if let (Some(_), true, Some(commit)) = (&changed, place.is_unseen(), place.commit.clone()) {
             // Perhaps it was before: each file is looked at now, and the command runs on that.
             place.hold(&commit)?;
-            ran = match self.run_once(place, order, &program, true)? {
+            ran = match self.run_once(place, order, &program, order.hooked)? {
                 Ok(ran) => ran,
                 Err(why) => return Ok((None, Some(why))),
             };
             changed = place.find_changed();
         }
-        // A red run that names no red test may have stumbled over a hook.
-        if ran.names_no_cause() && !place.is_altered() && changed.is_none() {
-            if let Some(commit) = place.commit.clone() {
-                place.hold(&commit)?;
-            }
-            ran = match self.run_once(place, order, &program, false)? {
-                Ok(ran) => ran,
-                Err(why) => return Ok((None, Some(why))),
-            };
+        if ran.ended.code != Some(0) && !ran.ended.timed_out && changed.is_none() {
+            ran = self.run_without_hooks(place, order, &program, ran)?;
             changed = place.find_changed();
         }
         let Ran {
@@ -368,6 +363,33 @@ impl Gates<'_> {
             self.receipts.keep(&receipt, streams, &outcomes, found_by)?;
         }
         Ok((Some(receipt), problem))
+    }
+
+    /// A red run may have stumbled over a hook: that is so where it is green without hooks, and red with them
+    /// again. What is red by chance stays so. A trial is not asked: its gate was green with them at its head.
+    fn run_without_hooks(
+        &self,
+        place: &mut RunPlace,
+        order: &Order,
+        program: &Found,
+        red: Ran,
+    ) -> Result<Ran, Failure> {
+        let is_asked = order.hooked && !place.is_mixed();
+        let Some(commit) = place.commit.clone().filter(|_| is_asked) else {
+            return Ok(red);
+        };
+        place.hold(&commit)?;
+        let bare = self.run_once(place, order, program, false)?;
+        let Ok(bare) = bare else { return Ok(red) };
+        if bare.ended.code != Some(0) {
+            return Ok(red);
+        }
+        place.hold(&commit)?;
+        let again = self.run_once(place, order, program, true)?;
+        Ok(match again {
+            Ok(again) if again.ended.code != Some(0) => bare,
+            _ => red,
+        })
     }
 
     /// Runs it to its end; else why it could not be run.

@@ -36,6 +36,7 @@ impl Gates<'_> {
             argv: stop_verifier_argv(),
             timeout,
             network,
+            hooked: true,
         };
         let outcome = self.run(&mut place, &order)?;
         drop(place);
