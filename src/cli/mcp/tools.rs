@@ -115,10 +115,6 @@ in any repository. Needs gates that the user has trusted.",
         takes: &[
             argument("base", Kind::Text, "Compare with this commit"),
             argument("gate", Kind::Texts, "Run these gates only"),
-            argument(
-                Kind::Flag,
-                "Do not run the gates once more with the change taken back",
-            ),
         ],
         reads: false,
     },
