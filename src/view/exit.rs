@@ -13,7 +13,7 @@ pub enum Exit {
     CheckFailed = 1,
     /// The command line is wrong.
     Usage = 2,
-    /// State is unreadable, or this is no git repository.
+    /// State is unreadable, or this is no git repository; of `cook check`: it is not known.
     State = 3,
     /// The event was refused.
     Refused = 4,
