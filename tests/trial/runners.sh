@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Real repositories of thirteen runners of tests, each with the same stories: what `cook check` says of every one.
+# Real repositories of fourteen runners of tests, each with the same stories: what `cook check` says of every one.
 #
 #   tests/trial/runners.sh [COOK]                 all of them; COOK is the program to try (default: target/debug/cook)
 #   RUNNERS="go cargo" tests/trial/runners.sh     these alone
@@ -29,9 +29,14 @@ if [ -z "${TRIAL_CLEAN:-}" ]; then
   work=$(cd -- "$work" && pwd -P)
   child=
   # shellcheck disable=SC2317
+  end_tree() { # What a process started, then itself.
+    local below
+    for below in $(pgrep -P "$1" || true); do end_tree "$below"; done
+    kill "$1" 2>/dev/null || true
+  }
+  # shellcheck disable=SC2317
   finish() {
-    # What still runs is ended with its group.
-    [ -z "$child" ] || kill -- "-$child" 2>/dev/null || true
+    [ -z "$child" ] || end_tree "$child"
     [ -n "${KEEP:-}" ] || { chmod -R u+w "$work" 2>/dev/null || true; rm -rf -- "$work"; }
   }
   trap finish EXIT
@@ -40,18 +45,17 @@ if [ -z "${TRIAL_CLEAN:-}" ]; then
   if cargo=$(command -v cargo); then path=$(dirname -- "$cargo"):$path; fi
   # Not a version manager's script: that asks for a home.
   if python=$(python3 -c 'import os, sys; print(os.path.dirname(os.path.realpath(sys.executable)))'); then path=$python:$path; fi
-  set -m
   env -i PATH="$path" HOME="$work/home" TMPDIR="$work/tmp" LANG=C.UTF-8 TZ=UTC GIT_CONFIG_NOSYSTEM=1 \
     RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" \
-    GOCACHE="$work/go-cache" GOTOOLCHAIN=local GOFLAGS=-mod=mod \
+    GOCACHE="$work/go-cache" \
     COOK="$cook" WORK="$work" COOK_RUNNERS_DIR="${COOK_RUNNERS_DIR:-/nowhere}" TRIAL_CLEAN=1 \
     RUNNERS="${RUNNERS:-$all_runners}" STORIES="${STORIES:-$all_stories}" JOBS="${JOBS:-2}" \
     CHECK_TIME="${CHECK_TIME:-400}" TOTAL_TIME="${TOTAL_TIME:-5400}" \
     bash "$here/runners.sh" </dev/null &
   child=$!
-  set +m
   code=0
   wait "$child" || code=$?
+  child=
   exit "$code"
 fi
 
@@ -511,7 +515,7 @@ settle() { # The gate and what belongs to it.
     printf 'target/\n' >.gitignore
     ;;
   go)
-    run="go test ./..." env='"GOCACHE", "GOTOOLCHAIN"'
+    run="go test ./..." env='"GOCACHE"'
     printf 'module calc\n\ngo 1.19\n' >go.mod
     ;;
   node) run="npm test" && package "node --test" ;;
