@@ -24,6 +24,9 @@ pub(crate) fn measure(
         base,
         commands: own,
     } = span::find(workspace, ask)?;
+    for commit in [&base.commit, &head] {
+        workspace.repo.fetch_missing(commit, &[])?;
+    }
     let proposed = workspace.propose_gates()?;
     let edits = workspace.repo.edits(&base.commit, &head)?;
     let mut commands = deciding((&workspace.repo, workspace.config()?), &edits, &base.commit)?;

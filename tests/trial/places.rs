@@ -96,3 +96,63 @@ fn a_gate_of_the_worktree_is_named_as_not_run() {
     assert!(checked.contains("`test -e .env` was not run"), "{answer:#}");
     assert!(checked.contains("`make test` is green"), "{answer:#}");
 }
+
+/// A partial clone lacks texts, or directories: what is missing is fetched from its remote.
+#[test]
+fn a_partial_clone_answers() {
+    for filter in ["--filter=blob:none", "--filter=tree:0"] {
+        let Some(repo) = python() else { return };
+        replace(&repo, "calc.py", "a + b", "a - b");
+        replace(&repo, "tests/test_calc.py", "add(1, 2), 3", "add(1, 2), -1");
+        replace(&repo, "tests/test_calc.py", "add(1, -2), -1", "add(1, -2), 3");
+        repo.commit("Refactor", None);
+        repo.git(&["config", "uploadpack.allowFilter", "true"]);
+        repo.git(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
+        let there = crate::support::room();
+        let to = there.path().join("clone");
+        let from = format!("file://{}", repo.root.display());
+        repo.git(&["clone", "-q", filter, "--", &from, to.to_str().unwrap()]);
+        let ask = |arguments: &[&str]| {
+            let mut command = repo.cook_command(arguments);
+            let out = command.current_dir(&to).output().unwrap();
+            let text = String::from_utf8_lossy(&out.stdout).into_owned();
+            (out.status.code(), text)
+        };
+        let (code, text) = ask(&["check", "--trust-repo", "--base", "HEAD~1"]);
+        assert_eq!(code, Some(1), "{filter}: {text}");
+        assert!(text.contains("[pass_to_fail]"), "{filter}: {text}");
+        let (code, text) = ask(&["strength", "--trust-repo", "--base", "HEAD~1"]);
+        assert!(matches!(code, Some(0 | 1)), "{filter}: {text}");
+    }
+}
+
+/// What cannot be tried has a line, and nothing hangs.
+#[test]
+fn what_cannot_be_tried_is_told() {
+    let Some(repo) = python() else { return };
+    let settings = "[gates.test]\nrun = \"make test\"\ntimeout = \"20s\"\n";
+    repo.write(".agent/cook.toml", settings);
+    repo.commit("Bound it", None);
+    // A file of tests becomes a directory.
+    let text = repo.read("tests/test_calc.py");
+    repo.git(&["rm", "-q", "tests/test_calc.py"]);
+    repo.write("tests/test_calc.py/__init__.py", "");
+    repo.write("tests/test_sums.py", &text);
+    repo.commit("Move it", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert!(matches!(exit, 0 | 3), "{answer:#}");
+    // The gate of the base does not even parse.
+    repo.write("Makefile", "test:\n    sh check.sh\n");
+    repo.commit("Break the gate", None);
+    repo.write("Makefile", crate::MAKEFILE);
+    repo.commit("Mend the gate", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert!(matches!(exit, 0 | 3), "{answer:#}");
+    // A test of the base that waits on the new code.
+    repo.write("calc.py", "import time\n\n\ndef add(a, b):\n    time.sleep(600 if b < 0 else 0)\n    return a + b\n");
+    replace(&repo, "tests/test_sums.py", "add(1, -2), -1", "add(1, 0), 1");
+    repo.commit("Wait", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert!(exit == 1 || exit == 3, "{answer:#}");
+    assert!(!answer["lines"].as_array().unwrap().is_empty(), "{answer:#}");
+}
