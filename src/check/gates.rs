@@ -4,6 +4,7 @@ use super::found::{ChangedPath, Checked, Tell};
 use super::line::Line;
 use super::uncommitted::some;
 use crate::measure::{Green, missing, read_settings_at};
+use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use crate::trial::count_declared;
 use cook_core::diagnostic::{Code, Failure, count_noun, without_escapes};
@@ -55,21 +56,38 @@ pub(super) fn choose(
 
 pub(super) fn look(
     workspace: &Workspace,
-    proposed: bool,
+    (proposed, base_counts): (bool, bool),
     gates: &[GateSpec],
     tell: Tell,
     checked: &mut Checked,
 ) -> Result<(), Failure> {
+    let replaced = match base_counts {
+        true => find_replaced(workspace, proposed, gates, checked)?,
+        false => Vec::new(),
+    };
     if gates.is_empty() {
-        let what = "no gate is known here: nothing was run";
-        let line = Line::new(Code::NoGates, Weight::NotKnown, what, "cook init");
-        checked.lines.push(line);
+        for gate in &replaced {
+            tell_replaced(workspace, gate, gates, checked)?;
+        }
+        if replaced.is_empty() {
+            let what = "no gate is known here: nothing was run";
+            let line = Line::new(Code::NoGates, Weight::NotKnown, what, "cook init");
+            checked.lines.push(line);
+        }
         return Ok(());
     }
     let Some(gates) = runnable(workspace, gates, checked)? else {
         return Ok(());
     };
-    let runs = run_all(workspace, (&gates, proposed), tell, checked)?;
+    let mut runs = run_all(workspace, (&gates, proposed), tell, checked)?;
+    // What the base asked is asked of the head, whatever its settings say now.
+    for gate in runnable(workspace, &replaced, checked)?.unwrap_or_default() {
+        let mut ran = workspace.run_gates_at(&checked.head, std::slice::from_ref(&gate))?;
+        match ran.pop().filter(GateRun::has_passed) {
+            Some(run) => runs.push(run),
+            None => tell_replaced(workspace, &gate, &gates, checked)?,
+        }
+    }
     let tried = workspace.try_change(&checked.base.commit, &checked.head, &runs, tell)?;
     checked.checked.extend(tried.looked_at);
     checked.changed = tried
@@ -259,6 +277,14 @@ fn needs_more(
     if run.problem.is_some() || run.receipt.is_none() {
         return Ok(Some(red(workspace, run)));
     }
+    // What ran out of time says nothing of what no commit has.
+    if run
+        .receipt
+        .as_ref()
+        .is_some_and(|receipt| receipt.timed_out)
+    {
+        return Ok(None);
+    }
     // The worktree says nothing of a commit that is not checked out.
     if workspace.repo.head()?.commit.as_ref() != Some(head) {
         return Ok(None);
@@ -322,61 +348,95 @@ pub(super) fn list_touched(workspace: &Workspace, checked: &mut Checked) -> Resu
     Ok(())
 }
 
-/// Gates of the base that are gone, or run something else now.
-pub(super) fn compare_settings(
+/// Gates that the base has and the head has not: each runs at the head as well.
+pub(super) fn find_replaced(
     workspace: &Workspace,
     proposed: bool,
     gates: &[GateSpec],
+    checked: &Checked,
+) -> Result<Vec<GateSpec>, Failure> {
+    let base = &checked.base.commit;
+    let own = read_settings_at(&workspace.repo, base)?.map(|config| config.gate_specs());
+    let is_committed = workspace
+        .repo
+        .tree_entry(&checked.head, SETTINGS)?
+        .is_some();
+    let before = match own.unwrap_or_default() {
+        own if !own.is_empty() => own,
+        // Settings that lie in the worktree alone are the user's own.
+        _ if !proposed && !is_committed => Vec::new(),
+        _ => workspace.propose_gates_at(base)?,
+    };
+    let is_same =
+        |one: &GateSpec, other: &GateSpec| plain_words(&one.run) == plain_words(&other.run);
+    let replaced = before.into_iter().filter(|gate| {
+        let mut now = gates.iter();
+        gate.place == Place::CleanRoom
+            && !now.any(|now| is_same(now, gate) && (now.required || !gate.required))
+    });
+    Ok(replaced.collect())
+}
+
+/// The words of a command; where its program lies, and which version of it, makes no other one of it.
+fn plain_words(command: &str) -> Vec<String> {
+    let mut words = cook_store::receipt::words(command).unwrap_or_default();
+    if let Some(first) = words.first_mut() {
+        let name = first.rsplit('/').next().unwrap_or(first);
+        *first = name
+            .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+            .to_owned();
+    }
+    words
+}
+
+/// A gate of the base that is not green at the head, while the head has other ones.
+pub(super) fn tell_replaced(
+    workspace: &Workspace,
+    gate: &GateSpec,
+    gates: &[GateSpec],
     checked: &mut Checked,
 ) -> Result<(), Failure> {
-    let base = &checked.base.commit;
-    let before = match proposed || gates.is_empty() {
-        true => Some(workspace.propose_gates_at(base)?),
-        false => read_settings_at(&workspace.repo, base)?.map(|config| config.gate_specs()),
-    };
-    for gate in before.unwrap_or_default() {
-        // What is proposed follows the files of the repository.
-        let is_there = gates.iter().any(|now| match proposed {
-            true => now.name == gate.name,
-            false => now.run == gate.run && (now.required || !gate.required),
-        });
-        if gate.place != Place::CleanRoom || is_there {
-            continue;
+    let base = checked.base.commit.clone();
+    let required = |gate: &GateSpec| {
+        if gate.required {
+            ""
+        } else {
+            ", which nothing requires"
         }
-        let now = gates.iter().find(|now| now.name == gate.name);
-        let what = match now {
-            Some(now) => format!(
-                "the gate `{}` was `{}` and is `{}`",
-                gate.name, gate.run, now.run
-            ),
-            None => format!(
-                "the gate `{}` of the base is gone: `{}`",
-                gate.name, gate.run
-            ),
-        };
-        let name = format!("gates.{}", gate.name);
-        let line = TrialLine {
-            word: Word::GateChanged,
-            weight: Weight::Refuses,
-            name,
-            what,
-            show: format!(
-                "git diff {} {}",
-                base.get(..12).unwrap_or(base),
-                checked.head.get(..12).unwrap_or(&checked.head)
-            ),
-            file: None,
-            declared: None,
-        };
-        let mut lines = vec![line];
-        count_declared(&workspace.repo, base, &checked.head, &mut lines)?;
-        checked.lines.extend(
-            lines
-                .into_iter()
-                .filter(|line| line.word == Word::GateChanged)
-                .map(Line::from),
-        );
-    }
+    };
+    let now = gates.iter().find(|now| now.name == gate.name);
+    let what = match now {
+        Some(now) => format!(
+            "the gate `{}` was `{}`{}, which is not green at HEAD, and is `{}`{}",
+            gate.name,
+            gate.run,
+            required(gate),
+            now.run,
+            required(now)
+        ),
+        None => format!(
+            "the gate `{}` of the base is gone, and is not green at HEAD: `{}`",
+            gate.name, gate.run
+        ),
+    };
+    let mut lines = vec![TrialLine {
+        word: Word::GateChanged,
+        weight: Weight::Refuses,
+        name: format!("gates.{}", gate.name),
+        what,
+        show: format!(
+            "git diff {} {}",
+            base.get(..12).unwrap_or(&base),
+            checked.head.get(..12).unwrap_or(&checked.head)
+        ),
+        file: None,
+        declared: None,
+    }];
+    count_declared(&workspace.repo, &base, &checked.head, &mut lines)?;
+    let own = lines
+        .into_iter()
+        .filter(|line| line.word == Word::GateChanged);
+    checked.lines.extend(own.map(Line::from));
     Ok(())
 }
 

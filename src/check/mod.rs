@@ -48,11 +48,15 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
     if ask.commit.is_none() {
         uncommitted::look(&workspace.repo, &mut checked)?;
     }
-    gates::look(workspace, proposed, &specs, tell, &mut checked)?;
+    let base_counts = ask.gates.is_empty();
+    gates::look(
+        workspace,
+        (proposed, base_counts),
+        &specs,
+        tell,
+        &mut checked,
+    )?;
     gates::list_touched(workspace, &mut checked)?;
-    if ask.gates.is_empty() {
-        gates::compare_settings(workspace, proposed, &specs, &mut checked)?;
-    }
     checked.lines.sort_by_key(Line::rank);
     checked.lines.dedup();
     Ok(checked)

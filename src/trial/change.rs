@@ -157,6 +157,17 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// Where a file of the base lies among the code of the head: at its place, or where the code beside it
+    /// went. A new name of its own may be one that no runner looks at.
+    pub(super) fn find_old_place(&self, change: &TreeChange) -> String {
+        match (&change.before, &change.after) {
+            (Some((from, _)), Some((to, _))) if self.code_moved(from) => to.clone(),
+            (Some((from, _)), None) => self.move_with_code(from),
+            (Some((from, _)), _) => from.clone(),
+            (None, _) => change.path().to_owned(),
+        }
+    }
+
     /// The code beside a path of the base moved.
     pub(super) fn code_moved(&self, path: &str) -> bool {
         self.move_with_code(path) != path

@@ -25,7 +25,11 @@ impl Change<'_> {
         for (number, declaration) in declared.iter().enumerate() {
             let mut fits: Vec<usize> = Vec::new();
             for (at, line) in lines.iter().enumerate() {
-                if line.word.can_be_declared() && declaration.find_reason(&line.name).is_some() {
+                let by_directory = declaration.is_directory();
+                if line.word.can_be_declared()
+                    && (!by_directory || line.word == Word::NotComparable)
+                    && declaration.find_reason(&line.name).is_some()
+                {
                     fits.push(at);
                 }
             }
@@ -46,7 +50,7 @@ impl Change<'_> {
                 } else if is_many {
                     Some(format!("names more than {MOST} tests by one prefix"))
                 } else if !self.was_so_at(&declaration.commit, &lines[at])? {
-                    Some("was made before the test was changed".to_owned())
+                    Some("was made before the last change of the file".to_owned())
                 } else {
                     None
                 };
@@ -85,32 +89,15 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// By a commit of the range the file had been changed.
+    /// The file was there as it is at the head.
     fn was_so_at(&self, commit: &str, line: &TrialLine) -> Result<bool, Failure> {
-        let Some(file) = &line.file else {
-            return Ok(true);
-        };
-        let found = self.changes.iter().find(|change| change.path() == file);
-        let Some(change) = found else {
+        let changed = |file: &&String| self.changes.iter().any(|change| change.path() == **file);
+        let Some(file) = line.file.as_ref().filter(changed) else {
             // It goes otherwise by the code alone.
             return Ok(true);
         };
-        let at = |commit: &str, path: &str| -> Result<Option<String>, Failure> {
-            Ok(match self.repo.entry(commit, path)? {
-                Entry::File { oid, .. } => Some(oid),
-                _ => None,
-            })
-        };
-        let before = change.before.as_ref();
-        let before = before.map(|(path, entry)| (path.clone(), entry.id.clone()));
-        let then = match at(commit, file)? {
-            Some(id) => Some(id),
-            None => match &before {
-                Some((path, _)) => at(commit, path)?,
-                None => None,
-            },
-        };
-        Ok(then != before.map(|(_, id)| id))
+        let then = self.repo.entry(commit, file)?;
+        Ok(then == self.repo.entry(self.commit(End::Head), file)?)
     }
 
     /// Tests that came with a merge of what others work on are theirs: they are shown.

@@ -187,7 +187,7 @@ impl<'a> GateTrials<'a> {
         (touched, limit): (&[String], u64),
         anew: bool,
     ) -> Result<Trial, Failure> {
-        let chosen = match touched.is_empty() {
+        let chosen = match touched.is_empty() || self.touches_links(touched) {
             true => None,
             false => self.choose(commit, touched)?,
         };
@@ -213,6 +213,17 @@ impl<'a> GateTrials<'a> {
             unloaded,
             run,
         })
+    }
+
+    /// Behind a link or a submodule stand tests that no path of the tree names.
+    fn touches_links(&self, touched: &[String]) -> bool {
+        let is_link = |side: &Option<(String, cook_core::model::TreeEntry)>| {
+            side.as_ref().is_some_and(|(path, entry)| {
+                touched.contains(path) && !entry.mode.starts_with("100")
+            })
+        };
+        let mut changes = self.change.changes.iter();
+        changes.any(|change| is_link(&change.before) || is_link(&change.after))
     }
 
     fn choose(
@@ -288,6 +299,22 @@ impl<'a> GateTrials<'a> {
         Ok(before)
     }
 
+    /// Where old tests of a path lie among the code of the head, and the other way round.
+    fn place_at_head(&self, path: &str) -> String {
+        let mut changes = self.change.changes.iter();
+        let found = changes.find(|change| change.path() == path);
+        found.map_or_else(
+            || path.to_owned(),
+            |change| self.change.find_old_place(change),
+        )
+    }
+
+    fn name_at_head(&self, place: &str) -> String {
+        let mut changes = self.change.changes.iter();
+        let found = changes.find(|change| self.change.find_old_place(change) == place);
+        found.map_or_else(|| place.to_owned(), |change| change.path().to_owned())
+    }
+
     fn path_at_base(&self, path: &str) -> String {
         let mut changes = self.change.changes.iter();
         let found = changes.find(|change| change.path() == path);
@@ -329,9 +356,14 @@ impl<'a> GateTrials<'a> {
             let rest: Vec<String> = touched
                 .iter()
                 .filter(|path| !kept.contains(*path))
-                .cloned()
+                .map(|path| self.place_at_head(path))
                 .collect();
-            let trial = self.run("old tests on the new code", &commit, (&rest, limit), false)?;
+            let mut trial =
+                self.run("old tests on the new code", &commit, (&rest, limit), false)?;
+            let here = std::mem::take(&mut trial.unloaded).into_iter();
+            trial.unloaded = here
+                .map(|(path, message)| (self.name_at_head(&path), message))
+                .collect();
             let says_nothing = trial.outcomes().tests.is_empty()
                 && !before.tests.is_empty()
                 && !trial.run.run.has_passed();
@@ -349,7 +381,7 @@ impl<'a> GateTrials<'a> {
             if says_nothing {
                 // Nothing names a cause, so none of them can be compared.
                 let message = self.last_line(&trial);
-                for path in &rest {
+                for path in touched.iter().filter(|path| !kept.contains(*path)) {
                     unloaded
                         .entry(path.clone())
                         .or_insert_with(|| message.clone());

@@ -51,14 +51,18 @@ impl Change<'_> {
 
     fn put_test(&self, code: End, change: &TreeChange, puts: &mut BTreeMap<String, Put>) {
         match (code, &change.before, &change.after) {
-            (End::Head, Some((_, entry)), Some((path, _))) => {
-                puts.insert(path.clone(), Put::Entry(entry.clone()));
+            (End::Head, Some((_, entry)), Some((to, _))) => {
+                let path = self.find_old_place(change);
+                if path != *to {
+                    puts.entry(to.clone()).or_insert(Put::Nothing);
+                }
+                puts.insert(path, Put::Entry(entry.clone()));
             }
-            (End::Head, Some((path, entry)), None) => {
-                puts.insert(self.move_with_code(path), Put::Entry(entry.clone()));
+            (End::Head, Some((_, entry)), None) => {
+                puts.insert(self.find_old_place(change), Put::Entry(entry.clone()));
             }
             (End::Head, None, Some((path, _))) => {
-                puts.insert(path.clone(), Put::Nothing);
+                puts.entry(path.clone()).or_insert(Put::Nothing);
             }
             (End::Base, Some((from, _)), Some((to, entry))) => {
                 let path = match self.code_moved(from) {
@@ -66,12 +70,12 @@ impl Change<'_> {
                     false => to,
                 };
                 if path != from {
-                    puts.insert(from.clone(), Put::Nothing);
+                    puts.entry(from.clone()).or_insert(Put::Nothing);
                 }
                 puts.insert(path.clone(), Put::Entry(entry.clone()));
             }
             (End::Base, Some((path, _)), None) => {
-                puts.insert(path.clone(), Put::Nothing);
+                puts.entry(path.clone()).or_insert(Put::Nothing);
             }
             (End::Base, None, Some((path, entry))) => {
                 puts.insert(path.clone(), Put::Entry(entry.clone()));

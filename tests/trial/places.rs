@@ -104,7 +104,12 @@ fn a_partial_clone_answers() {
         let Some(repo) = python() else { return };
         replace(&repo, "calc.py", "a + b", "a - b");
         replace(&repo, "tests/test_calc.py", "add(1, 2), 3", "add(1, 2), -1");
-        replace(&repo, "tests/test_calc.py", "add(1, -2), -1", "add(1, -2), 3");
+        replace(
+            &repo,
+            "tests/test_calc.py",
+            "add(1, -2), -1",
+            "add(1, -2), 3",
+        );
         repo.commit("Refactor", None);
         repo.git(&["config", "uploadpack.allowFilter", "true"]);
         repo.git(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
@@ -149,10 +154,21 @@ fn what_cannot_be_tried_is_told() {
     let (exit, answer) = check(&repo, &[]);
     assert!(matches!(exit, 0 | 3), "{answer:#}");
     // A test of the base that waits on the new code.
-    repo.write("calc.py", "import time\n\n\ndef add(a, b):\n    time.sleep(600 if b < 0 else 0)\n    return a + b\n");
-    replace(&repo, "tests/test_sums.py", "add(1, -2), -1", "add(1, 0), 1");
+    repo.write(
+        "calc.py",
+        "import time\n\n\ndef add(a, b):\n    time.sleep(600 if b < 0 else 0)\n    return a + b\n",
+    );
+    replace(
+        &repo,
+        "tests/test_sums.py",
+        "add(1, -2), -1",
+        "add(1, 0), 1",
+    );
     repo.commit("Wait", None);
     let (exit, answer) = check(&repo, &[]);
     assert!(exit == 1 || exit == 3, "{answer:#}");
-    assert!(!answer["lines"].as_array().unwrap().is_empty(), "{answer:#}");
+    assert!(
+        !answer["lines"].as_array().unwrap().is_empty(),
+        "{answer:#}"
+    );
 }

@@ -83,6 +83,8 @@ impl Program {
             // Facts are offline: an object a partial clone lacks is an error, not a download.
             ("GIT_NO_LAZY_FETCH", OsString::from("1")),
             ("GIT_ALLOW_PROTOCOL", OsString::from("none")),
+            // A file beside the objects gives no commit other parents.
+            ("GIT_GRAFT_FILE", OsString::from("/dev/null")),
         ];
         env.extend(call.env);
         let short = Short {

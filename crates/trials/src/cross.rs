@@ -156,6 +156,9 @@ pub struct NamedTest {
     pub became: Became,
 }
 
+/// What is said of a test that did not run.
+const NO_RESULT: &str = "it has no result there";
+
 /// Four trials of a gate. Where one equals another, it is given twice.
 pub struct Crossed<'a> {
     /// Tests of the base on the code of the base.
@@ -273,7 +276,8 @@ impl Crossed<'_> {
         let is_unloaded = file
             .as_ref()
             .is_some_and(|file| self.unloaded.contains_key(file));
-        let old = self.find_old(name, head, file.as_deref(), after);
+        let at_base = before.and_then(|test| test.file.as_deref());
+        let old = self.find_old(name, head, [file.as_deref(), at_base], after);
         let was = before.map(|test| test.result);
         let message = after.and_then(|test| test.message.as_ref());
         match (was, became) {
@@ -294,8 +298,16 @@ impl Crossed<'_> {
                     _ => add(Word::Bent, message),
                 }
             }
-            (Some(TestResult::Passed), Old::Green) if became == Became::Skipped => {
+            (Some(TestResult::Passed), Old::Green | Old::Skipped | Old::Unknown)
+                if became == Became::Skipped =>
+            {
                 add(Word::SetAside, None);
+            }
+            // Nobody can say what it would say of the new code.
+            (Some(TestResult::Passed), Old::Unknown | Old::Skipped)
+                if became == Became::Gone && self.names_all() =>
+            {
+                add(Word::NotComparable, Some(&NO_RESULT.to_owned()));
             }
             (Some(TestResult::Passed | TestResult::Failed), Old::Green)
                 if became == Became::Gone && !self.after.is_partial =>
@@ -314,12 +326,13 @@ impl Crossed<'_> {
         &'t self,
         name: &str,
         head: &str,
-        file: Option<&str>,
+        places: [Option<&str>; 2],
         after: Option<&'t Test>,
     ) -> Old<'t> {
-        let ran = match (self.old_ran, file) {
+        let mut known = places.iter().flatten().peekable();
+        let ran = match (self.old_ran, known.peek()) {
             (None, _) => true,
-            (Some(files), Some(file)) => files.contains(file),
+            (Some(files), Some(_)) => known.any(|file| files.contains(*file)),
             // Nobody knows where it stands: it was run where a name says so.
             (Some(_), None) => self.old_tests.tests.contains_key(name),
         };
@@ -336,13 +349,22 @@ impl Crossed<'_> {
             Some((TestResult::Failed, test)) => Old::Red(test.message.as_ref()),
             Some((TestResult::Skipped, _)) => Old::Skipped,
             None if self.old_tests.omits_passed => Old::Green,
-            None if ran && !self.old_tests.is_partial => match file {
-                // Other tests of its file ran, so this one was not collected.
-                Some(file) if self.runs_of(file) => Old::NotCollected,
-                _ => Old::Unknown,
-            },
+            // Other tests of its file ran, so this one was not collected.
+            None if ran
+                && !self.old_tests.is_partial
+                && places.iter().flatten().any(|file| self.runs_of(file)) =>
+            {
+                Old::NotCollected
+            }
             None => Old::Unknown,
         }
+    }
+
+    /// Neither trial left out a test that ran.
+    fn names_all(&self) -> bool {
+        let both = [self.old_tests, self.after];
+        both.iter()
+            .all(|outcomes| !outcomes.is_partial && !outcomes.omits_passed)
     }
 
     fn runs_of(&self, file: &str) -> bool {

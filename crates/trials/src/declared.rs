@@ -42,9 +42,17 @@ impl Declaration {
     /// directory with `/` at its end. An empty reason is none.
     pub fn find_reason(&self, name: &str) -> Option<&str> {
         let mut splits = self.splits();
-        splits
-            .find(|(declared, _)| names(declared.trim(), name))
-            .map(|(_, why)| why)
+        let (_, why) = splits.find(|(declared, _)| names(declared.trim(), name))?;
+        // A mark is no reason.
+        let has_words = why
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty());
+        Some(if has_words.count() > 1 { why } else { "" })
+    }
+
+    /// It names all of a directory.
+    pub fn is_directory(&self) -> bool {
+        self.splits().any(|(name, _)| name.trim().ends_with('/'))
     }
 
     /// What it says, for a reader.

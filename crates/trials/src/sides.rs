@@ -26,7 +26,12 @@ const DIRECTORIES: &[&str] = &[
     "__snapshots__",
     "__mocks__",
     "__fixtures__",
+    "fixtures",
+    "golden",
+    "goldens",
     "testdata",
+    "testutil",
+    "testutils",
     "e2e",
 ];
 

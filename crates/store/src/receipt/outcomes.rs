@@ -102,13 +102,16 @@ impl RunPlace<'_> {
             .iter()
             .map(|(path, text)| Report { path, text })
             .collect();
-        Outcomes::read(&Material {
+        let mut outcomes = Outcomes::read(&Material {
             root: &root,
             stdout: &stdout,
             stderr: &stderr,
             records: &records,
             reports: &reports,
-        })
+        });
+        // It was ended before it came to its end.
+        outcomes.is_partial |= ended.code.is_none();
+        outcomes
     }
 }
 
