@@ -199,6 +199,10 @@ impl<'a> Change<'a> {
             }
         }
         let mut named = BTreeSet::new();
+        let by_rake = |gate: &GateSpec| gate.run.split_whitespace().any(|word| word == "rake");
+        if changed.contains("Rakefile") && gates.iter().any(by_rake) {
+            named.insert("Rakefile".to_owned());
+        }
         for path in &changed {
             let is_script = [End::Base, End::Head].into_iter().any(|end| {
                 let text = self.text(end, path).ok().flatten();

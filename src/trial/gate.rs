@@ -9,7 +9,8 @@ use cook_core::machine::GateRun;
 use cook_core::model::{Caches, GateSpec};
 use cook_store::receipt::{Gates, TrialRoom, TrialRun, words};
 use cook_trials::{
-    Crossed, NamedTest, Outcomes, Side, TestResult, Tree, TrialLine, Word, cross, limit_to_files,
+    Crossed, NamedTest, Outcomes, Side, Source, TestResult, Tree, TrialLine, Word, cross,
+    limit_to_files,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,10 +90,10 @@ impl<'a> GateTrials<'a> {
         if after.problem.is_some() {
             return Ok(Vec::new());
         }
-        let after = TrialRun {
+        let after = without_echoes(TrialRun {
             run: after.clone(),
             outcomes: self.gates.receipts.outcomes(receipt)?,
-        };
+        });
         self.note_printed(&after.outcomes);
         let touched = self.list_touched()?;
         let limit = self.limit(&after);
@@ -204,6 +205,7 @@ impl<'a> GateTrials<'a> {
             false => self.room.run(commit, &gate, false)?,
             true => TrialRoom::new(self.gates, Caches::Empty).run(commit, &gate, true)?,
         };
+        let run = without_echoes(run);
         self.ran.push((what, run.ms()));
         let unloaded = self.place_unloaded(&run, touched);
         Ok(Trial {
@@ -473,10 +475,28 @@ impl<'a> GateTrials<'a> {
             renamed: &renamed,
             code_changed: self.code_changed(),
         });
-        match self.has_names(before, old, after) {
-            true => named,
-            false => self.cross_codes(before, old, after),
+        if !self.has_names(before, old, after) {
+            return self.cross_codes(before, old, after);
         }
+        let mut named = named;
+        // Old tests that are red where no test is named as the cause say that something is not so.
+        let red = old.filter(|old| before.run.run.has_passed() && !old.run.run.has_passed());
+        let tells = |it: &NamedTest| {
+            matches!(
+                it.word,
+                Word::PassToFail | Word::Bent | Word::NotComparable | Word::GateRed
+            )
+        };
+        if let Some(old) = red.filter(|_| !named.iter().any(tells)) {
+            named.push(NamedTest {
+                word: Word::NotComparable,
+                name: self.gate.name.clone(),
+                file: None,
+                message: Some(self.last_line(old)),
+                became: cook_trials::Became::Green,
+            });
+        }
+        named
     }
 
     fn has_names(&self, before: &Trial, old: Option<&Trial>, after: &TrialRun) -> bool {
@@ -508,10 +528,24 @@ impl<'a> GateTrials<'a> {
             (false, false) => add(Word::RedBefore, None),
             _ => {}
         }
-        if let Some(old) = old.filter(|_| was && is && !still) {
-            match old.unloaded.is_empty() {
-                true => add(Word::PassToFail, Some(self.last_line(old))),
-                false => add(Word::NotComparable, Some(self.last_line(old))),
+        // A gate that came with the change was red for want of its own files.
+        let edited = self.change.changes.iter().any(|change| {
+            change.before.is_some() && self.change.side(change, &self.printed) == Side::Test
+        });
+        if let Some(old) = old.filter(|_| is && !still) {
+            let is_cut = |run: &TrialRun| {
+                let receipt = run.run.receipt.as_ref();
+                receipt.is_none_or(|receipt| receipt.timed_out)
+            };
+            let word = match was {
+                _ if is_cut(&old.run) || !old.unloaded.is_empty() => Some(Word::NotComparable),
+                true => Some(Word::PassToFail),
+                false if !edited => None,
+                false if self.code_changed() => Some(Word::Bent),
+                false => Some(Word::TestRepaired),
+            };
+            if let Some(word) = word {
+                add(word, Some(self.last_line(old)));
             }
         }
         named
@@ -539,7 +573,7 @@ impl<'a> GateTrials<'a> {
                 let mut again = self.run(
                     "old tests once more",
                     &old.commit.clone(),
-                    (&files, self.limit(after)),
+                    (&files, self.gate.timeout_ms),
                     true,
                 )?;
                 again.unloaded = old.unloaded.clone();
@@ -564,6 +598,14 @@ impl<'a> GateTrials<'a> {
             new,
             after_again.as_ref().map_or(after, |again| &again.run),
         );
+        // What was cut off says nothing of the first look.
+        let is_cut = |trial: &Trial| {
+            let receipt = trial.run.run.receipt.as_ref();
+            receipt.is_none_or(|receipt| receipt.timed_out) || trial.run.run.problem.is_some()
+        };
+        if again.iter().chain(&after_again).any(is_cut) {
+            return Ok(doubt);
+        }
         let key = |it: &NamedTest| (it.word, it.name.clone());
         let seen: BTreeSet<(Word, String)> = second.iter().map(key).collect();
         let gone: Vec<NamedTest> = named
@@ -727,6 +769,16 @@ impl<'a> GateTrials<'a> {
             _ => None,
         }
     }
+}
+
+/// A green run of a runner that a hook watched has no red test: a line that says so was printed by a test.
+fn without_echoes(mut run: TrialRun) -> TrialRun {
+    if run.run.has_passed() && run.outcomes.source == Source::Hook {
+        let is_echo =
+            |test: &cook_trials::Test| test.result == TestResult::Failed && test.line.is_some();
+        run.outcomes.tests.retain(|_, test| !is_echo(test));
+    }
+    run
 }
 
 /// Whether what a runner says does not load stands for a path: its target, module or package.

@@ -379,7 +379,11 @@ impl Crossed<'_> {
         let ran = match (self.new_ran, file) {
             (None, _) => true,
             (Some(files), Some(file)) => files.contains(file),
-            (Some(_), None) => new_tests.tests.contains_key(head),
+            // What does not build there has no result.
+            (Some(_), None) => {
+                new_tests.tests.contains_key(head)
+                    || !new_tests.unloaded.is_empty() && !self.before.tests.contains_key(head)
+            }
         };
         ran && new_tests
             .tests

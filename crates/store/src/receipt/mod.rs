@@ -8,6 +8,7 @@ mod error;
 mod files;
 mod flaky;
 mod gate;
+mod hooked;
 mod in_force;
 mod kept;
 mod outcomes;

@@ -1,8 +1,8 @@
 //! Where commands run: a clean room that holds one commit, or the worktree as it stands.
 
 use super::ReceiptError;
+use super::hooked::add_hooks;
 use super::in_force::find_sandbox;
-use super::outcomes::add_hooks;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
 use cook_core::model::{
