@@ -354,7 +354,7 @@ pub const RUNNERS: &[Runner] = &[
             "test_*.sh",
             "*_test.sh",
             "test.sh",
-            "tests.sh",
+            "tests.*",
         ],
         settings: setting![".proverc", ".busted"],
         calls: &[

@@ -22,6 +22,7 @@ const DIRECTORIES: &[&str] = &[
     "tests",
     "spec",
     "specs",
+    "t",
     "__tests__",
     "__snapshots__",
     "__mocks__",
