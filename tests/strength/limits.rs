@@ -143,7 +143,8 @@ fn an_interruption_leaves_no_process_and_no_edit() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!sleeps());
     assert_eq!(before, repo.fingerprint());
-    repo.cook(&["gate", "--clean", "--trust-repo"]).exits(0);
+    repo.cook(&["strength", "--trust-repo", "--minutes", "0"])
+        .exits(0);
 }
 
 /// A change without which its test waits.

@@ -137,11 +137,12 @@ fn what_cannot_be_tried_is_told() {
     let Some(repo) = python() else { return };
     let settings = "[gates.test]\nrun = \"make test\"\ntimeout = \"20s\"\n";
     repo.write(".agent/cook.toml", settings);
+    repo.write("tests/cases", "1 2 3\n");
     repo.commit("Bound it", None);
-    // A file of tests becomes a directory.
+    // A file of tests becomes a directory, and its tests move.
     let text = repo.read("tests/test_calc.py");
-    repo.git(&["rm", "-q", "tests/test_calc.py"]);
-    repo.write("tests/test_calc.py/__init__.py", "");
+    repo.git(&["rm", "-q", "tests/test_calc.py", "tests/cases"]);
+    repo.write("tests/cases/sums", "1 2 3\n");
     repo.write("tests/test_sums.py", &text);
     repo.commit("Move it", None);
     let (exit, answer) = check(&repo, &[]);

@@ -44,7 +44,7 @@ fn replace(clone: &Repo, path: &str, was: &str, is: &str) {
 type Change = fn(&Repo);
 
 /// What a pull request loosens, the code, and the file with the field that are named.
-const LOOSENED: [(Change, &str, &str); 17] = [
+const LOOSENED: [(Change, &str, &str); 13] = [
     (
         |clone| clone.write(SETTINGS, ""),
         "contract_weaker",
@@ -120,26 +120,6 @@ const LOOSENED: [(Change, &str, &str); 17] = [
         |clone| clone.write(".github/actions/prove/action.yml", "runs: true\n"),
         "judge_changed",
         "`.github/actions/prove/action.yml` is edited",
-    ),
-    (
-        |clone| replace(clone, "Makefile", "\truff check\n", ""),
-        "contract_weaker",
-        "`Makefile` does not say any more: ruff check (weaker)",
-    ),
-    (
-        |clone| std::fs::remove_file(clone.root.join("Makefile")).unwrap(),
-        "contract_weaker",
-        "`Makefile` is deleted (weaker)",
-    ),
-    (
-        |clone| replace(clone, "app/package.json", "jest", "exit 0"),
-        "contract_weaker",
-        "`app/package.json` keeps checks from counting",
-    ),
-    (
-        |clone| clone.write(".github/workflows/other.yml", "- run: true\n"),
-        "contract_weaker",
-        "`.github/workflows/other.yml` does not say any more: - run: make (weaker)",
     ),
 ];
 
@@ -409,10 +389,10 @@ fn what_runs_beside_the_gates_is_no_contract_alone() {
     add(&clone, "Makefile", "\tmypy .\n");
     clone.commit("One more check", None);
     let run = ask(&clone, "control-plane", &[]);
-    let found = messages(&run, "contract_stronger");
     assert!(
-        found[0].contains("`Makefile` is edited in 1 line"),
-        "{found:?}"
+        messages(&run, "contract_stronger").is_empty(),
+        "{}",
+        run.out
     );
     assert!(messages(&run, "contract_weaker").is_empty(), "{}", run.out);
 
@@ -421,7 +401,7 @@ fn what_runs_beside_the_gates_is_no_contract_alone() {
     replace(&clone, SETTINGS, "sh check.sh", "true");
     clone.commit("Fewer checks", None);
     let run = ask(&clone, "control-plane", &[]).exits(1);
-    assert_eq!(messages(&run, "contract_weaker").len(), 2, "{}", run.out);
+    assert_eq!(messages(&run, "contract_weaker").len(), 1, "{}", run.out);
     assert!(messages(&run, "contract_alone").is_empty(), "{}", run.out);
     let digest = run.json()["base"]["contract"].as_str().unwrap().to_owned();
     let accept = ["--accept-contract", &digest[..]];
