@@ -24,10 +24,15 @@ fn read(text: &str) -> Outcomes {
 pub(super) fn list_told(outcomes: &Outcomes, output: &str) -> Vec<Told> {
     let printed = read(output);
     let line = |name: &str| printed.tests.get(name).and_then(|test| test.line);
-    let tests = outcomes.tests.iter().map(|(name, test)| Told {
-        line: line(name),
-        name: name.clone(),
-        result: test.result,
+    let tests = outcomes.tests.iter().flat_map(|(name, test)| {
+        let told = |line| Told {
+            line,
+            name: name.clone(),
+            result: test.result,
+        };
+        // Two tests bear one name.
+        let other = test.is_ambiguous.then(|| told(None));
+        [told(line(name))].into_iter().chain(other)
     });
     tests.collect()
 }

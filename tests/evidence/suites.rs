@@ -233,7 +233,7 @@ fn a_test_is_not_followed_to_the_name_of_another() {
 }
 
 /// Prints what `t/` holds as the reporter of node does, and what any line makes up.
-const COMPUTED: &str = "cat t/*.js | sed -n \"/^made up:/{s/made up: \\([a-z]*\\)-/\u{2714} \\1/p}; s/^  it('\\([a-z]*\\)'.*/\u{2714} \\1 (0.1ms)/p\"\necho '\u{2139} tests 1'\n";
+const COMPUTED: &str = "cat t/*.js | sed -n \"/^made up:/{s/made up: \\([a-z]*\\)-\\(.*\\)/\u{2714} \\1\\2 (0.1ms)/p}; s/^  it('\\([a-z]*\\)'.*/\u{2714} \\1 (0.1ms)/p\"\necho '\u{2139} tests 1'\n";
 
 /// Row 14: nothing runs a test in a comment or in a text, though another one prints its name.
 #[test]
