@@ -89,7 +89,7 @@ lay_go() {
     } >"m$n/m_test.go"
   done
   code=m7/m.go test=m7/m_test.go
-  caches=''
+  caches='' again=-count=1
 }
 
 lay_cargo() {
@@ -113,7 +113,7 @@ lay_cargo() {
 row() { printf '%-9s %-24s %8s %8s %6s\n' "$@"; }
 
 measure() { # runner, its place
-  local runner=$1 at=$work/$1 gate code test caches suite took
+  local runner=$1 at=$work/$1 gate code test caches again='' took
   mkdir -p "$at"
   cd "$at"
   clean git init -q -b main
@@ -130,13 +130,12 @@ measure() { # runner, its place
   seconds clean "$cook" check --trust-repo >/dev/null
   # The receipt of the base, and caches that are warm.
   clean "$cook" check --trust-repo >"$work/said" || { cat "$work/said"; return 1; }
-  suite=$(awk -v gate="$gate" 'index($0, "is green at HEAD") { gsub(/[(]/, "", $0); for (i = 1; i <= NF; i++) if ($i == "HEAD") print $(i + 1) }' "$work/said" | head -1)
-  # A warm run by itself, as often as the machine's noise asks for.
-  local best=''
+  # A warm run by itself, the best of three: the first one builds.
+  local best='' words
+  read -ra words <<<"$gate"
+  seconds clean "${words[@]}" >/dev/null
   for _ in 1 2 3; do
-    printf '%s' "$RANDOM" >>README.md
-    save "Say more"
-    took=$(seconds clean "$cook" gate --clean --trust-repo)
+    took=$(seconds clean "${words[@]}" ${again:+"$again"})
     best=$(printf '%s\n%s\n' "$took" "$best" | sort -n | grep . | head -1)
   done
   clean "$cook" check --trust-repo >/dev/null || true
@@ -152,15 +151,14 @@ measure() { # runner, its place
   save "Turn it again, and touch its tests"
   took=$(seconds clean "$cook" check --trust-repo --base HEAD~1)
   row "$runner" "code with edited tests" "$best" "$took" "$(awk -v a="$took" -v b="$best" 'BEGIN { printf "%.2f", a / b }')"
-  : "${suite:=}"
 }
 
 row runner change suite check ratio
 for runner in "${@:-pytest jest go cargo unittest}"; do
   for one in $runner; do
     case $one in
-    pytest) python=$runners/python/bin/python && [ -x "$python" ] && measure pytest "$python" || echo "pytest: skipped, COOK_RUNNERS_DIR has none" ;;
-    jest) [ -n "$runners" ] && [ -d "$runners/node_modules/jest" ] && measure jest "$runners" || echo "jest: skipped, COOK_RUNNERS_DIR has none" ;;
+    pytest) python=$runners/venv/bin/python && [ -x "$python" ] && measure pytest "$python" || echo "pytest: skipped, COOK_RUNNERS_DIR has none" ;;
+    jest) [ -n "$runners" ] && [ -d "$runners/npm/node_modules/jest" ] && measure jest "$runners/npm" || echo "jest: skipped, COOK_RUNNERS_DIR has none" ;;
     go) command -v go >/dev/null && measure go || echo "go: skipped, it is not here" ;;
     cargo) command -v cargo >/dev/null && measure cargo || echo "cargo: skipped, it is not here" ;;
     unittest) measure unittest ;;

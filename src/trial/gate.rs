@@ -528,10 +528,11 @@ impl<'a> GateTrials<'a> {
             (false, false) => add(Word::RedBefore, None),
             _ => {}
         }
-        // A gate that came with the change was red for want of its own files.
-        let edited = self.change.changes.iter().any(|change| {
-            change.before.is_some() && self.change.side(change, &self.printed) == Side::Test
-        });
+        // A gate whose files came with the change was red for want of them.
+        let tests = self.change.changes.iter();
+        let mut tests =
+            tests.filter(|change| self.change.side(change, &self.printed) == Side::Test);
+        let edited = tests.all(|change| change.before.is_some());
         if let Some(old) = old.filter(|_| is && !still) {
             let is_cut = |run: &TrialRun| {
                 let receipt = run.run.receipt.as_ref();
