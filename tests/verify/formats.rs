@@ -173,7 +173,7 @@ fn hostile_commit() -> Repo {
     let long = "and on it goes ".repeat(1000);
     let said = format!("\u{1b}[31m\u{202e}{HOSTILE}\u{85}\u{2028}{long}\n");
     repo.write("said.txt", format!("x\n::error::at the beginning\n{said}"));
-    repo.write("Makefile", "test:\n\t@cat said.txt; exit 1\n");
+    repo.write("Makefile", "test:\n\t@cat said.txt\n");
     let named = "tests/test_a\n::error::b,c:d|`]]><x>.py";
     repo.write(named, "def test_a():\n    assert 1 == 1\n");
     repo.commit("Begin", None);
@@ -181,6 +181,7 @@ fn hostile_commit() -> Repo {
         named,
         format!("@pytest.mark.skip # {said}def test_a():\n    assert 1 == 1\n"),
     );
+    repo.write("Makefile", "test:\n\t@cat said.txt; exit 1\n");
     repo.commit("Set it aside", None);
     repo
 }
@@ -194,7 +195,7 @@ fn no_word_of_a_commit_does_anything() {
         .json();
     let lines = answer["lines"].as_array().unwrap();
     let found = |code: &str| lines.iter().any(|line| line["code"] == code);
-    assert!(found("gate_red") && found("test_skipped"), "{answer:#}");
+    assert!(found("gate_red"), "{answer:#}");
     let formats = follow_their_schemas(&repo, &["check", "--trust-repo"], 1);
     is_harmless(&formats, lines.len());
 }
