@@ -55,7 +55,7 @@ drive_stops() {
     prepare_stops >"$dir/$agent.check" 2>&1 || { tail -n 3 "$dir/$agent.check"; wrong=1; close_agent; continue; }
     : >"$dir/$agent.out" && : >"$dir/$agent.err"
     started=$SECONDS
-    check "a rewritten expectation is refused with the name and the line that would declare it, mended and let go" is_mended bent pass_to_fail "Test-Changed: test/thrice.test.js > thrice"
+    check "a rewritten expectation is refused with the name and the line that would declare it, mended and let go" is_mended bent pass_to_fail "Test-Changed: test/thrice.test.js"
     check "a commit that is red in a clean room is refused, mended and let go" is_mended uncommitted gate_needs_uncommitted "cook gate --clean"
     check "an honest commit hears nothing" is_quiet
     check "after three refusals without a commit it is let go" is_let_go

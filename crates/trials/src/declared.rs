@@ -67,7 +67,10 @@ impl Declaration {
 }
 
 fn names(declared: &str, name: &str) -> bool {
-    let declared = declared.trim_matches('`');
+    // A prompt shows tags, and what looks like one, with other brackets.
+    let plain = |text: &str| text.replace('\u{2039}', "<").replace('\u{203a}', ">");
+    let (declared, name) = (plain(declared.trim_matches('`')), plain(name));
+    let declared = declared.as_str();
     if declared.is_empty() {
         return false;
     }
@@ -96,6 +99,8 @@ mod tests {
         .iter()
         .map(|(at, name)| found[*at].find_reason(name))
         .collect();
+        let shown = read_declarations("c", "Test-Changed: a.js \u{203a} x: it adds now");
+        assert_eq!(shown[0].find_reason("a.js > x"), Some("it adds now"));
         assert_eq!(
             reasons,
             [
