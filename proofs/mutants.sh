@@ -33,15 +33,19 @@ cp -R crates/core/src crates/core/tests "$core/"
 strength=$copy/crates/strength
 mkdir -p "$strength"
 cp -R crates/strength/src "$strength/"
+trials=$copy/crates/trials
+mkdir -p "$trials"
+cp -R crates/trials/src crates/trials/hooks "$trials/"
 cp tests/support/generated.rs "$copy/tests/support/"
 # A workspace of that one crate. It has another name, so that both can be built into one target
 # directory, and every dependency of the whole workspace, so that those are built already.
 sections() { awk -v wanted="$2" '/^\[/ { print_it = $0 ~ wanted } print_it' "$1"; }
 sections Cargo.toml '^\[(workspace|profile)' | sed '/^default-members/d' >"$copy/Cargo.toml"
 sections crates/strength/Cargo.toml '^\[(package|lib|dependencies|dev-dependencies)\]' >"$strength/Cargo.toml"
+sections crates/trials/Cargo.toml '^\[(package|lib|dependencies)\]' >"$trials/Cargo.toml"
 {
   sections crates/core/Cargo.toml '^\[package\]'
-  printf '[lib]\nname = "cook_core"\n\n[dependencies]\ncook-strength.workspace = true\n'
+  printf '[lib]\nname = "cook_core"\n\n[dependencies]\ncook-strength.workspace = true\ncook-trials.workspace = true\n'
   sections Cargo.toml '^\[workspace.dependencies\]' |
     sed -n '/^cook-/!s/^\([a-z0-9_-]*\) = .*/\1.workspace = true/p'
   sections Cargo.toml '^\[dev-dependencies\]' | sed '/^cook-/d'
