@@ -222,41 +222,6 @@ mod tests {
         assert_eq!(compare_all(&made("a"), None, &by_hand).len(), 1);
     }
 
-    #[test]
-    fn checks_that_cook_does_not_run_are_compared_line_by_line() {
-        use Strength::{NotComparable, Stronger, Weaker};
-        let with = |lines: &str| contract(&[("Makefile", lines)]);
-        let base = with("test:\n\tpytest\n\truff check\n");
-        for (lines, expected) in [
-            ("test:\n\tpytest\n", Some(Weaker)),
-            ("test:\n\tpytest || exit 0\n\truff check\n", Some(Weaker)),
-            ("test:\n\tpytest\n\truff check\n\tmypy .\n", Some(Stronger)),
-            ("test:\n\tpytest -v\n\truff check\n", None),
-            ("all:\n\tcc x.c\ntest:\n\tpytest\n\truff check\n", None),
-        ] {
-            let found = compare_all(&base, None, &with(lines));
-            let expected: Vec<_> = expected
-                .iter()
-                .map(|it| ("Makefile#".to_owned(), *it))
-                .collect();
-            assert_eq!(found, expected, "{lines}");
-        }
-        assert_eq!(compare_all(&base, None, &Contract::default())[0].1, Weaker);
-        assert_eq!(compare_all(&Contract::default(), None, &base), []);
-        let moved = contract(&[("ci/Makefile", "test:\n\tpytest\n\truff check\n")]);
-        assert_eq!(compare_all(&base, None, &moved), []);
-        let mut link = base.clone();
-        for file in link.files.values_mut() {
-            (file.bytes, file.id) = (None, "elsewhere".to_owned());
-        }
-        assert_eq!(compare_all(&base, None, &link)[0].1, NotComparable);
-        // The base went on: what it added is not what the branch took away.
-        let fork = with("test:\n\tpytest\n");
-        assert_eq!(compare_all(&base, Some(&fork), &fork), []);
-        let head = with("test:\n\tpytest\n\tmypy .\n");
-        assert_eq!(compare_all(&base, Some(&fork), &head)[0].1, Stronger);
-    }
-
     /// The base went on after the branch left it.
     #[test]
     fn what_the_base_changed_alone_is_no_change_of_the_branch() {

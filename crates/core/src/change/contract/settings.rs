@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const LOWER: Rule = Rule::Lower { none: None };
 
 /// The fields of `cook.toml`; `*` = any name. What stands below a field is its value.
-const OF_SETTINGS: [(&str, Rule); 59] = [
+const OF_SETTINGS: [(&str, Rule); 62] = [
     ("gates.*.run", Rule::Same),
     ("gates.*.timeout", LOWER),
     ("gates.*.required", Rule::Higher),
@@ -100,6 +100,9 @@ const OF_SETTINGS: [(&str, Rule); 59] = [
     ("strength.minutes", Rule::Higher),
     ("strength.mutants", Rule::Higher),
     ("strength.minimum", Rule::Higher),
+    ("tests.paths", Rule::Same),
+    ("check.known_red", Rule::Fewer),
+    ("check.lost", Rule::Same),
     // By these the limit of the cost is counted.
     ("prices.*", Rule::Same),
 ];
