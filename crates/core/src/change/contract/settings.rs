@@ -670,6 +670,24 @@ mod tests {
                 Some(Stronger),
             ),
             (
+                "tests.paths",
+                String::new(),
+                table("tests", "paths = [\"qa/\"]"),
+                Some(NotComparable),
+            ),
+            (
+                "check.known_red",
+                String::new(),
+                table("check", "known_red = [\"a\"]"),
+                Some(Weaker),
+            ),
+            (
+                "check.lost",
+                String::new(),
+                table("check", "lost = \"refuse\""),
+                Some(NotComparable),
+            ),
+            (
                 "rules.min_catch_rate",
                 table("rules", "min_catch_rate = 0.7"),
                 table("rules", "min_catch_rate = 0.5"),
