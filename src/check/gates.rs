@@ -1,4 +1,5 @@
-//! Gates: of the commit, of the worktree where they are red, and of the commit without its change.
+//! Gates: of the commit, of the base where the commit has other ones, of the worktree where they are red; and what
+//! the trials by them say.
 
 use super::found::{ChangedPath, Checked, Tell};
 use super::line::Line;
@@ -54,6 +55,8 @@ pub(super) fn choose(
     Ok(gates)
 }
 
+/// Runs the gates, and tries the change by them. `proposed`: the settings name none; `base_counts`: those of the
+/// base are asked as well.
 pub(super) fn look(
     workspace: &Workspace,
     (proposed, base_counts): (bool, bool),
@@ -96,22 +99,14 @@ pub(super) fn look(
         .map(|(path, side)| ChangedPath { path, side })
         .collect();
     // A gate that is red for what no commit has is told by that alone.
-    let by_room: Vec<&String> = runs
+    let by_room: Vec<String> = checked
+        .lines
         .iter()
-        .filter(|run| {
-            checked.lines.iter().any(|line| {
-                line.code == Code::GateNeedsUncommitted
-                    && line.name.as_ref() == Some(&run.gate.name)
-            })
-        })
-        .map(|run| &run.gate.name)
+        .filter(|line| line.code == Code::GateNeedsUncommitted)
+        .map(|line| line.show.clone())
         .collect();
-    let is_told = |line: &TrialLine| {
-        line.word == Word::GateRed
-            && by_room
-                .iter()
-                .any(|gate| line.show.ends_with(gate.as_str()))
-    };
+    // Both show the same command.
+    let is_told = |line: &TrialLine| line.word == Word::GateRed && by_room.contains(&line.show);
     let lines = tried.lines.into_iter().filter(|line| !is_told(line));
     // What proves something is no remark.
     let lines: Vec<Line> = lines
@@ -124,7 +119,7 @@ pub(super) fn look(
             .iter()
             .filter(|run| !run.has_passed() && run.problem.is_none())
         {
-            checked.lines.push(red(workspace, run));
+            checked.lines.push(red(run));
         }
     }
     checked.lines.extend(lines);
@@ -180,7 +175,7 @@ pub(super) fn run_green(
                 gate: run.gate,
             });
         } else if checked.lines.is_empty() {
-            checked.lines.push(red(workspace, &run));
+            checked.lines.push(red(&run));
         }
     }
     Ok(greens)
@@ -255,7 +250,7 @@ fn explain(run: &GateRun) -> String {
     }
 }
 
-fn red(_workspace: &Workspace, run: &GateRun) -> Line {
+fn red(run: &GateRun) -> Line {
     let what = format!("`{}` is red at HEAD: {}", run.gate.run, explain(run));
     let show = format!("cook gate --clean {}", run.gate.name);
     Line {
@@ -275,7 +270,7 @@ fn needs_more(
     let why = explain(run);
     let show = format!("cook gate --clean {}", gate.name);
     if run.problem.is_some() || run.receipt.is_none() {
-        return Ok(Some(red(workspace, run)));
+        return Ok(Some(red(run)));
     }
     // What ran out of time says nothing of what no commit has.
     if run

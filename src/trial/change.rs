@@ -2,7 +2,7 @@
 
 use super::recipe::Recipe;
 use cook_core::diagnostic::Failure;
-use cook_core::model::{GateSpec, TreeEntry};
+use cook_core::model::GateSpec;
 use cook_git::{Entry, Repo, TreeChange};
 use cook_strength::{Language, has_tests};
 use cook_trials::{
@@ -44,8 +44,9 @@ pub(crate) struct Change<'a> {
     known: Known,
     /// Directories of code that were renamed.
     moved: BTreeMap<String, String>,
-    files: RefCell<BTreeMap<End, BTreeMap<String, TreeEntry>>>,
     texts: RefCell<BTreeMap<(End, String), Option<String>>>,
+    /// Whether a text holds tests, by its path at an end.
+    tested: RefCell<BTreeMap<(End, String), bool>>,
 }
 
 impl<'a> Change<'a> {
@@ -73,8 +74,8 @@ impl<'a> Change<'a> {
                 ..Known::default()
             },
             moved: BTreeMap::new(),
-            files: RefCell::default(),
             texts: RefCell::default(),
+            tested: RefCell::default(),
         };
         change.known.named = change.find_named(gates)?;
         change.known.imported = change.find_imported()?;
@@ -103,16 +104,6 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The files of one end.
-    pub(super) fn files(&self, end: End) -> Result<BTreeMap<String, TreeEntry>, Failure> {
-        if let Some(known) = self.files.borrow().get(&end) {
-            return Ok(known.clone());
-        }
-        let files = self.repo.files(self.commit(end))?;
-        self.files.borrow_mut().insert(end, files.clone());
-        Ok(files)
-    }
-
     /// The side of a changed path: the one that it had at the base.
     pub(super) fn side(&self, change: &TreeChange, printed: &BTreeSet<String>) -> Side {
         let before = change.before.as_ref().map(|(path, _)| path.as_str());
@@ -121,11 +112,7 @@ impl<'a> Change<'a> {
         if shadows_runner(path) || after.is_some_and(shadows_runner) {
             return Side::Test;
         }
-        let known = Known {
-            printed: printed.clone(),
-            ..self.known.clone()
-        };
-        match side_of(path, &known) {
+        match side_of(path, &self.known, printed.contains(path)) {
             Side::Code if splits(path) && self.holds_tests(change) => Side::Both,
             // A file that tests are printed of is taken apart where it can be.
             Side::Both if !self.holds_tests(change) => Side::Code,
@@ -136,10 +123,20 @@ impl<'a> Change<'a> {
     fn holds_tests(&self, change: &TreeChange) -> bool {
         let sides = [(End::Base, &change.before), (End::Head, &change.after)];
         sides.into_iter().any(|(end, side)| {
-            let path = side.as_ref().map(|(path, _)| path.as_str());
-            let text = path.map(|path| (path, self.text(end, path).ok().flatten()));
-            matches!(text, Some((path, Some(text))) if has_tests(path, &text))
+            let path = side.as_ref().map(|(path, _)| path);
+            path.is_some_and(|path| self.has_tests_at(end, path))
         })
+    }
+
+    fn has_tests_at(&self, end: End, path: &str) -> bool {
+        let key = (end, path.to_owned());
+        if let Some(known) = self.tested.borrow().get(&key) {
+            return *known;
+        }
+        let text = self.text(end, path).ok().flatten();
+        let holds = text.is_some_and(|text| has_tests(path, &text));
+        self.tested.borrow_mut().insert(key, holds);
+        holds
     }
 
     /// A script that a gate calls, or a file that settings of a runner name.
@@ -180,7 +177,7 @@ impl<'a> Change<'a> {
                 continue;
             };
             let dir = |path: &str| path.rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
-            if dir(from) != dir(to) && side_of(from, &self.known) == Side::Code {
+            if dir(from) != dir(to) && side_of(from, &self.known, false) == Side::Code {
                 moved.insert(dir(from), dir(to));
             }
         }
@@ -249,9 +246,12 @@ impl<'a> Change<'a> {
         if candidates.is_empty() {
             return Ok(named);
         }
-        let before: BTreeSet<String> = self.files(End::Base)?.into_keys().collect();
+        let is_new = |path: &str| {
+            let mut changes = self.changes.iter();
+            changes.any(|change| change.before.is_none() && change.path() == path)
+        };
         for end in [End::Base, End::Head] {
-            let files = self.files(end)?;
+            let files = self.repo.files(self.commit(end))?;
             let settings = files
                 .keys()
                 .filter(|path| settings_in(path).next().is_some());
@@ -265,8 +265,7 @@ impl<'a> Change<'a> {
                 };
                 for path in &candidates {
                     // What was there is product code unless nothing but a runner's settings name it.
-                    let is_new = !before.contains(**path);
-                    if (is_new || is_whole) && names_file(&own, path) {
+                    if (is_whole || is_new(path)) && names_file(&own, path) {
                         named.insert((**path).to_owned());
                     }
                 }
@@ -291,22 +290,16 @@ impl<'a> Change<'a> {
             .iter()
             .map(|path| stem(path).to_owned())
             .collect();
-        let end = |path: &&&str| {
-            self.changes.iter().any(|change| {
-                change
-                    .before
-                    .as_ref()
-                    .is_some_and(|(before, _)| before == **path)
-            })
+        let is_at_base = |path: &str| {
+            let mut before = self.changes.iter().filter_map(|it| it.before.as_ref());
+            before.any(|(before, _)| before == path)
         };
-        for commit in [End::Base, End::Head] {
-            let lines = self.repo.find_words(self.commit(commit), &words)?;
-            for path in candidates
-                .iter()
-                .filter(|path| end(path) == (commit == End::Base))
-            {
+        for end in [End::Base, End::Head] {
+            let lines = self.repo.find_words(self.commit(end), &words)?;
+            let here = |path: &&&str| is_at_base(path) == (end == End::Base);
+            for path in candidates.iter().filter(here) {
                 let is_import = lines.iter().any(|(by, line)| {
-                    side_of(by, &self.known) == Side::Code && imports(by, line, path)
+                    side_of(by, &self.known, false) == Side::Code && imports(by, line, path)
                 });
                 if is_import {
                     imported.insert((*path).to_owned());

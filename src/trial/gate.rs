@@ -54,12 +54,8 @@ impl Trial {
     }
 }
 
-/// What a second look changed.
-#[derive(Default)]
-struct Doubt {
-    /// Names that went otherwise the second time.
-    flaky: BTreeSet<(Word, String)>,
-}
+/// Tests that went otherwise the second time.
+type Flaky = BTreeSet<(Word, String)>;
 
 impl<'a> GateTrials<'a> {
     pub fn new(
@@ -111,7 +107,7 @@ impl<'a> GateTrials<'a> {
             false => self.run_new(&touched, limit, depth)?,
         };
         let mut named = self.cross(&before, old.as_ref(), new.as_ref(), &after);
-        let doubt = self.doubt(&mut named, &before, old.as_ref(), new.as_ref(), &after)?;
+        let flaky = self.look_again(&mut named, &before, old.as_ref(), new.as_ref(), &after)?;
         if !self.has_names(&before, old.as_ref(), &after) {
             // The gate's own run says it better.
             named.retain(|it| !matches!(it.word, Word::GateRed | Word::RedBefore));
@@ -127,20 +123,20 @@ impl<'a> GateTrials<'a> {
         };
         let mut lines = teller.tell(&named);
         lines.extend(
-            doubt
-                .flaky
+            flaky
                 .iter()
                 .map(|(word, name)| teller.tell_flaky(*word, name)),
         );
-        lines.extend(
-            settings
-                .iter()
-                .map(|(name, message)| teller.tell_setting(name, message)),
-        );
+        if let Some((red, trial)) = &settings {
+            let edited = self.change.list_edited_settings(&self.recipe)?;
+            let at = (trial.commit.as_str(), trial.command.as_str());
+            let edited = edited.iter();
+            lines.extend(edited.map(|path| teller.tell_setting(path, red, at)));
+        }
         if self.change.recipe_differs(&self.recipe)? && depth == Depth::Nothing {
             lines.push(teller.tell_recipe(&self.recipe));
         }
-        if doubt.flaky.is_empty() {
+        if flaky.is_empty() {
             lines.extend(self.weigh_silence(&before, &after, &teller, &named));
         }
         lines.extend(self.weigh_notice(new.as_ref(), &before, &touched, &named, &teller, &after));
@@ -274,14 +270,8 @@ impl<'a> GateTrials<'a> {
         limit: u64,
     ) -> Result<Trial, Failure> {
         let base = self.change.base.clone();
-        let names_red = |run: &TrialRun| {
-            let failed = run.outcomes.tests.iter();
-            let failed = failed.filter(|(_, test)| test.result == TestResult::Failed);
-            failed
-                .map(|(name, _)| name.clone())
-                .collect::<Vec<String>>()
-        };
-        let red = names_red(after);
+        let red = after.outcomes.tests.iter();
+        let mut red = red.filter(|(_, test)| test.result == TestResult::Failed);
         let tree = self.change.repo.find_tree(&base)?;
         let is_known = self.gates.receipts.find(&self.gate.run, &tree)?.is_some();
         let at_base: Vec<String> = touched.iter().map(|path| self.path_at_base(path)).collect();
@@ -291,11 +281,8 @@ impl<'a> GateTrials<'a> {
             false => self.run("at the base", &base, (&at_base, limit), false)?,
         };
         // A test that is red now was red before, or was not: that must be known.
-        if before.files.is_some()
-            && red
-                .iter()
-                .any(|name| !before.outcomes().tests.contains_key(name))
-        {
+        let is_unknown = |name: &String| !before.outcomes().tests.contains_key(name);
+        if before.files.is_some() && red.any(|(name, _)| is_unknown(name)) {
             return self.run("at the base", &base, (&[], limit), false);
         }
         Ok(before)
@@ -421,12 +408,11 @@ impl<'a> GateTrials<'a> {
         if !has_tests {
             return Ok(None);
         }
-        let kept = BTreeSet::new();
         let mix = Mix {
             code: End::Base,
             recipe: &self.recipe,
             depth,
-            kept: &kept,
+            kept: &BTreeSet::new(),
             settings_alone: false,
         };
         let commit = self.change.mix(&mix, &self.printed)?;
@@ -554,18 +540,18 @@ impl<'a> GateTrials<'a> {
 
     /// What would refuse is looked at once more, from nothing; what goes otherwise then is no fact of
     /// the change unless it did not do so before.
-    fn doubt(
+    fn look_again(
         &mut self,
         named: &mut Vec<NamedTest>,
         before: &Trial,
         old: Option<&Trial>,
         new: Option<&Trial>,
         after: &TrialRun,
-    ) -> Result<Doubt, Failure> {
+    ) -> Result<Flaky, Failure> {
         let refuses = |it: &NamedTest| it.word.weight() == cook_trials::Weight::Refuses;
-        let mut doubt = Doubt::default();
+        let mut flaky = Flaky::new();
         if !named.iter().any(refuses) {
-            return Ok(doubt);
+            return Ok(flaky);
         }
         let is_red = |it: &NamedTest| it.word == Word::GateRed;
         let again = match old {
@@ -605,7 +591,7 @@ impl<'a> GateTrials<'a> {
             receipt.is_none_or(|receipt| receipt.timed_out) || trial.run.run.problem.is_some()
         };
         if again.iter().chain(&after_again).any(is_cut) {
-            return Ok(doubt);
+            return Ok(flaky);
         }
         let key = |it: &NamedTest| (it.word, it.name.clone());
         let seen: BTreeSet<(Word, String)> = second.iter().map(key).collect();
@@ -616,7 +602,7 @@ impl<'a> GateTrials<'a> {
             .collect();
         named.retain(|it| !refuses(it) || seen.contains(&key(it)));
         if gone.is_empty() {
-            return Ok(doubt);
+            return Ok(flaky);
         }
         // Whether it went so and so before is asked of the base, from nothing.
         let base = self.change.base.clone();
@@ -630,74 +616,48 @@ impl<'a> GateTrials<'a> {
             let result = |outcomes: &Outcomes| outcomes.tests.get(&it.name).map(|test| test.result);
             let was = (result(before.outcomes()), result(once_more.outcomes()));
             let word = match was {
-                (Some(one), Some(two)) if one == two => Word::MadeFlaky,
-                (None, None) => Word::MadeFlaky,
-                _ => Word::Flaky,
+                (Some(one), Some(two)) if one != two => Word::Flaky,
+                _ => Word::MadeFlaky,
             };
-            doubt.flaky.insert((word, it.name));
+            flaky.insert((word, it.name));
         }
-        Ok(doubt)
+        Ok(flaky)
     }
 
-    /// Tests of the head that go otherwise under the settings of the base.
+    /// Tests of the head that are red under the settings of the base, and the trial that says so.
     fn look_at_settings(
         &mut self,
         after: &TrialRun,
         depth: Depth,
         limit: u64,
-    ) -> Result<Vec<(String, String)>, Failure> {
+    ) -> Result<Option<(Vec<String>, Trial)>, Failure> {
         let edited = self.change.list_edited_settings(&self.recipe)?;
         if edited.is_empty() || after.outcomes.tests.is_empty() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let kept = BTreeSet::new();
         let mix = Mix {
             code: End::Head,
             recipe: &self.recipe,
             depth,
-            kept: &kept,
+            kept: &BTreeSet::new(),
             settings_alone: true,
         };
         let commit = self.change.mix(&mix, &self.printed)?;
         if commit == self.change.head {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let trial = self.run(
-            "new tests under the old settings",
-            &commit,
-            (&[], limit),
-            false,
-        )?;
-        let is_green = |outcomes: &Outcomes, name: &str| {
+        let what = "new tests under the old settings";
+        let trial = self.run(what, &commit, (&[], limit), false)?;
+        let goes = |outcomes: &Outcomes, name: &str, result| {
             let test = outcomes.tests.get(name);
-            test.is_some_and(|test| test.result == TestResult::Passed)
+            test.is_some_and(|test| test.result == result)
         };
-        let red = |name: &str| {
-            let test = trial.outcomes().tests.get(name);
-            test.is_some_and(|test| test.result == TestResult::Failed)
-        };
-        let names: Vec<&String> = after
-            .outcomes
-            .tests
-            .keys()
-            .filter(|name| is_green(&after.outcomes, name) && red(name))
-            .collect();
-        let Some(first) = names.first() else {
-            return Ok(Vec::new());
-        };
-        let more = match names.len() {
-            1 => String::new(),
-            more => format!(" and {} more", more - 1),
-        };
-        let message = format!(
-            "without the edit `{first}`{more} is red; to see it: git worktree add ../trial {} && cd ../trial && {}",
-            &commit[..12],
-            trial.command
-        );
-        Ok(edited
-            .into_iter()
-            .map(|path| (path, message.clone()))
-            .collect())
+        let names = after.outcomes.tests.keys().filter(|name| {
+            goes(&after.outcomes, name, TestResult::Passed)
+                && goes(trial.outcomes(), name, TestResult::Failed)
+        });
+        let red: Vec<String> = names.cloned().collect();
+        Ok((!red.is_empty()).then_some((red, trial)))
     }
 
     /// A gate that says less than it did: it ran no test, or names none.

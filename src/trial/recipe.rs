@@ -55,7 +55,10 @@ impl Recipe {
             },
             "npm" | "yarn" | "pnpm" => match named().as_slice() {
                 [run, script, ..] if run == "run" => Self::Script(script.clone()),
-                [script, ..] => Self::Script(script.replace("tst", "test")),
+                [script, ..] => Self::Script(match script.as_str() {
+                    "t" | "tst" => "test".to_owned(),
+                    script => script.to_owned(),
+                }),
                 [] => Self::Nothing,
             },
             _ => Self::Nothing,

@@ -84,19 +84,12 @@ impl Teller<'_> {
 
     /// The command with which anybody sees the same.
     fn show(&self, word: Word) -> String {
-        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
-        let at = |commit: &str, command: &str| {
-            format!(
-                "git worktree add --detach ../trial {} && cd ../trial && {command}",
-                short(commit)
-            )
-        };
         match (word, self.old) {
             (
                 Word::PassToFail | Word::Bent | Word::TestRepaired | Word::NotComparable,
-                Some((commit, command)),
-            ) => at(commit, command),
-            (Word::RedBefore, _) => at(&self.change.base, &self.gate.run),
+                Some(at),
+            ) => show_at(at),
+            (Word::RedBefore, _) => show_at((&self.change.base, &self.gate.run)),
             (Word::GateRed, _) => format!("cook gate --clean {}", self.gate.name),
             _ => format!(
                 "git diff {} {}",
@@ -117,12 +110,23 @@ impl Teller<'_> {
         self.make(word, name, what, None)
     }
 
-    pub fn tell_setting(&self, path: &str, message: &str) -> TrialLine {
+    /// `red`: tests that are red without the edit, as a trial says at that commit with that command.
+    pub fn tell_setting(&self, path: &str, red: &[String], at: (&str, &str)) -> TrialLine {
+        let more = match red.len().saturating_sub(1) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let first = red.first().map_or("", String::as_str);
         let what = format!(
-            "`{}` holds settings of the test runner, which were edited: {message}",
-            clean(path, Lines::Fold)
+            "`{}` holds settings of the test runner, which were edited: without the edit `{}`{more} is red",
+            clean(path, Lines::Fold),
+            clean(first, Lines::Fold)
         );
-        self.make(Word::RunnerChanged, path, what, Some(path.to_owned()))
+        let line = self.make(Word::RunnerChanged, path, what, Some(path.to_owned()));
+        TrialLine {
+            show: show_at(at),
+            ..line
+        }
     }
 
     pub fn tell_recipe(&self, recipe: &Recipe) -> TrialLine {
@@ -183,6 +187,16 @@ impl Teller<'_> {
         };
         self.make(Word::ChangeUnnoticed, &self.gate.name, what, None)
     }
+}
+
+fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
+
+/// What shows a run of a command at a commit.
+fn show_at((commit, command): (&str, &str)) -> String {
+    let commit = short(commit);
+    format!("git worktree add --detach ../trial {commit} && cd ../trial && {command}")
 }
 
 /// The first of each word; the others are counted, and none that refuses is left out of its sum.

@@ -27,8 +27,6 @@ pub enum Word {
     NotComparable,
     /// Green now; red or without a result on the old code.
     FailToPass,
-    /// A file went from the code to the tests or back.
-    SideChanged,
     /// Settings of a runner changed, and without that change a test goes otherwise.
     RunnerChanged,
     /// What the gate runs changed, and the old recipe could not be tried.
@@ -66,7 +64,6 @@ impl Word {
             | Self::Bent
             | Self::TestRepaired
             | Self::SetAside
-            | Self::SideChanged
             | Self::RunnerChanged
             | Self::GateChanged
             | Self::MadeFlaky => Weight::Refuses,
@@ -88,7 +85,6 @@ impl Word {
                 | Self::TestRepaired
                 | Self::SetAside
                 | Self::Lost
-                | Self::SideChanged
                 | Self::RunnerChanged
                 | Self::GateChanged
                 | Self::NotComparable

@@ -44,16 +44,14 @@ const SET_UP: &str = "conftest.py";
 pub struct Known {
     /// Patterns of the settings of the base, `[tests] paths`.
     pub paths: Vec<String>,
-    /// Files that a run named as holding tests.
-    pub printed: BTreeSet<String>,
     /// Paths that lie among tests and that code imports, includes or requires.
     pub imported: BTreeSet<String>,
     /// Scripts that a gate calls, and files that settings of a runner name.
     pub named: BTreeSet<String>,
 }
 
-/// The side of a path (relative, with `/`).
-pub fn side_of(path: &str, known: &Known) -> Side {
+/// The side of a path (relative, with `/`); `is_printed`: a run named it as holding tests.
+pub fn side_of(path: &str, known: &Known, is_printed: bool) -> Side {
     if known.imported.contains(path) {
         return Side::Code;
     }
@@ -64,7 +62,7 @@ pub fn side_of(path: &str, known: &Known) -> Side {
     if is_whole_setting(path) || path.rsplit('/').next() == Some(SET_UP) {
         return Side::Test;
     }
-    match known.printed.contains(path) {
+    match is_printed {
         true if splits(path) => Side::Both,
         true => Side::Test,
         false => Side::Code,
@@ -139,8 +137,7 @@ mod tests {
     fn sides_are_told_by_path() {
         let mut known = Known::default();
         known.imported.insert("tests/product.py".to_owned());
-        known.printed.insert("src/lib.rs".to_owned());
-        known.printed.insert("checks/all.py".to_owned());
+        let printed = ["src/lib.rs", "checks/all.py"];
         known.named.insert("check.sh".to_owned());
         known.paths.push("qa/".to_owned());
         for (path, side) in [
@@ -161,7 +158,11 @@ mod tests {
             ("src/latest.rs", Side::Code),
             ("contest.py", Side::Code),
         ] {
-            assert_eq!(side_of(path, &known), side, "{path}");
+            assert_eq!(
+                side_of(path, &known, printed.contains(&path)),
+                side,
+                "{path}"
+            );
         }
         assert!(shadows_runner("unittest/__init__.py"));
         assert!(!shadows_runner("app/unittest.py"));

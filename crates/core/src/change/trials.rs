@@ -20,7 +20,6 @@ pub fn code_of(word: Word) -> Code {
         Word::RedBefore => Code::RedBefore,
         Word::NotComparable => Code::NotComparable,
         Word::FailToPass => Code::FailToPass,
-        Word::SideChanged => Code::SideChanged,
         Word::RunnerChanged => Code::RunnerChanged,
         Word::GateChanged => Code::GateChanged,
         Word::MadeFlaky => Code::MadeFlaky,

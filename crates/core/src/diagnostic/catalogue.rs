@@ -224,7 +224,6 @@ codes! {
     RedBefore "red_before" Finding Warning "a test is red, and it was before the change", "mend it, or name it in `[check] known_red` of `.agent/cook.toml`";
     NotComparable "not_comparable" Finding Warning "old tests cannot be built or loaded on the new code", "declare the change in a commit's message, by test or by directory: `Test-Changed: DIRECTORY/: why`";
     FailToPass "fail_to_pass" Finding Note "a test fails without the change and passes with it", "nothing: it proves that the tests notice the change";
-    SideChanged "side_changed" Finding Warning "a file went from the code to the tests or back", "declare the change in a commit's message: `Test-Changed: PATH: why`";
     RunnerChanged "runner_changed" Finding Warning "settings of the test runner were edited, and without the edit a test is red", "take the edit back, or declare it in a commit's message: `Test-Changed: PATH: why`";
     GateChanged "gate_changed" Finding Warning "what a gate runs was changed, and the old recipe could not be tried", "declare the change in a commit's message: `Test-Changed: PATH: why`";
     MadeFlaky "made_flaky" Finding Warning "a test passes at times and fails at times, which it did not before", "mend the test or the code, so that each run says the same";

@@ -57,13 +57,13 @@ impl RunPlace<'_> {
             .unwrap_or_default();
         let mut reports = Vec::new();
         if let Some(top) = self.top() {
-            find_reports(&top, &mut Search::since(began), &mut reports);
+            find_reports(&top, Some(began), &mut reports);
         }
         if let Some(home) = home {
             let records = home.join(RECORDS).to_string_lossy().into_owned();
             for dir in hooks::report_dirs(&records) {
                 let place = PathBuf::from(dir.path);
-                find_reports(&place, &mut Search::all(), &mut reports);
+                find_reports(&place, None, &mut reports);
             }
         }
         let root = self.root_inside();
@@ -89,34 +89,14 @@ impl RunPlace<'_> {
     }
 }
 
-struct Search {
-    since: Option<SystemTime>,
-    directories: usize,
-}
-
-impl Search {
-    fn since(began: SystemTime) -> Self {
-        Self {
-            since: Some(began),
-            directories: 0,
-        }
-    }
-
-    fn all() -> Self {
-        Self {
-            since: None,
-            directories: 0,
-        }
-    }
-}
-
 /// Files that runners write below a directory, by the name of their directory or their own, written since
-/// the run began.
-fn find_reports(top: &Path, search: &mut Search, found: &mut Vec<(String, PathBuf)>) {
+/// then; without a moment all files.
+fn find_reports(top: &Path, since: Option<SystemTime>, found: &mut Vec<(String, PathBuf)>) {
+    let mut directories = 0;
     let mut due = vec![(top.to_owned(), String::new(), 0)];
     while let Some((dir, below, depth)) = due.pop() {
-        search.directories += 1;
-        if search.directories > MAX_DIRECTORIES || found.len() >= MAX_REPORTS {
+        directories += 1;
+        if directories > MAX_DIRECTORIES || found.len() >= MAX_REPORTS {
             return;
         }
         let Ok(entries) = fs::read_dir(&dir) else {
@@ -137,14 +117,13 @@ fn find_reports(top: &Path, search: &mut Search, found: &mut Vec<(String, PathBu
                 if depth < MAX_DEPTH && !PASSED_OVER.contains(&name.as_str()) {
                     due.push((entry.path(), path, depth + 1));
                 }
-            } else if kind.is_file()
-                && (search.since.is_none() || cook_trials::outcomes::is_report(&path))
+            } else if kind.is_file() && (since.is_none() || cook_trials::outcomes::is_report(&path))
             {
                 let is_new = |since: SystemTime| {
                     let changed = entry.metadata().and_then(|found| found.modified());
                     changed.is_ok_and(|at| at >= since)
                 };
-                if search.since.is_none_or(is_new) {
+                if since.is_none_or(is_new) {
                     found.push((path, entry.path()));
                 }
             }
