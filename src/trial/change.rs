@@ -209,17 +209,7 @@ impl<'a> Change<'a> {
                 named.insert((*path).to_owned());
             }
         }
-        // A script that a gate calls may call another one.
-        let scripts: Vec<String> = named.iter().cloned().collect();
-        for script in scripts {
-            for end in [End::Base, End::Head] {
-                let text = self.text(end, &script)?.unwrap_or_default();
-                let called = changed
-                    .iter()
-                    .filter(|path| path.ends_with(".sh") && names_path(&text, path));
-                named.extend(called.map(|path| (*path).to_owned()));
-            }
-        }
+        // What such a script calls in turn may be what it tests.
         named.extend(self.find_named_by_settings(&changed)?);
         Ok(named)
     }

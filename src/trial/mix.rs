@@ -5,7 +5,9 @@ use super::recipe::{Depth, Recipe};
 use cook_core::diagnostic::Failure;
 use cook_git::{Put, TreeChange};
 use cook_strength::without_change;
-use cook_trials::{Side, Split, is_whole_setting, shadows_runner, split_of};
+use cook_trials::{
+    Side, Split, is_among_tests, is_test_file, is_whole_setting, shadows_runner, split_of,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which tree is asked for.
@@ -46,7 +48,10 @@ impl Change<'_> {
     pub(super) fn is_setting(&self, change: &TreeChange) -> bool {
         let both = [&change.before, &change.after].into_iter().flatten();
         let mut paths = both.map(|(path, _)| path.as_str());
-        paths.any(|path| is_whole_setting(path) || shadows_runner(path) || self.is_named(path))
+        // A script that lies among tests is tests itself.
+        let is_script =
+            |path: &str| self.is_named(path) && !is_among_tests(path) && !is_test_file(path);
+        paths.any(|path| is_whole_setting(path) || shadows_runner(path) || is_script(path))
     }
 
     fn put_test(&self, code: End, change: &TreeChange, puts: &mut BTreeMap<String, Put>) {

@@ -287,3 +287,127 @@ fn what_was_red_before_is_not_known_unless_it_is_named_as_known() {
         passes(&repo);
     }
 }
+
+/// A new name that no runner looks at does not hide an old test.
+#[test]
+fn a_test_file_under_a_name_that_nothing_runs() {
+    with(
+        |repo| {
+            repo.write("calc.py", BROKEN);
+            repo.git(&["mv", FILE, "tests/calc_checks.py"]);
+            repo.commit("Rename", None);
+        },
+        "pass_to_fail",
+        "test_add",
+    );
+}
+
+/// New settings add gates, and take none of the base's away.
+#[test]
+fn a_gate_that_new_settings_replace() {
+    with(
+        |repo| {
+            repo.write("calc.py", BROKEN);
+            repo.write(".agent/cook.toml", "[gates.lint]\nrun = \"true\"\n");
+            repo.commit("Configure", None);
+        },
+        "gate_changed",
+        "make test",
+    );
+}
+
+/// A test of the base that has no result on the new code is not passed over.
+#[test]
+fn tests_that_a_variable_leaves_out() {
+    if let Some(repo) = python() {
+        repo.write(
+            "Makefile",
+            "PAT = test*.py\ntest:\n\tpython3 -m unittest discover -v -p '$(PAT)'\n",
+        );
+        repo.write(
+            "tests/test_more.py",
+            "import unittest\n\n\nclass M(unittest.TestCase):\n    def test_more(self):\n        pass\n",
+        );
+        repo.commit("Choose tests by a pattern", None);
+        repo.write("calc.py", BROKEN);
+        replace(&repo, "Makefile", "test*.py\n", "test_more.py\n");
+        repo.commit("Be fast", None);
+        let (exit, answer) = check(&repo, &[]);
+        assert_eq!(exit, 3, "{answer:#}");
+        let lines = answer["lines"].to_string();
+        assert!(
+            lines.contains("not_comparable") && lines.contains("test_add"),
+            "{answer:#}"
+        );
+    }
+}
+
+#[test]
+fn tests_that_the_code_skips() {
+    with(
+        |repo| {
+            let skips =
+                "import unittest\n\n\ndef add(a, b):\n    raise unittest.SkipTest('later')\n";
+            repo.write("calc.py", skips);
+            repo.commit("Refactor", None);
+        },
+        "set_aside",
+        "test_neg",
+    );
+}
+
+/// A declaration needs words, and a file that nobody changed behind it.
+#[test]
+fn declarations_that_declare_nothing() {
+    if let Some(repo) = python() {
+        let names = ["test_add", "test_neg"].map(|name| format!("tests.test_calc.T.{name}"));
+        let declare = |why: &str| -> String {
+            names
+                .iter()
+                .map(|name| format!("Test-Changed: {name}: {why}\n"))
+                .collect()
+        };
+        replace(
+            &repo,
+            FILE,
+            "import unittest\n",
+            "# Numbers.\nimport unittest\n",
+        );
+        repo.git(&[
+            "commit",
+            "-qam",
+            &format!("Early\n\n{}", declare("it subtracts now")),
+        ]);
+        rewrite(&repo);
+        repo.git(&["commit", "-qam", &format!("Late\n\n{}", declare("."))]);
+        let (exit, answer) = check(&repo, &["--base", "HEAD~2"]);
+        assert_eq!(exit, 1, "{answer:#}");
+        assert!(
+            answer.to_string().contains("before the last change"),
+            "{answer:#}"
+        );
+        repo.git(&[
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            &declare("it subtracts now"),
+        ]);
+        let (exit, answer) = check(&repo, &["--base", "HEAD~3"]);
+        assert_eq!(exit, 0, "{answer:#}");
+    }
+}
+
+/// A file beside the objects that gives HEAD another parent is not believed.
+#[test]
+fn a_graft_that_hides_the_base() {
+    if let Some(repo) = python() {
+        rewrite(&repo);
+        repo.commit("Refactor", None);
+        let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
+        let fake = repo.git(&["commit-tree", "-m", "as it always was", tree.trim()]);
+        let line = format!("{} {}\n", repo.head(), fake.trim());
+        repo.write(".git/info/grafts", line);
+        expect_refused(&repo, "pass_to_fail", "test_add");
+    }
+}

@@ -11,6 +11,7 @@ mod support;
 mod honest;
 mod lies;
 mod places;
+mod workflow;
 
 use serde_json::Value;
 use support::Repo;

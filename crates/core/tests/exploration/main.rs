@@ -316,7 +316,7 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::GatesNotGreen, "`cook strength`, which moves no state"),
     (
         Code::TestsUndeclared,
-        "the trials of a slice's commit, in `tests/cheats`",
+        "the trials of a slice's commit, in `tests/trial/workflow.rs`",
     ),
     (
         Code::DefectReportUnread,
