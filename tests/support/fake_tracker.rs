@@ -23,8 +23,19 @@ impl Call {
 
 /// Options each of which the real programs know.
 const KNOWN: [&str; 13] = [
-    "json", "actor", "lock-timeout", "no-auto-flush", "status", "limit", "sort", "direction",
-    "claim", "reason", "type", "priority", "deps",
+    "json",
+    "actor",
+    "lock-timeout",
+    "no-auto-flush",
+    "status",
+    "limit",
+    "sort",
+    "direction",
+    "claim",
+    "reason",
+    "type",
+    "priority",
+    "deps",
 ];
 
 fn parse() -> Call {
@@ -62,7 +73,9 @@ fn folder(id: &str) -> PathBuf {
 }
 
 fn field(id: &str, name: &str) -> String {
-    read(&folder(id).join(name)).trim_end_matches('\n').to_owned()
+    read(&folder(id).join(name))
+        .trim_end_matches('\n')
+        .to_owned()
 }
 
 fn set(id: &str, name: &str, value: &str) {
@@ -134,7 +147,14 @@ fn row(id: &str, more: &[(&str, String)]) -> String {
         ("description", quote(&field(id, "description"))),
     ];
     let priority = field(id, "priority");
-    members.push(("priority", if priority.is_empty() { "2".to_owned() } else { priority }));
+    members.push((
+        "priority",
+        if priority.is_empty() {
+            "2".to_owned()
+        } else {
+            priority
+        },
+    ));
     members.extend_from_slice(more);
     object(&members)
 }
@@ -174,7 +194,11 @@ fn chatter() {
 fn fail(code: &str, message: &str, status: i32) -> ! {
     chatter();
     if shape() == "envelope" {
-        eprintln!("{{\n  \"error\": {},\n  \"code\": {}\n}}", quote(message), quote(code));
+        eprintln!(
+            "{{\n  \"error\": {},\n  \"code\": {}\n}}",
+            quote(message),
+            quote(code)
+        );
     } else {
         eprintln!(
             "{{\n  \"error\": {{\n    \"code\": {},\n    \"message\": {},\n    \"retryable\": false\n  }}\n}}",
@@ -195,7 +219,10 @@ fn find_known(id: &str) -> String {
 
 fn hang() -> ! {
     // A child that holds the pipes and would outlive its parent.
-    let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    let mut child = std::process::Command::new("sleep")
+        .arg("600")
+        .spawn()
+        .unwrap();
     fs::write(base().join("child"), child.id().to_string()).unwrap();
     // A test that kills cook leaves nobody to end this: it goes with its repository.
     while base().is_dir() {
@@ -254,7 +281,9 @@ fn comments(call: &Call) -> String {
     let mut rows = Vec::new();
     for number in 0.. {
         let path = folder(&id).join(format!("comment-{number:04}"));
-        let Ok(text) = fs::read_to_string(path) else { break };
+        let Ok(text) = fs::read_to_string(path) else {
+            break;
+        };
         rows.push(object(&[
             ("id", (number + 1).to_string()),
             ("issue_id", quote(&id)),
@@ -270,13 +299,19 @@ fn add_comment(call: &Call) -> String {
     let id = find_known(&call.words[2]);
     for number in 0.. {
         let path = folder(&id).join(format!("comment-{number:04}"));
-        let file = fs::OpenOptions::new().write(true).create_new(true).open(path);
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(path);
         if let Ok(mut file) = file {
             file.write_all(call.words[3].as_bytes()).unwrap();
             break;
         }
     }
-    envelope(&object(&[("id", "1".to_owned()), ("text", quote(&call.words[3]))]))
+    envelope(&object(&[
+        ("id", "1".to_owned()),
+        ("text", quote(&call.words[3])),
+    ]))
 }
 
 fn update(call: &Call, fault: &str) -> String {
@@ -292,7 +327,11 @@ fn update(call: &Call, fault: &str) -> String {
         if fault == "stolen-silently" {
             return envelope("[]");
         }
-        fail("ALREADY_CLAIMED", &format!("{id} is assigned to {holder}"), 4);
+        fail(
+            "ALREADY_CLAIMED",
+            &format!("{id} is assigned to {holder}"),
+            4,
+        );
     }
     if fault != "claims-nothing" {
         set(&id, "assignee", actor);
@@ -367,7 +406,8 @@ fn main() {
         .append(true)
         .open(base().join("log"))
         .unwrap();
-    log.write_all(format!("{}\n", words.join("\u{1f}")).as_bytes()).unwrap();
+    log.write_all(format!("{}\n", words.join("\u{1f}")).as_bytes())
+        .unwrap();
 
     let place = base().join("faults").join(&name);
     let fault = read(&place).trim().to_owned();

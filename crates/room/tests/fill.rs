@@ -47,6 +47,33 @@ fn a_room_holds_what_a_clone_holds() {
     }
 }
 
+/// Python, among others, takes what it compiled before for current if the source's size and its time in
+/// whole seconds are the same.
+#[test]
+fn a_new_version_of_the_same_size_is_a_whole_second_later() {
+    let project = Project::new();
+    project.write("calc", "a - b").write("other", "x");
+    let first = project.commit();
+    project.write("calc", "a + b");
+    let second = project.commit();
+    let room = project.room(Caches::Kept);
+    let seconds_of = |name: &str| {
+        let time = fs::metadata(room.path().join(name)).unwrap().modified();
+        let since = time.unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
+        since.as_secs()
+    };
+    project.try_fill(&room, &first).unwrap();
+    let untouched = seconds_of("other");
+    let mut before = seconds_of("calc").max(untouched);
+    for commit in [&second, &first, &second] {
+        project.try_fill(&room, commit).unwrap();
+        let now = seconds_of("calc");
+        assert!(now > before, "{now} is not after {before}");
+        before = now;
+    }
+    assert_eq!(seconds_of("other"), untouched);
+}
+
 #[test]
 fn attributes_do_what_they_do_in_a_clone() {
     let project = Project::new();
