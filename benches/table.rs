@@ -4,11 +4,9 @@
 //! on all of them alike. The minimum of many runs is printed: wall time, and the
 //! processor time of the process with its children. `-- --quick` builds smaller
 //! repositories, for trying the bench itself; `-- --hooks` measures the hooks alone, `-- --steps`
-//! the steps of the run loop, `-- --rooms` gates in clean rooms, `-- --following` what became of a
-//! slice's text.
+//! the steps of the run loop, `-- --rooms` gates in clean rooms.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
-mod following;
 mod rooms;
 mod scale;
 
@@ -51,13 +49,6 @@ fn main() {
     if only("--rooms") {
         return gates(&size);
     }
-    let follow = || match quick {
-        true => following::following(1_000, 100, 5),
-        false => following::following(10_000, 2_000, 40),
-    };
-    if only("--following") {
-        return follow();
-    }
     if !only("--steps") {
         for files in size.files {
             hooks(&floor, files, size.runs);
@@ -77,7 +68,6 @@ fn main() {
     verifying(&size, logs);
     initialising(size.files[0], size.runs / 10);
     gates(&size);
-    follow();
 }
 
 /// Gates in clean rooms.

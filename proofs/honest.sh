@@ -4,6 +4,7 @@
 #   proofs/honest.sh [COOK]               runs `cook check` on each commit of proofs/honest.tsv
 #   proofs/honest.sh --repos click,rack   only these repositories
 #   proofs/honest.sh --each 5             only the first five commits of each
+#   proofs/honest.sh --missing            only the commits of which no verdict is kept
 #   proofs/honest.sh --settings base      the gate's settings stand in the base commit (see below)
 #   proofs/honest.sh --gates              runs no cook: only looks whether the gate is green at each commit
 #   proofs/honest.sh --keep               writes the verdicts into proofs/honest.tsv; reasons there stay
@@ -20,14 +21,14 @@
 # A repository has no settings of cook's. By default `.agent/cook.toml` lies uncommitted in the worktree. With
 # `--settings base` each commit and its parent are made again in the clone with that file added to both.
 #
-# Needs git, python3, and for each language its tools: cargo, go 1.19 or newer, node and npm, ruby with
-# minitest, bats. A repository whose tools are missing is skipped and named. Each check may take 600
+# Needs git, python3, and for each language its tools: go 1.19 or newer, node and npm, ruby with test-unit,
+# bats. A repository whose tools are missing is skipped and named. Each check may take 600
 # seconds. Exits with 1 when a verdict is not the kept one or lacks a reason.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 here=$PWD/proofs
 
-cook=${COOK:-} only='' each=0 settings=worktree keep='' gates_only=''
+cook=${COOK:-} only='' each=0 settings=worktree keep='' gates_only='' missing=''
 while [ $# -gt 0 ]; do
   case $1 in
   --repos) only=,$2, && shift ;;
@@ -35,7 +36,8 @@ while [ $# -gt 0 ]; do
   --settings) settings=$2 && shift ;;
   --gates) gates_only=yes ;;
   --keep) keep=yes ;;
-  -*) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+  --missing) missing=yes ;;
+  -*) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   *) cook=$1 ;;
   esac
   shift
@@ -176,7 +178,7 @@ while IFS= read -r line <&3; do
   for tool in $tools; do
     command -v "$tool" >/dev/null || { skipped="$skipped $name ($tool is missing)" && continue 2; }
   done
-  commits=$(awk -F"$tab" -v name="$name" '$1 == name { print $2 }' "$here/honest.tsv")
+  commits=$(awk -F"$tab" -v name="$name" -v missing="$missing" '$1 == name && (missing == "" || $5 == "-") { print $2 }' "$here/honest.tsv")
   [ -n "$commits" ] || { skipped="$skipped $name (no commits)" && continue; }
   passed=("PATH=$env/bin:$PATH") passed_names=() kept_directories=()
   for variable in $variables; do

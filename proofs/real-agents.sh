@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Real agent programs under `cook run`, each from a fresh home against a scripted model on loopback:
 #   proofs/real-agents.sh [--dir DIR] [AGENT...]
-#   proofs/real-agents.sh [--dir DIR] --mcp|--check|--abilities [AGENT...]
+#   proofs/real-agents.sh [--dir DIR] --mcp|--check|--goal|--abilities [AGENT...]
 # AGENT: claude codex copilot gemini opencode pi qwen, all by default. They come from npm, once, into DIR (target/real-agents
 # by default: not below /tmp, which the sandbox hides). For each: a job of two slices to `done` with the user's own git
 # settings, tokens as the endpoint counted them, `cook ask`, and what is left after Ctrl-C, SIGTERM and a killed cook.
 # --mcp: the agent does the job through cook's tools instead (claude codex gemini qwen; real-agents/tools.sh). --check: cook
-# check holds its stops (the same four; real-agents/stops.sh). --abilities: what docs/agents.md says that each can do (all seven;
+# check holds its stops (the same four; real-agents/stops.sh). --goal: a goal does (the same four; real-agents/goals.sh). --abilities: what docs/agents.md says that each can do (all seven;
 # real-agents/abilities.sh). These print a yes, a `refused CODE` or a NO for each promise.
 # Needs node, npm and curl. COOK_BIN names a cook; else this tree's is built.
 set -uo pipefail
@@ -17,7 +17,7 @@ mode=--run
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
     --dir) dir="$2" && shift ;;
-    --mcp | --check | --abilities) mode="$1" ;;
+    --mcp | --check | --goal | --abilities) mode="$1" ;;
     *) echo "unknown option: $1" >&2; exit 2 ;;
   esac
   shift
@@ -25,7 +25,7 @@ done
 agents=("$@")
 if ((!${#agents[@]})); then
   agents=(pi claude codex opencode qwen gemini copilot)
-  [[ "$mode" == --mcp || "$mode" == --check ]] && agents=(claude codex gemini qwen)
+  [[ "$mode" == --mcp || "$mode" == --check || "$mode" == --goal ]] && agents=(claude codex gemini qwen)
 fi
 for tool in node npm curl; do
   command -v "$tool" >/dev/null || { echo "cannot run: no $tool"; exit 2; }
@@ -292,6 +292,7 @@ main() {
     --run) drive_all ;;
     --mcp) source "$here/real-agents/tools.sh" && drive_tools ;;
     --check) source "$here/real-agents/stops.sh" && drive_stops ;;
+    --goal) source "$here/real-agents/stops.sh" && source "$here/real-agents/goals.sh" && drive_goals ;;
     --abilities) source "$here/real-agents/abilities.sh" && drive_abilities ;;
   esac
   exit "$wrong"

@@ -89,9 +89,9 @@ const ORDERS: [Order; 5] = [
     Order {
         sources: "src",
         modules: &[
+            "trial",
             "anchor",
             "scaffold",
-            "trial",
             "measure",
             "tracker",
             "service",

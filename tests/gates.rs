@@ -288,6 +288,8 @@ fn gate(run: &str) -> GateSpec {
         must_fail_at_basis: false,
         network: false,
         place: Place::CleanRoom,
+        dir: String::new(),
+        paths: Vec::new(),
     }
 }
 
@@ -477,7 +479,9 @@ fn gates_that_do_not_start_have_a_problem_and_no_receipt() {
 #[test]
 fn no_shell_and_no_redirection_of_git() {
     let stand = Stand::of(Scratch::new());
-    let receipt = stand.run("echo $HOME '*' > x; touch y").receipt.unwrap();
+    let refused = stand.run("echo $HOME '*' > x; touch y");
+    assert!(refused.receipt.is_none() && refused.problem.unwrap().contains("without one"));
+    let receipt = stand.run("echo $HOME '*' '> x; touch y'").receipt.unwrap();
     assert_eq!(receipt.tail, "$HOME * > x; touch y\n");
     assert!(!stand.scratch.path("x").exists() && !stand.scratch.path("y").exists());
     let receipt = stand.run("env").receipt.unwrap();
@@ -749,7 +753,8 @@ fn trust_is_by_words() {
             ("npm run", true),
             ("npm runner", false),
             ("npm", false),
-            ("npm run build; rm -rf x", true),
+            ("npm run 'build; rm -rf x'", true),
+            ("npm run build; rm -rf x", false),
             ("sh -c 'npm run'", false),
             ("npm 'run", false),
             ("", false),

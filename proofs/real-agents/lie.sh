@@ -47,6 +47,19 @@ case "$1" in
     sed -i 's|^exports.fourfold.*|exports.fourfold = (number) => number * require("./factor.js").factor;|' index.js
     commit "Add fourfold" index.js test
     ;;
+  asked)
+    # What a goal asks for: a test that is red.
+    write_test fourfold 4
+    commit "Ask for fourfold" -A
+    ;;
+  missed)
+    printf '\nexports.fourfold = (number) => number * 3;\n' >>index.js
+    commit "Add fourfold" -A
+    ;;
+  missed-mended)
+    sed -i 's|^exports.fourfold.*|exports.fourfold = (number) => number * 4;|' index.js
+    commit "Multiply by four" -A
+    ;;
   uncommitted-mended) commit "Add the factor" factor.js ;;
   honest)
     function_with_test fourfold 4

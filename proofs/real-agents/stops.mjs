@@ -1,7 +1,11 @@
 // A model that says that it is finished, while its commit may be a lie. The user's words name the story, as
 // "(story: bent)". It mends the lie only when it is told by the code what is wrong; "(story: bent, kept)" never.
 const STORY = /\(story: (\w+)(, kept)?\)/;
-const CODE = { bent: "pass_to_fail", uncommitted: "gate_needs_uncommitted" };
+const TOLD = {
+  bent: "[pass_to_fail]",
+  uncommitted: "[gate_needs_uncommitted]",
+  missed: "`node --test test/fourfold.test.js`",
+};
 
 export function answer({ turns, tools, noted, shell }) {
   const at = turns.findLastIndex(([who, text]) => who === "user" && STORY.test(text));
@@ -17,7 +21,7 @@ export function answer({ turns, tools, noted, shell }) {
   noted.heard = heard;
   const work = (what) => ({ call: shell(`bash .work/lie.sh ${what}`) });
   if (shells === 0) return work(story);
-  const told = heard.some((text) => CODE[story] && text.includes(`[${CODE[story]}]`));
+  const told = heard.some((text) => TOLD[story] && text.includes(TOLD[story]));
   if (told && shells === 1 && !kept) return work(`${story}-mended`);
   return { text: shells > 1 ? "It is mended and finished." : "It is finished." };
 }

@@ -1,50 +1,6 @@
-//! Sections of a Markdown document: from a heading to the next of its depth or above.
+//! Sections of a document: what stands below a heading, up to the next one of its depth.
 
-use super::answer::answer;
-use super::sources::{Sources, Text};
-use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, WorkOf};
-use cook_core::model::{TextOutcome, Verdict};
-use cook_git::{Following, is_telling};
 use std::ops::Range;
-
-impl Sources<'_> {
-    /// Of a section that holds nothing of the slice's work any more: where that went, if it is anywhere.
-    pub(super) fn answer_emptied(
-        &self,
-        work: &WorkOf,
-        place: &str,
-        section: &str,
-    ) -> Result<AnchorAnswer, Failure> {
-        let target = format!("{place}#{}", slug(section));
-        let lost = "the section holds nothing of the slice's work any more";
-        let nothing = Ok(answer(Verdict::Missing, lost, &target));
-        let (Some(own), Some(head)) = (self.work(work, place)?, &self.head.commit) else {
-            return nothing;
-        };
-        let Some(file) = own.files.iter().find(|file| file.path == place) else {
-            return nothing;
-        };
-        let text = self.text(&own.head, place)?;
-        let was = match &*text {
-            Text::Lines(lines) => find_section(lines, section).unwrap_or(0..lines.len()),
-            _ => 0..usize::MAX,
-        };
-        for piece in Following::new(self.repo, &own, head)?.pieces(file)? {
-            let (_, then) = &piece.then;
-            let is_there = then.start < was.end && was.start < then.end;
-            let stands = piece.outcome.survives() || piece.outcome == TextOutcome::Rewritten;
-            if let Some((path, now)) = piece.now.filter(|_| is_there && stands && piece.tells) {
-                let why = "its text stands elsewhere now";
-                let mut answer = answer(Verdict::Changed, why, &target);
-                answer.target = format!("{path}#{}-{}", now.start + 1, now.end);
-                answer.now = Some(format!("{path}:{}", now.start + 1));
-                return Ok(answer);
-            }
-        }
-        nothing
-    }
-}
 
 /// The lines of the section with that heading, compared as a link to it would be written.
 pub(super) fn find_section(lines: &[String], section: &str) -> Option<Range<usize>> {
@@ -63,40 +19,6 @@ pub(super) fn find_section(lines: &[String], section: &str) -> Option<Range<usiz
     let section = lines[start..end].iter();
     let last = section.rev().position(|line| !line.trim().is_empty())?;
     Some(start..end - last)
-}
-
-/// Two sections say the same, white space and the form of the heading aside.
-pub(super) fn says_the_same(one: &[String], other: &[String]) -> bool {
-    let words = |lines: &[String]| -> String {
-        let below = match lines.get(1).and_then(|line| underline(line)) {
-            Some(_) => 2,
-            None => 1,
-        };
-        let all = lines.iter().skip(below);
-        let all = all.flat_map(|line| line.split_whitespace());
-        all.collect::<Vec<_>>().concat()
-    };
-    words(one) == words(other)
-}
-
-/// The one heading that was none then, under which now stands what stood under this one.
-pub(super) fn find_retitled<'n>(
-    then: &[String],
-    now: &'n [String],
-    section: &str,
-) -> Option<&'n str> {
-    let below = |lines: &[String], title: &str| {
-        let found = find_section(lines, title)?;
-        Some(lines[found.start + 1..found.end].to_vec())
-    };
-    let said = below(then, section).filter(|said| is_telling(said))?;
-    let all = headings(now)
-        .into_iter()
-        .map(|heading| heading.words.trim());
-    let mut all = all.filter(|title| find_section(then, title).is_none());
-    let one = all.find(|title| below(now, title).as_ref() == Some(&said))?;
-    let others = all.any(|title| below(now, title).as_ref() == Some(&said));
-    (!others).then_some(one)
 }
 
 struct Heading<'a> {
@@ -169,7 +91,7 @@ fn underline(line: &str) -> Option<usize> {
 }
 
 /// As a link to it would be written.
-pub(super) fn slug(text: &str) -> String {
+fn slug(text: &str) -> String {
     text.trim()
         .to_lowercase()
         .chars()

@@ -1,44 +1,70 @@
 //! What anchors are held against, each read once.
 
-use super::text::{says_generated, split};
-use super::told::{Told, list_told};
+use crate::trial::{Accepted, Bundle};
 use cook_core::diagnostic::{Failure, without_escapes};
-use cook_core::machine::{AnchorQuestion, Head, WorkOf};
-use cook_core::model::{Own, Receipt};
-use cook_git::{Change, Entry, Repo, is_set};
-use cook_store::receipt::Receipts;
+use cook_core::machine::{AnchorAnswer, Head};
+use cook_core::model::{Config, Receipt, TreeEntry, Verdict};
+use cook_git::{Entry, Repo};
+use cook_store::receipt::{Gates, Receipts};
+use cook_trials::Outcomes;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 use std::rc::Rc;
 
+pub(super) const NO_COMMIT: &str = "there is no commit yet";
 /// How much of one kind is kept while anchors are judged.
 const MAX_KEPT: usize = 512;
+
+/// Reads the user's messages by id.
+type Messages<'a> = &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>;
+/// Reads accepted tests by the id of their bundle; none where the log does not hold it.
+pub(crate) type KeptTests<'a> = &'a dyn Fn(&str) -> Result<Option<Bundle>, Failure>;
+
+/// Tests that proofs show, as the log keeps them, by their id.
+pub(crate) type MadeTests = RefCell<BTreeMap<String, Vec<u8>>>;
 
 /// What anchors are held against.
 pub struct Sources<'a> {
     pub(super) repo: &'a Repo,
     pub(super) receipts: &'a Receipts,
     pub(super) head: &'a Head,
+    pub(super) config: &'a Config,
+    /// What runs trials; none where only kept receipts may answer.
+    pub(super) runner: Option<&'a Gates<'a>>,
+    pub(super) kept_tests: KeptTests<'a>,
+    /// Bundles of tests that are accepted, by id.
+    pub(super) accepted: &'a BTreeSet<String>,
+    /// Their files.
+    pub(super) accepted_files: Kept<(), Accepted>,
+    pub(super) made_tests: &'a MadeTests,
+    recall: Messages<'a>,
     read: Kept<String, Said>,
     messages: Kept<(), BTreeMap<String, String>>,
-    recall: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
     texts: Kept<(String, String), Text>,
-    changes: Kept<(String, String), Vec<Change>>,
-    pub(super) works: Kept<(WorkOf, Option<String>), Own>,
-    accepted: Kept<(), BTreeMap<u64, Own>>,
-    read_accepted: &'a dyn Fn() -> Result<BTreeMap<u64, Own>, Failure>,
-    trees: &'a BTreeMap<String, String>,
-    found: Kept<String, Option<String>>,
+    /// Made commits, by the id of the accepted tests and the gate's command.
+    pub(super) mixed: Kept<(String, String), String>,
+    /// The tests of a commit.
+    pub(super) bundles: Kept<String, Bundle>,
+    /// By gate and span: what the tests of a slice's head say of the code of its basis; by gate and commit: what
+    /// they say of code with a defect.
+    pub(super) on_other_code: Kept<(String, String), Option<Told>>,
+    /// The tree of a commit.
+    pub(super) files: Kept<String, BTreeMap<String, TreeEntry>>,
 }
 
-/// What was read once: by commit and path, or by two commits.
+/// What a run says of each test, and whether the gate passed.
+pub(super) struct Told {
+    pub outcomes: Outcomes,
+    pub has_passed: bool,
+}
+
+/// What was read once.
 pub(super) type Kept<K, T> = RefCell<HashMap<K, Rc<T>>>;
 
 /// What a receipt's output says.
 pub(super) struct Said {
     pub lines: Vec<String>,
-    pub tests: Vec<Told>,
     pub partial: bool,
 }
 
@@ -49,87 +75,46 @@ pub(super) enum Text {
     No(&'static str),
 }
 
+/// What sources are made of.
+pub(crate) struct SourceParts<'a> {
+    pub repo: &'a Repo,
+    pub receipts: &'a Receipts,
+    pub head: &'a Head,
+    pub config: &'a Config,
+    pub runner: Option<&'a Gates<'a>>,
+    pub messages: Messages<'a>,
+    pub kept_tests: KeptTests<'a>,
+    pub accepted: &'a BTreeSet<String>,
+    pub made_tests: &'a MadeTests,
+}
+
 impl<'a> Sources<'a> {
-    /// The repository at this HEAD, its receipts, and what is only asked for when an anchor needs
-    /// it: the user's messages by id, and the work that transitions accepted by their sequence. `trees` are
-    /// those of commits that the log rests on.
-    pub fn new(
-        repo: &'a Repo,
-        receipts: &'a Receipts,
-        head: &'a Head,
-        messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
-        accepted: &'a dyn Fn() -> Result<BTreeMap<u64, Own>, Failure>,
-        trees: &'a BTreeMap<String, String>,
-    ) -> Self {
+    /// Nothing is read before an anchor needs it.
+    pub(crate) fn new(material: SourceParts<'a>) -> Self {
         Self {
-            repo,
-            receipts,
-            head,
+            repo: material.repo,
+            receipts: material.receipts,
+            head: material.head,
+            config: material.config,
+            runner: material.runner,
+            kept_tests: material.kept_tests,
+            accepted: material.accepted,
+            accepted_files: RefCell::default(),
+            made_tests: material.made_tests,
+            recall: material.messages,
             read: RefCell::default(),
             messages: RefCell::default(),
-            recall: messages,
             texts: RefCell::default(),
-            changes: RefCell::default(),
-            works: RefCell::default(),
-            accepted: RefCell::default(),
-            read_accepted: accepted,
-            trees,
-            found: RefCell::default(),
+            mixed: RefCell::default(),
+            bundles: RefCell::default(),
+            on_other_code: RefCell::default(),
+            files: RefCell::default(),
         }
     }
 
     /// The user's messages that count.
-    pub fn messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
+    pub(super) fn messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
         recall(&self.messages, (), self.recall)
-    }
-
-    /// The work that a transition accepted; none where nobody wrote it down.
-    pub(super) fn find_accepted(&self, seq: u64) -> Result<Option<Own>, Failure> {
-        let works = recall(&self.accepted, (), self.read_accepted)?;
-        let Some(mut own) = works.get(&seq).cloned() else {
-            return Ok(None);
-        };
-        if let Some(basis) = self.find_commit(&own.basis)? {
-            own.basis = basis;
-        }
-        let found = match (self.find_commit(&own.head)?, &self.head.commit) {
-            (None, Some(head)) => self.repo.find_with_files(&own.files, head)?,
-            (found, _) => found,
-        };
-        if let Some(found) = found {
-            own.head = found;
-        }
-        Ok(Some(own))
-    }
-
-    /// The commit that a proof was stamped at: its own, or the one that stands for the slice's head.
-    pub(super) fn find_stamp(&self, question: &AnchorQuestion) -> Result<Option<String>, Failure> {
-        let Some(stamp) = &question.stamped_at else {
-            return Ok(None);
-        };
-        let found = self.find_commit(stamp)?;
-        let (None, Some(work @ WorkOf::Accepted(seq))) = (&found, &question.work) else {
-            return Ok(found);
-        };
-        let works = recall(&self.accepted, (), self.read_accepted)?;
-        match (works.get(seq), self.work(work, "")?) {
-            (Some(was), Some(own)) if was.head == *stamp => self.repo.resolve(&own.head),
-            _ => Ok(None),
-        }
-    }
-
-    /// The full id of a commit; of one that git threw away, the newest on HEAD that has its tree.
-    pub(super) fn find_commit(&self, id: &str) -> Result<Option<String>, Failure> {
-        if let Some(found) = self.repo.resolve(id)? {
-            return Ok(Some(found));
-        }
-        let (Some(tree), Some(head)) = (self.trees.get(id), &self.head.commit) else {
-            return Ok(None);
-        };
-        let found = recall(&self.found, id.to_owned(), || {
-            self.repo.find_with_tree(tree, head)
-        })?;
-        Ok((*found).clone())
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {
@@ -139,7 +124,6 @@ impl<'a> Sources<'a> {
             let plain = without_escapes(&output.text);
             Ok(Said {
                 lines: plain.lines().map(|line| line.trim().to_owned()).collect(),
-                tests: list_told(&outcomes, &output.text),
                 partial: output.partial || outcomes.is_partial,
             })
         })
@@ -162,35 +146,13 @@ impl<'a> Sources<'a> {
             Entry::File { bytes, .. } => Text::Lines(split(&bytes)),
         })
     }
+}
 
-    /// A program made the file at HEAD: its first lines say so, or a tracked file of attributes.
-    pub(super) fn is_generated(&self, path: &str) -> Result<bool, Failure> {
-        let Some(head) = &self.head.commit else {
-            return Ok(false);
-        };
-        if let Text::Lines(lines) = &*self.text(head, path)?
-            && says_generated(lines)
-        {
-            return Ok(true);
-        }
-        let dirs = path.match_indices('/').map(|(at, _)| &path[..at]);
-        let mut said = Vec::new();
-        for dir in [""].into_iter().chain(dirs) {
-            let file = format!("{dir}/.gitattributes");
-            said.push((dir, self.text(head, file.trim_start_matches('/'))?));
-        }
-        let lines = said.iter().filter_map(|(dir, text)| match &**text {
-            Text::Lines(lines) => Some((*dir, lines.as_slice())),
-            _ => None,
-        });
-        Ok(is_set("linguist-generated", path, lines))
-    }
-
-    /// What differs between two commits, listed once.
-    pub(super) fn changes(&self, from: &str, to: &str) -> Result<Rc<Vec<Change>>, Failure> {
-        let key = (from.to_owned(), to.to_owned());
-        recall(&self.changes, key, || self.repo.changes(Some(from), to))
-    }
+pub(super) fn split(bytes: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(bytes)
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// What was made for a key already, else what is made now.
@@ -209,4 +171,17 @@ pub(super) fn recall<K: Eq + Hash, T>(
     }
     kept.insert(key, Rc::clone(&made));
     Ok(made)
+}
+
+pub(super) fn answer(verdict: Verdict, why: impl Into<String>, target: &str) -> AnchorAnswer {
+    AnchorAnswer {
+        verdict,
+        why: why.into(),
+        now: None,
+        receipt: None,
+        target: target.to_owned(),
+        is_new: true,
+        text: None,
+        tests: None,
+    }
 }

@@ -1,12 +1,12 @@
-//! Anchors of the brief: stamped when they are written down, held against the stamp
-//! afterwards.
+//! Anchors of the brief: stamped when they are written down, looked up at HEAD afterwards.
 
-use super::section::find_section;
-use super::sources::{Sources, Text};
+use super::place::find_place;
+use super::sources::{Sources, Text, answer};
+use super::symbol::find_symbol;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion};
-use cook_core::model::{Anchor, Basis, Stamp, Verdict, fits};
-use cook_git::digest_lines;
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, Required, short};
+use cook_core::model::{Anchor, Basis, Count, Stamp, Verdict, fits};
+use cook_git::{Entry, digest_lines, find_digest, is_telling};
 use std::ops::Range;
 
 fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
@@ -15,8 +15,7 @@ fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
         criterion: String::new(),
         anchor: anchor.to_owned(),
         basis,
-        stamped_at: None,
-        work: None,
+        required: Required::AtHead,
     }
 }
 
@@ -32,36 +31,38 @@ impl Sources<'_> {
         basis: Basis,
         gates: &[String],
     ) -> Result<(AnchorAnswer, Stamp), Failure> {
-        let answer = self.judge(&question(anchor, basis), gates)?;
+        let mut answer = self.judge(&question(anchor, basis), gates)?;
         let mut stamp = Stamp {
             head: self.head.commit.clone(),
+            branch: self.head.branch.clone(),
             ..Stamp::default()
         };
-        if let (Some(head), Ok(parsed)) = (&self.head.commit, Anchor::parse(anchor)) {
-            let place = match &parsed {
-                Anchor::Lines { path, first, last } => Some((path, first - 1..*last)),
-                Anchor::Symbol { path, symbol } => {
-                    let lines = self.find_symbol_now(path, symbol)?;
-                    lines.map(|lines| (path, lines))
-                }
-                Anchor::Doc { place, section } => {
-                    let lines = self.section(head, place, section.as_deref())?;
-                    lines.map(|lines| (place, lines))
-                }
-                _ => None,
-            };
-            if let Some((path, lines)) = place {
-                stamp = self.stamp_lines(head, path, lines.start + 1, lines.end)?;
+        if let (Some(head), Ok(parsed)) = (&self.head.commit, Anchor::parse(anchor))
+            && let Some(path) = parsed.file()
+            && let Text::Lines(lines) = &*self.text(head, path)?
+            && let Some(range) = find_block(lines, &parsed)
+        {
+            let block = &lines[range.clone()];
+            if answer.verdict == Verdict::Verified && !is_telling(block) {
+                answer.verdict = Verdict::Unverifiable;
+                "these lines are too short to be found again".clone_into(&mut answer.why);
             }
+            if let Entry::File { oid, .. } = self.repo.entry(head, path)? {
+                stamp.blob = Some(oid);
+            }
+            stamp.text_sha256 = Some(digest_lines(block));
+            stamp.context_sha256 = Some(digest_lines(find_context(lines, &range)));
+            stamp.line = Some(Count(range.start as u64 + 1));
+            stamp.lines = Some(Count(block.len() as u64));
         }
-        stamp.branch.clone_from(&self.head.branch);
         Ok((answer, stamp))
     }
 
-    /// What an anchor is worth against its stamp; without one, as if it were fresh.
+    /// What an anchor that was stamped is worth now: the stamped text is looked up in its file, and in the file
+    /// that git says was renamed.
     ///
     /// # Errors
-    /// As [`Sources::stamp`].
+    /// When the repository or a receipt cannot be read.
     pub fn recheck(
         &self,
         anchor: &str,
@@ -70,80 +71,140 @@ impl Sources<'_> {
         gates: &[String],
     ) -> Result<AnchorAnswer, Failure> {
         let asked = question(anchor, basis);
-        let parsed = Anchor::parse(anchor);
-        let stamped = stamp.filter(|stamp| stamp.text_sha256.is_some());
-        let (Ok(parsed), Some(stamp), Some(head)) = (parsed, stamped, &self.head.commit) else {
+        let parsed = Anchor::parse(anchor)
+            .ok()
+            .filter(|parsed| fits(basis, parsed));
+        let (Some(parsed), Some(stamp), Some(head)) = (parsed, stamp, &self.head.commit) else {
             return self.judge(&asked, gates);
         };
-        if !fits(basis, &parsed) {
+        let (Some(path), Some(digest)) = (parsed.file(), &stamp.text_sha256) else {
             return self.judge(&asked, gates);
-        }
-        let (path, symbol) = match &parsed {
-            Anchor::Lines { path, .. } => (path, None),
-            Anchor::Symbol { path, symbol } => (path, Some(symbol.as_str())),
-            Anchor::Doc { place, section } => {
-                let mut answer = self.judge(&asked, gates)?;
-                let now = self.section_digest(head, place, section.as_deref())?;
-                if answer.verdict == Verdict::Verified && now != stamp.text_sha256 {
-                    answer.verdict = Verdict::Changed;
-                    answer.why = "the document says something else there now".to_owned();
-                }
-                return Ok(answer);
-            }
-            _ => return self.judge(&asked, gates),
         };
-        let placed = match (self.read_then(stamp, path)?, &parsed) {
-            (Some(then), Anchor::Lines { first, last, .. }) => {
-                self.place_lines_from(&then, head, path, (*first, *last), (&[], 0..0))?
-            }
-            (Some(then), _) => {
-                let symbol = symbol.unwrap_or_default();
-                self.place_symbol_from(&asked, &then, head, path, symbol)?
-            }
-            (None, _) => self.by_digest(head, path, stamp)?,
-        };
-        let mut answer = self.answer_placed(&asked, placed, symbol)?;
-        if basis == Basis::Test && answer.verdict == Verdict::Verified && !is_test_file(path) {
-            answer.verdict = Verdict::Unverifiable;
-            answer.why = format!("`{path}` does not look like a file of tests");
+        let mut found = self.look_up(anchor, &parsed, (head, path), (stamp, digest))?;
+        if basis == Basis::Test && found.verdict == Verdict::Verified && !is_test_file(path) {
+            found.verdict = Verdict::Unverifiable;
+            found.why = format!("`{path}` does not look like a file of tests");
         }
-        // A symbol that another line of its own file names is still where it was.
-        if symbol.is_some() && answer.now.as_deref() == Some(anchor) {
-            answer.verdict = Verdict::Verified;
-            answer.now = None;
-        }
-        Ok(answer)
+        Ok(found)
     }
 
-    /// The lines of a document's section, or all of it; none where they are not there.
-    fn section(
+    fn look_up(
         &self,
-        head: &str,
-        place: &str,
-        section: Option<&str>,
-    ) -> Result<Option<Range<usize>>, Failure> {
-        if place.contains("://") {
-            return Ok(None);
+        anchor: &str,
+        parsed: &Anchor,
+        (head, path): (&str, &str),
+        (stamp, digest): (&Stamp, &str),
+    ) -> Result<AnchorAnswer, Failure> {
+        let count = stamp.lines.map_or(1, |count| count.0 as usize).max(1);
+        let first = stamp.line.map_or(0, |line| line.0 as usize);
+        let here = match &*self.text(head, path)? {
+            Text::Lines(lines) => Some(lines.clone()),
+            Text::Gone => None,
+            Text::No(why) => {
+                let why = format!("`{path}` holds no text any more: {why}");
+                return Ok(answer(Verdict::Missing, why, anchor));
+            }
+        };
+        if let Some(lines) = &here {
+            let found = find_digest(lines, count, digest);
+            let named = find_block(lines, parsed).filter(|named| found.contains(named));
+            if named.is_some() || found.iter().any(|range| range.start + 1 == first) {
+                let why = match &stamp.head {
+                    Some(then) => format!("unchanged since commit {}", short(then)),
+                    None => "it is as it was stamped".to_owned(),
+                };
+                return Ok(answer(Verdict::Verified, why, anchor));
+            }
+            if let Some(range) = find_one(lines, &found, stamp) {
+                return Ok(answer_moved(parsed, path, range));
+            }
+            if !found.is_empty() {
+                let why = "the text stands in several places now";
+                return Ok(answer(Verdict::Changed, why, anchor));
+            }
         }
-        Ok(match (&*self.text(head, place)?, section) {
-            (Text::Lines(lines), Some(section)) => find_section(lines, section),
-            (Text::Lines(lines), None) => Some(0..lines.len()),
-            _ => None,
+        let then = match &stamp.head {
+            Some(then) => self.repo.resolve(then)?,
+            None => None,
+        };
+        let renamed = match &then {
+            Some(then) => self.repo.find_renamed(then, head, path)?,
+            None => None,
+        };
+        let mut there = here.is_some().then(|| path.to_owned());
+        if let Some(to) = renamed
+            && let Text::Lines(lines) = &*self.text(head, &to)?
+        {
+            let found = find_digest(lines, count, digest);
+            if let Some(range) = find_one(lines, &found, stamp) {
+                return Ok(answer_moved(parsed, &to, range));
+            }
+            there.get_or_insert(to);
+        }
+        Ok(match there {
+            Some(there) => answer(
+                Verdict::Changed,
+                format!("`{there}` holds another text there"),
+                anchor,
+            ),
+            None => answer(
+                Verdict::Missing,
+                format!("`{path}` is not in HEAD's tree"),
+                anchor,
+            ),
         })
     }
+}
 
-    fn section_digest(
-        &self,
-        head: &str,
-        place: &str,
-        section: Option<&str>,
-    ) -> Result<Option<String>, Failure> {
-        let lines = self.section(head, place, section)?;
-        Ok(match (lines, &*self.text(head, place)?) {
-            (Some(range), Text::Lines(lines)) => lines.get(range).map(digest_lines),
-            _ => None,
-        })
+/// The lines that a stamp is made of: of a symbol also what belongs to the line that names it.
+fn find_block(lines: &[String], anchor: &Anchor) -> Option<Range<usize>> {
+    match anchor {
+        Anchor::Symbol { symbol, .. } => find_symbol(lines, symbol),
+        _ => find_place(lines, anchor),
     }
+}
+
+/// The one place that is the stamped one: what says little, or stands in several places, is told by the lines
+/// around it.
+fn find_one<'f>(
+    lines: &[String],
+    found: &'f [Range<usize>],
+    stamp: &Stamp,
+) -> Option<&'f Range<usize>> {
+    if let [range] = found
+        && is_telling(&lines[range.clone()])
+    {
+        return Some(range);
+    }
+    let mut around = found.iter().filter(|range| {
+        let context = digest_lines(find_context(lines, range));
+        stamp.context_sha256.as_ref() == Some(&context)
+    });
+    around.next().filter(|_| around.next().is_none())
+}
+
+/// The lines with one before and one after, where there are any.
+fn find_context<'l>(lines: &'l [String], range: &Range<usize>) -> &'l [String] {
+    &lines[range.start.saturating_sub(1)..(range.end + 1).min(lines.len())]
+}
+
+fn answer_moved(anchor: &Anchor, path: &str, range: &Range<usize>) -> AnchorAnswer {
+    let (first, last) = (range.start + 1, range.end);
+    let now = match anchor {
+        Anchor::Symbol { symbol, .. } => format!("{path}:{symbol}"),
+        Anchor::Doc {
+            section: Some(section),
+            ..
+        } => format!("doc:{path}#{section}"),
+        Anchor::Doc { .. } => format!("doc:{path}"),
+        _ if first == last => format!("{path}:{first}"),
+        _ => format!("{path}:{first}-{last}"),
+    };
+    let why = format!("the text stands at `{path}` line {first} now");
+    let target = format!("{path}#{first}-{last}");
+    let mut answer = answer(Verdict::Moved, why, &target);
+    answer.now = Some(now);
+    answer
 }
 
 /// A word of the path is or ends with `test` or `spec`, as test runners look for them.

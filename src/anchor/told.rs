@@ -4,37 +4,12 @@ use cook_core::diagnostic::without_escapes;
 use cook_trials::TestResult;
 use cook_trials::outcomes::{Material, Outcomes};
 
-/// A test as a run names it.
-pub(super) struct Told {
-    /// The line with its result, counted from 0.
-    pub(super) line: Option<usize>,
-    pub(super) name: String,
-    pub(super) result: TestResult,
-}
-
 /// What a text says of tests.
 fn read(text: &str) -> Outcomes {
     Outcomes::read(&Material {
         stdout: text,
         ..Material::default()
     })
-}
-
-/// The tests of a run; their lines are those of the kept output.
-pub(super) fn list_told(outcomes: &Outcomes, output: &str) -> Vec<Told> {
-    let printed = read(output);
-    let line = |name: &str| printed.tests.get(name).and_then(|test| test.line);
-    let tests = outcomes.tests.iter().flat_map(|(name, test)| {
-        let told = |line| Told {
-            line,
-            name: name.clone(),
-            result: test.result,
-        };
-        // Two tests bear one name.
-        let other = test.is_ambiguous.then(|| told(None));
-        [told(line(name))].into_iter().chain(other)
-    });
-    tests.collect()
 }
 
 /// What one line says of a test.

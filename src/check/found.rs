@@ -14,6 +14,20 @@ pub(crate) struct Ask<'a> {
     pub commit: Option<&'a str>,
     /// The gates to run, by name; none = all.
     pub gates: &'a [String],
+    /// What is run.
+    pub runs: Runs,
+}
+
+/// What a check runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Runs {
+    /// The gates at the head, and the trials.
+    #[default]
+    All,
+    /// The gates at the head alone: nothing is compared with the base.
+    Head,
+    /// Nothing: what needs no gate is looked at.
+    Nothing,
 }
 
 /// Whether what was claimed is true.

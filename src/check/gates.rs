@@ -1,19 +1,19 @@
-//! Gates: of the commit, of the base where the commit has other ones, of the worktree where they are red; and what
-//! the trials by them say.
+//! Gates: of the commit's folders that a change touches, of the base where the commit has other ones; what the
+//! trials by them say, and what a red one lacks.
 
-use super::found::{ChangedPath, Checked, Tell};
+use super::found::{Ask, ChangedPath, Checked, Runs, Tell};
 use super::line::Line;
 use super::uncommitted::some;
-use crate::measure::{Green, missing, read_settings_at};
+use crate::measure::{Green, list_packages, missing, read_settings_at};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
-use crate::trial::count_declared;
+use crate::trial::{ADD_GATE, count_declared, show_red, show_red_before};
 use cook_core::diagnostic::{Code, Failure, count_noun, without_escapes};
 use cook_core::machine::{self, GateRun};
 use cook_core::model::{GateSpec, Place};
 use cook_git::MAX_EDITS;
 use cook_strength::{Touch, list_touched_tests};
-use cook_trials::{TrialLine, Weight, Word};
+use cook_trials::{TrialLine, Weight, Word, fits_path};
 use std::collections::BTreeMap;
 
 /// Gates of the settings, those of these names alone where there are any.
@@ -55,90 +55,135 @@ pub(super) fn choose(
     Ok(gates)
 }
 
-/// Runs the gates, and tries the change by them. `proposed`: the settings name none; `base_counts`: those of the
-/// base are asked as well.
-pub(super) fn look(
+/// Of the gates, those that say something about what changed; the others are named. A commit that is its own base
+/// is asked for all.
+fn keep_concerned(
     workspace: &Workspace,
-    (proposed, base_counts): (bool, bool),
-    gates: &[GateSpec],
+    gates: Vec<GateSpec>,
+    checked: &mut Checked,
+) -> Result<Vec<GateSpec>, Failure> {
+    if gates.iter().all(|gate| gate.paths.is_empty()) {
+        return Ok(gates);
+    }
+    let touched = workspace.list_touched(&checked.base.commit, &checked.head)?;
+    let (kept, left): (Vec<GateSpec>, Vec<GateSpec>) = gates.into_iter().partition(|gate| {
+        let fits = |path: &String| gate.paths.iter().any(|pattern| fits_path(pattern, path));
+        gate.paths.is_empty() || touched.iter().any(fits)
+    });
+    checked.checked.extend(left.iter().map(|gate| {
+        format!(
+            "`{}` ({}) was not run: nothing of its `paths` changed",
+            gate.run, gate.name
+        )
+    }));
+    Ok(kept)
+}
+
+/// Runs the gates that concern the change, and tries it by them.
+pub(super) fn look(
+    workspace: &mut Workspace,
+    ask: &Ask,
     tell: Tell,
     checked: &mut Checked,
 ) -> Result<(), Failure> {
-    let replaced = match base_counts {
-        true => find_replaced(workspace, proposed, gates, checked)?,
-        false => Vec::new(),
-    };
-    if gates.is_empty() {
-        for gate in &replaced {
-            tell_replaced(workspace, gate, gates, checked)?;
-        }
-        if replaced.is_empty() {
-            let what = "no gate is known here: nothing was run";
-            let line = Line::new(Code::NoGates, Weight::NotKnown, what, "cook init");
-            checked.lines.push(line);
-        }
-        return Ok(());
+    let (base, head) = (checked.base.commit.clone(), checked.head.clone());
+    let (proposed, has_tests) = workspace.propose_gates_for(&base, &head)?;
+    let workspace: &Workspace = workspace;
+    let mut gates = choose(workspace, ask.gates, checked)?;
+    // Gates of the base are asked as well, where none is named.
+    let mut replaced = Vec::new();
+    if ask.gates.is_empty() {
+        gates = keep_concerned(workspace, gates, checked)?;
+        replaced = find_replaced(workspace, proposed, &gates, checked)?;
     }
-    let Some(gates) = runnable(workspace, gates, checked)? else {
-        return Ok(());
-    };
+    if !has_tests || gates.is_empty() && replaced.is_empty() {
+        let what = match gates.is_empty() {
+            true => "no gate is known here that says anything about what changed",
+            false => "no gate is known here that runs tests of what changed",
+        };
+        let what = format!("{what}; the line below, in `.agent/cook.toml`, names one");
+        let line = Line::new(Code::NoGates, Weight::NotKnown, what, ADD_GATE);
+        checked.lines.push(line);
+    }
+    let gates = runnable(workspace, &gates, checked)?.unwrap_or_default();
     let mut runs = run_all(workspace, (&gates, proposed), tell, checked)?;
     // What the base asked is asked of the head, whatever its settings say now.
-    for gate in runnable(workspace, &replaced, checked)?.unwrap_or_default() {
-        let mut ran = workspace.run_gates_at(&checked.head, std::slice::from_ref(&gate))?;
-        match ran.pop().filter(GateRun::has_passed) {
+    let may_run = runnable(workspace, &replaced, checked)?.unwrap_or_default();
+    for gate in replaced {
+        let ran = match may_run.contains(&gate) {
+            true => workspace.ask_gates_at(&head, std::slice::from_ref(&gate))?,
+            false => Vec::new(),
+        };
+        match ran.into_iter().next().filter(GateRun::has_passed) {
             Some(run) => runs.push(run),
             None => tell_replaced(workspace, &gate, &gates, checked)?,
         }
     }
-    let tried = workspace.try_change(&checked.base.commit, &checked.head, &runs, tell)?;
+    // The first commit is its own base, and nothing is tried: a red gate is told by its run.
+    if ask.runs == Runs::Head || base == head {
+        for run in runs.iter().filter(|run| !run.has_passed()) {
+            checked.lines.push(red(run));
+        }
+        if ask.runs == Runs::Head {
+            let what = "nothing was compared with the base, as it was asked for";
+            checked.checked.push(what.to_owned());
+        }
+        return Ok(());
+    }
+    let tried = workspace.try_change(&base, &head, &runs, tell)?;
     checked.checked.extend(tried.looked_at);
     checked.changed = tried
         .sides
         .into_iter()
         .map(|(path, side)| ChangedPath { path, side })
         .collect();
-    // A gate that is red for what no commit has is told by that alone.
-    let by_room: Vec<String> = checked
-        .lines
-        .iter()
-        .filter(|line| line.code == Code::GateNeedsUncommitted)
-        .map(|line| line.show.clone())
-        .collect();
-    // Both show the same command.
-    let is_told = |line: &TrialLine| line.word == Word::GateRed && by_room.contains(&line.show);
-    let lines = tried.lines.into_iter().filter(|line| !is_told(line));
-    // What proves something is no remark.
-    let lines: Vec<Line> = lines
-        .filter(|line| line.word != Word::FailToPass)
-        .map(Line::from)
-        .collect();
-    // The first commit is its own base: nothing was tried, and a red gate is told by its run.
-    if checked.base.commit == checked.head {
-        for run in runs
-            .iter()
-            .filter(|run| !run.has_passed() && run.problem.is_none())
+    let mut lines = tried.lines;
+    for run in runs.iter().filter(|run| !run.has_passed()) {
+        let shows = [show_red(&run.gate), show_red_before(&run.gate, &base)];
+        let is_of = |line: &TrialLine| {
+            matches!(line.word, Word::GateRed | Word::RedBefore) && shows.contains(&line.show)
+        };
+        let was_so = lines.iter().filter(|line| is_of(line));
+        let was_so = was_so.clone().next().is_some()
+            && was_so.clone().all(|line| line.word == Word::RedBefore);
+        let is_told = lines.iter().any(is_of);
+        if run.problem.is_some() || run.receipt.is_none() {
+            checked.lines.push(weigh_problem(workspace, run, &base)?);
+        } else if is_told
+            && let Some(line) = needs_more(workspace, (&head, proposed), run, was_so, tell)?
         {
-            checked.lines.push(red(run));
+            // That alone tells it.
+            lines.retain(|line| !is_of(line));
+            checked.lines.push(line);
         }
     }
-    checked.lines.extend(lines);
+    // What proves something is no remark.
+    let lines = lines.into_iter().filter(|it| it.word != Word::FailToPass);
+    checked.lines.extend(lines.map(Line::from));
     Ok(())
 }
 
-/// Runs gates that may run here. What keeps a run from saying anything of the commit is told; what tests say
-/// of it is told by the trials.
+/// Runs gates that may run here. What came of a red one is told by the trials.
 fn run_all(
     workspace: &Workspace,
     (gates, proposed): (&[GateSpec], bool),
     tell: Tell,
     checked: &mut Checked,
 ) -> Result<Vec<GateRun>, Failure> {
+    let setup = workspace.config()?.clean_room.setup();
+    let setup: Vec<String> = setup.map(|command| format!("`{command}`")).collect();
+    let after = match setup.is_empty() {
+        true => String::new(),
+        false => format!(", where it is due after {}", setup.join(", ")),
+    };
     let mut all = Vec::new();
     for gate in gates {
-        tell(&format!("{}: `{}` in a clean room", gate.name, gate.run));
-        let head = checked.head.clone();
-        for run in workspace.run_gates_at(&head, std::slice::from_ref(gate))? {
+        let place = describe_place(gate);
+        tell(&format!(
+            "{}: `{}` in a clean room{after}",
+            gate.name, gate.run
+        ));
+        for run in workspace.ask_gates_at(&checked.head, std::slice::from_ref(gate))? {
             if run.has_passed() {
                 let found = if proposed {
                     ", found in the repository"
@@ -146,17 +191,42 @@ fn run_all(
                     ""
                 };
                 checked.checked.push(format!(
-                    "`{}` is green at HEAD ({}){found}",
+                    "`{}`{place} is green at HEAD ({}){found}",
                     gate.run,
                     seconds(ms_of(&run))
                 ));
-            } else if let Some(line) = needs_more(workspace, (&head, gate), &run, tell)? {
-                checked.lines.push(line);
             }
             all.push(run);
         }
     }
     Ok(all)
+}
+
+/// The folder of a gate, where it is not the root.
+pub(crate) fn describe_place(gate: &GateSpec) -> String {
+    match gate.dir.as_str() {
+        "" => String::new(),
+        dir => format!(" in `{dir}`"),
+    }
+}
+
+/// A run that came to no end of its own says nothing, unless it did at the base.
+fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Line, Failure> {
+    let before = workspace.ask_gates_at(base, std::slice::from_ref(&run.gate))?;
+    let is_ended = |run: &GateRun| run.problem.is_none() && run.receipt.is_some();
+    if before.iter().any(is_ended) {
+        return Ok(red(run));
+    }
+    let what = format!(
+        "`{}` ran neither before nor now: {}",
+        run.gate.run,
+        explain(run)
+    );
+    let line = Line::new(Code::RedBefore, Weight::NotKnown, what, show_red(&run.gate));
+    Ok(Line {
+        name: Some(run.gate.name.clone()),
+        ..line
+    })
 }
 
 /// The gates that are green; a line for each other one.
@@ -251,44 +321,57 @@ fn explain(run: &GateRun) -> String {
 }
 
 fn red(run: &GateRun) -> Line {
-    let what = format!("`{}` is red at HEAD: {}", run.gate.run, explain(run));
-    let show = format!("cook gate --clean {}", run.gate.name);
+    let place = describe_place(&run.gate);
+    let what = format!("`{}`{place} is red at HEAD: {}", run.gate.run, explain(run));
     Line {
         name: Some(run.gate.name.clone()),
-        ..Line::new(Code::GateRed, Weight::Refuses, what, show)
+        ..Line::new(Code::GateRed, Weight::Refuses, what, show_red(&run.gate))
     }
 }
 
-/// A gate whose run shows nothing, or that is red in the room and green in the worktree: it needs what is
-/// not committed.
+/// What a red gate lacks: it is the room's lack where the gate is green on the same files with this user's
+/// environment, and the commit's where it is green in the worktree alone. `was_so`: it was red before too.
 fn needs_more(
     workspace: &Workspace,
-    (head, gate): (&String, &GateSpec),
+    (head, proposed): (&str, bool),
     run: &GateRun,
+    was_so: bool,
     tell: Tell,
 ) -> Result<Option<Line>, Failure> {
-    let why = explain(run);
-    let show = format!("cook gate --clean {}", gate.name);
-    if run.problem.is_some() || run.receipt.is_none() {
-        return Ok(Some(red(run)));
-    }
-    // What ran out of time says nothing of what no commit has.
-    if run
-        .receipt
-        .as_ref()
-        .is_some_and(|receipt| receipt.timed_out)
-    {
+    let gate = &run.gate;
+    let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.timed_out) else {
+        // What ran out of time says nothing of what it lacks.
         return Ok(None);
-    }
+    };
     // The worktree says nothing of a commit that is not checked out.
-    if workspace.repo.head()?.commit.as_ref() != Some(head) {
+    if workspace.repo.head()?.commit.as_deref() != Some(head) {
         return Ok(None);
     }
     let needs = missing(&workspace.repo, workspace.config()?, run.into())?;
+    let why = explain(run);
+    tell(&format!(
+        "{}: red; once more with your environment",
+        gate.name
+    ));
+    if workspace
+        .with_runner(|runner| runner.run_outside(head, gate))?
+        .has_passed()
+    {
+        let print =
+            |argv: &[String]| workspace.with_runner(|runner| runner.print_both(head, gate, argv));
+        let packages = list_packages(&workspace.repo, gate, receipt, &print)?;
+        return Ok(Some(tell_lack(gate, proposed, &why, &packages, &needs)));
+    }
+    if was_so {
+        return Ok(None);
+    }
     let status = workspace.repo.status()?;
     // What git ignores is not in its status, and the commit does not have it either.
     tell(&format!("{}: red; once more in the worktree", gate.name));
-    if !workspace.run_gate_here(gate)?.has_passed() {
+    if !workspace
+        .with_runner(|runner| runner.look_here(head, gate))?
+        .has_passed()
+    {
         return Ok(None);
     }
     let mut by = needs;
@@ -304,8 +387,49 @@ fn needs_more(
     let what = format!("`{}` is green here and red at HEAD ({why}){by}", gate.run);
     Ok(Some(Line {
         name: Some(gate.name.clone()),
-        ..Line::new(Code::GateNeedsUncommitted, Weight::Refuses, what, show)
+        ..Line::new(
+            Code::GateNeedsUncommitted,
+            Weight::Refuses,
+            what,
+            show_red(gate),
+        )
     }))
+}
+
+/// What the room lacks and this user's environment has, with the line that declares it.
+fn tell_lack(
+    gate: &GateSpec,
+    proposed: bool,
+    why: &str,
+    packages: &[String],
+    needs: &[String],
+) -> Line {
+    let list = packages.join(" ");
+    let (lack, show) = match (packages.is_empty(), proposed) {
+        (true, _) => (needs.join("; "), show_red(gate)),
+        (false, true) => (
+            format!("`{list}` is declared nowhere; the line below adds it to the requirements"),
+            format!("echo {list} >> {}", gate.from_root("requirements-dev.txt")),
+        ),
+        (false, false) => (
+            format!(
+                "`{list}` is missing; the line below, in `[clean_room]` of `.agent/cook.toml`, brings it"
+            ),
+            format!("setup = [\"python3 -m pip install --user {list}\"]"),
+        ),
+    };
+    let lack = match lack.as_str() {
+        "" => "name what it needs in `[clean_room] setup`, or its variable in `env`",
+        lack => lack,
+    };
+    let what = format!(
+        "`{}` is green with your environment and red in the clean room ({why}): {lack}",
+        gate.run
+    );
+    Line {
+        name: Some(gate.name.clone()),
+        ..Line::new(Code::RoomLacks, Weight::NotKnown, what, show)
+    }
 }
 
 /// Which tests the diff adds, takes away, edits or marks as skipped: a list, and no verdict.
@@ -351,6 +475,7 @@ pub(super) fn find_replaced(
     checked: &Checked,
 ) -> Result<Vec<GateSpec>, Failure> {
     let base = &checked.base.commit;
+    let touched = workspace.list_touched(base, &checked.head)?;
     let own = read_settings_at(&workspace.repo, base)?.map(|config| config.gate_specs());
     let is_committed = workspace
         .repo
@@ -360,13 +485,19 @@ pub(super) fn find_replaced(
         own if !own.is_empty() => own,
         // Settings that lie in the worktree alone are the user's own.
         _ if !proposed && !is_committed => Vec::new(),
-        _ => workspace.propose_gates_at(base)?,
+        _ => workspace.propose_gates_at(base, &touched)?,
     };
-    let is_same =
-        |one: &GateSpec, other: &GateSpec| plain_words(&one.run) == plain_words(&other.run);
+    let is_same = |one: &GateSpec, other: &GateSpec| {
+        one.dir == other.dir && plain_words(&one.run) == plain_words(&other.run)
+    };
+    let concerns = |gate: &GateSpec| {
+        let fits = |path: &String| gate.paths.iter().any(|pattern| fits_path(pattern, path));
+        gate.paths.is_empty() || touched.iter().any(fits)
+    };
     let replaced = before.into_iter().filter(|gate| {
         let mut now = gates.iter();
         gate.place == Place::CleanRoom
+            && concerns(gate)
             && !now.any(|now| is_same(now, gate) && (now.required || !gate.required))
     });
     Ok(replaced.collect())

@@ -13,12 +13,14 @@ mod line;
 mod uncommitted;
 
 pub(crate) use base::{Base, find as find_base};
-pub(crate) use found::{Ask, ChangedPath, Checked, Tell, Truth};
+pub(crate) use found::{Ask, ChangedPath, Checked, Runs, Tell, Truth};
+pub(crate) use gates::describe_place;
 pub(crate) use green::require_green;
 pub(crate) use line::{FilePlace, Line};
 
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_trials::Weight;
 
 /// Checks HEAD's commit, or the one that is named.
 ///
@@ -36,7 +38,6 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
     for commit in [&base.commit, &head] {
         workspace.repo.fetch_missing(commit, &[])?;
     }
-    let proposed = workspace.propose_gates()?;
     let mut checked = Checked {
         head,
         base,
@@ -44,18 +45,17 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
         lines: Vec::new(),
         changed: Vec::new(),
     };
-    let specs = gates::choose(workspace, ask.gates, &mut checked)?;
     if ask.commit.is_none() {
         uncommitted::look(&workspace.repo, &mut checked)?;
     }
-    let base_counts = ask.gates.is_empty();
-    gates::look(
-        workspace,
-        (proposed, base_counts),
-        &specs,
-        tell,
-        &mut checked,
-    )?;
+    match ask.runs {
+        Runs::Nothing => {
+            let what = "no gate was run, as it was asked for";
+            let line = Line::new(Code::NoGates, Weight::NotKnown, what, "cook check");
+            checked.lines.push(line);
+        }
+        _ => gates::look(workspace, ask, tell, &mut checked)?,
+    }
     gates::list_touched(workspace, &mut checked)?;
     checked.lines.sort_by_key(Line::rank);
     checked.lines.dedup();

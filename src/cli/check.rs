@@ -2,8 +2,9 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer, note};
+use super::progress::Progress;
 use super::runner_files;
-use crate::check::{Ask, Checked, Line, Truth, check};
+use crate::check::{Ask, Checked, Line, Runs, Truth, check};
 use crate::service::Workspace;
 use crate::view::{CommitCheckAnswer, Format};
 use clap::Args;
@@ -23,6 +24,12 @@ pub(super) struct CheckArgs {
     /// Run this gate only; may be given several times
     #[arg(long, value_name = "NAME")]
     pub gate: Vec<String>,
+    /// Run no gate: look at what is not committed alone, and say that the rest is not known
+    #[arg(long, conflicts_with_all = ["gate", "fast"])]
+    pub no_gates: bool,
+    /// Run the gates at the commit alone, and compare nothing with the base: what was red before counts as red
+    #[arg(long)]
+    pub fast: bool,
     /// Trust the gates of this repository for this run
     #[arg(long)]
     pub trust_repo: bool,
@@ -43,13 +50,14 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
             base,
             commit,
             gates: &args.gate,
+            runs: match (args.no_gates, args.fast) {
+                (true, _) => Runs::Nothing,
+                (false, true) => Runs::Head,
+                (false, false) => Runs::All,
+            },
         };
-        let screen = context.screen;
-        let tell = |text: &str| {
-            if screen.redraws {
-                screen.note(text);
-            }
-        };
+        let progress = Progress::begin(context.screen);
+        let tell = |text: &str| progress.tell(text);
         let (mut checked, written) = runner_files::guard(|| check(workspace, &ask, &tell))?;
         if let Some(written) = written {
             let next = written.code.hint();

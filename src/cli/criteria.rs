@@ -1,4 +1,4 @@
-//! `cook criteria`: lists acceptance criteria, and corrects one.
+//! `cook criteria`: lists acceptance criteria, corrects one, and gives up the proof of one.
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer};
@@ -20,6 +20,18 @@ pub(super) struct CriteriaArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum CriteriaCommand {
+    /// Give up the proof of a criterion of a done slice, which stays done (user only)
+    Retire {
+        /// The slice
+        slice: String,
+        /// Which criterion, from 1
+        number: u64,
+        /// Why nothing need show it any more
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
+        reason: String,
+        #[command(flatten)]
+        as_user: AsUser,
+    },
     /// Correct one criterion that proved false (user only)
     Amend {
         /// The slice
@@ -39,7 +51,7 @@ pub(super) enum CriteriaCommand {
 
 pub(super) fn criteria(context: &Context, args: &CriteriaArgs) -> Answer {
     match &args.command {
-        Some(command) => amend(context, command),
+        Some(command) => correct(context, command),
         None => list(context, args.slice.as_deref()),
     }
 }
@@ -82,21 +94,39 @@ fn number_criteria(slice: &Slice) -> CriteriaOfSlice {
     }
 }
 
-fn amend(context: &Context, command: &CriteriaCommand) -> Answer {
-    let CriteriaCommand::Amend {
-        slice,
-        number,
-        text,
-        reason,
-        as_user,
-    } = command;
-    let actor = caller::require_user(as_user.as_user)?;
-    let event = Event::CriterionAmended {
-        slice_id: slice.clone(),
-        number: *number,
-        text: text.clone(),
-        reason: reason.clone(),
+fn correct(context: &Context, command: &CriteriaCommand) -> Answer {
+    let (event, as_user, summary) = match command {
+        CriteriaCommand::Amend {
+            slice,
+            number,
+            text,
+            reason,
+            as_user,
+        } => {
+            let event = Event::CriterionAmended {
+                slice_id: slice.clone(),
+                number: *number,
+                text: text.clone(),
+                reason: reason.clone(),
+            };
+            let summary = "criterion amended; its evidence and reviews are void";
+            (event, as_user, summary)
+        }
+        CriteriaCommand::Retire {
+            slice,
+            number,
+            reason,
+            as_user,
+        } => {
+            let event = Event::ProofRetired {
+                slice_id: slice.clone(),
+                number: *number,
+                reason: reason.clone(),
+            };
+            let summary = "the proof is given up, and the slice stays as it is";
+            (event, as_user, summary)
+        }
     };
-    let summary = "criterion amended; its evidence and reviews are void";
+    let actor = caller::require_user(as_user.as_user)?;
     transition::record(&context.workspace()?, &event, actor, summary)
 }

@@ -3,6 +3,7 @@
 use super::caller;
 use super::context::{Answer, Context, answer};
 use crate::measure;
+use crate::scaffold::OF_FOLDER;
 use crate::service::Workspace;
 use crate::view::GateAnswer;
 use clap::Args;
@@ -30,7 +31,12 @@ pub(super) struct GateArgs {
 
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let mut workspace = context.workspace()?;
-    workspace.propose_gates()?;
+    let folders = args
+        .names
+        .iter()
+        .filter_map(|name| name.rsplit_once(OF_FOLDER));
+    let folders: Vec<&str> = folders.map(|(dir, _)| dir).collect();
+    workspace.propose_gates_in(&folders)?;
     let gates = choose_gates(&workspace, args)?;
     caller::not_apart(&workspace).map_err(|mut refusal| {
         // It would run beside what is not committed there, which is why this place is apart.
@@ -124,6 +130,12 @@ fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Resu
 /// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.
 fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failure> {
     let mut gates = workspace.config()?.gate_specs();
+    if let (_, Some(snapshot)) = workspace.current()?
+        && let Some(goal) = snapshot.goal()
+    {
+        let shown = goal.checks.iter().filter(|check| !check.hidden);
+        gates.extend(shown.map(|check| plan_gate(&check.run)));
+    }
     if !args.names.is_empty() {
         for name in &args.names {
             if !gates.iter().any(|gate| &gate.name == name) {

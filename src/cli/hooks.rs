@@ -135,13 +135,36 @@ fn install_hooks(workspace: &mut Workspace, args: &HooksAgentArgs) -> Answer {
     if args.print {
         return answer(PromptAnswer(render_changes(&changes)));
     }
-    write(args, &changes)?;
+    note("hooks_installed", write_hooks(workspace, args, &changes)?)
+}
+
+/// Installs the hook that holds each stop of an agent, in the user's own file.
+pub(super) fn install_check(
+    workspace: &mut Workspace,
+    agent: &str,
+) -> Result<Vec<String>, Failure> {
+    let args = HooksAgentArgs {
+        agent: agent.to_owned(),
+        check: true,
+        shared: false,
+        print: false,
+    };
+    let changes = changes(workspace, &args, true)?;
+    write_hooks(workspace, &args, &changes)
+}
+
+fn write_hooks(
+    workspace: &mut Workspace,
+    args: &HooksAgentArgs,
+    changes: &[install::Change],
+) -> Result<Vec<String>, Failure> {
+    write(args, changes)?;
     if !args.shared {
-        install::keep_out_of_status(workspace, &changes)?;
+        install::keep_out_of_status(workspace, changes)?;
     }
-    let mut lines = describe_changes(&changes, "written", "as it was");
+    let mut lines = describe_changes(changes, "written", "as it was");
     lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
-    lines.extend(describe_sharing(workspace, args, &changes));
+    lines.extend(describe_sharing(workspace, args, changes));
     let agent = Agent::parse(&args.agent);
     let advice = agent
         .into_iter()
@@ -154,7 +177,7 @@ fn install_hooks(workspace: &mut Workspace, args: &HooksAgentArgs) -> Answer {
         "then: cook hooks check {}",
         name_hooks(args, args.shared)
     ));
-    note("hooks_installed", lines)
+    Ok(lines)
 }
 
 fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {

@@ -10,6 +10,7 @@ mod context;
 mod follow;
 mod input;
 mod printer;
+mod progress;
 #[cfg(feature = "schema")]
 pub mod published;
 mod queued;
@@ -45,7 +46,9 @@ mod doctor;
 mod fanout;
 mod fsck;
 mod gate;
+mod goal;
 mod graph;
+mod help;
 mod hook;
 mod hooks;
 mod init;
@@ -55,6 +58,7 @@ mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod next;
+mod overview;
 mod pause;
 mod pr;
 mod pull;
@@ -91,7 +95,7 @@ use std::process::ExitCode;
 
 /// Agents report; cook decides. Git is the database.
 #[derive(Debug, Parser)]
-#[command(name = "cook", version, about, long_about = None, max_term_width = 100)]
+#[command(name = "cook", version, about, long_about = None, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
     /// Work in this directory
     #[arg(short = 'C', long = "dir", global = true, value_name = "DIR")]
@@ -109,7 +113,7 @@ struct Cli {
     #[arg(short, long, global = true)]
     verbose: bool,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -124,6 +128,8 @@ enum Command {
     Record(record::RecordArgs),
     /// Say whether what was just claimed is true of this commit; in any repository
     Check(check::CheckArgs),
+    /// Hold work to commands: set a goal, see how far it is, drop it
+    Goal(goal::GoalArgs),
     /// Plant defects in a change, and count those that its gates notice
     Strength(strength::StrengthArgs),
     /// Give judges planted cases, and count those that they notice
@@ -224,6 +230,8 @@ enum Command {
     Completions(completions::CompletionsArgs),
     /// The manual page
     Man,
+    /// The commands that most people need; `--all` for every one, a name for one in full
+    Help(help::HelpArgs),
     /// Stand in for an agent by a script (for tests and demonstrations)
     #[command(hide = true)]
     ScriptedAgent(scripted_agent::ScriptedAgentArgs),
@@ -246,10 +254,10 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return not_parsed(&error),
     };
-    if let Command::ScriptedAgent(args) = &cli.command {
+    if let Some(Command::ScriptedAgent(args)) = &cli.command {
         return scripted_agent::play(args);
     }
-    let (named, command) = cli.command.format();
+    let (named, command) = cli.command.as_ref().map_or((None, "cook"), Command::format);
     let format = match (cli.json, named) {
         (true, _) => Format::Json,
         (false, named) => named.unwrap_or_default(),
@@ -266,7 +274,11 @@ pub fn main() -> ExitCode {
         dir: cli.dir.unwrap_or_else(|| PathBuf::from(".")),
         screen,
     };
-    let exit = match run(&context, cli.command) {
+    let answer = match cli.command {
+        Some(command) => run(&context, command),
+        None => overview::overview(&context, &Cli::command()),
+    };
+    let exit = match answer {
         Ok(answer) => screen.answer(answer.as_ref()),
         Err(failure) => screen.failure(&failure),
     };
@@ -314,6 +326,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Why => why::why(context),
         Command::Record(args) => record::record(context, &args),
         Command::Check(args) => check::check_commit(context, &args),
+        Command::Goal(args) => goal::goal(context, &args),
         Command::Strength(args) => strength::strength(context, &args),
         Command::Calibrate(args) => calibrate::calibrate(context, &args),
         Command::Verify(args) => verify::verify(context, &args),
@@ -364,5 +377,6 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Doctor(args) => doctor::doctor(context, &args),
         Command::Completions(args) => completions::completions(Cli::command(), &args),
         Command::Man => man::man(Cli::command()),
+        Command::Help(args) => help::help(Cli::command(), &args),
     }
 }

@@ -3,12 +3,12 @@
 use crate::view::{
     AgentsAnswer, AttestAnswer, AttestedAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer,
     CalibrateAnswer, CheckpointAnswer, CommitCheckAnswer, CostAnswer, CriteriaAnswer, DemoAnswer,
-    DiffAnswer, Dispatched, EntryAnswer, EstimateAnswer, Failed, FanoutAnswer, Gates, GraphAnswer,
-    GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer,
-    LogAnswer, NoteAnswer, PullAnswer, PullRequestAnswer, PushAnswer, ReadyAnswer, RecoverAnswer,
-    ReplyAnswer, ReportAnswer, RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer,
-    SessionLogAnswer, SessionShowAnswer, Standing, StrengthAnswer, TransitionAnswer, Verified,
-    WhyAnswer,
+    DiffAnswer, Dispatched, EntryAnswer, EstimateAnswer, Failed, FanoutAnswer, Gates, GoalAnswer,
+    GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer,
+    IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PullRequestAnswer, PushAnswer,
+    ReadyAnswer, RecoverAnswer, ReplyAnswer, ReportAnswer, RescueAnswer, RescuedFile,
+    RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, StrengthAnswer,
+    TransitionAnswer, Verified, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -41,6 +41,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "failure" Failed, "a failure, in JSON";
         "fanout" FanoutAnswer, "cook fanout --json";
         "gate" Gates, "cook gate --json";
+        "goal" GoalAnswer, "cook goal --json";
         "graph" GraphAnswer, "cook graph --json";
         "issue-changed" IssueChangedAnswer, "cook issue claim, close, comment, create --json";
         "issue-ready" IssueReadyAnswer, "cook issue ready --json";

@@ -2,6 +2,7 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
+use super::progress::Progress;
 use super::{input, runner_files};
 use crate::strength::{Ask, MAX_REPORT, measure, read_report};
 use crate::view::StrengthAnswer;
@@ -49,12 +50,8 @@ pub(super) fn strength(context: &Context, args: &StrengthArgs) -> Answer {
         mutants: args.mutants.unwrap_or(budget.mutants) as usize,
         minutes: args.minutes.unwrap_or(budget.minutes).into(),
     };
-    let screen = context.screen;
-    let tell = |text: &str| {
-        if screen.redraws {
-            screen.note(text);
-        }
-    };
+    let progress = Progress::begin(context.screen);
+    let tell = |text: &str| progress.tell(text);
     let (measured, written) = runner_files::guard(|| measure(&mut workspace, &ask, &tell))?;
     answer(StrengthAnswer::from_measured(
         measured,

@@ -77,7 +77,9 @@ fn run_all(
         for command in workspace.config()?.clean_room.setup() {
             context.screen.note(&format!("setup: {command}"));
         }
-        for run in workspace.set_up_room()? {
+        let head = workspace.repo.head()?.commit.unwrap_or_default();
+        let caches = workspace.caches;
+        for run in workspace.with_runner(|runner| runner.set_up_at(&head, caches))? {
             trials.push(trial(&workspace, run)?);
         }
     }
@@ -137,7 +139,6 @@ fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<
         duration_ms: None,
         why: vec![why],
         hints: Vec::new(),
-        dropped_env: Vec::new(),
     }))
 }
 
@@ -173,9 +174,6 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
             true => measure::missing(&workspace.repo, workspace.config()?, (&run).into())?,
             false => Vec::new(),
         },
-        dropped_env: receipt
-            .filter(|_| is_red)
-            .map_or(Vec::new(), measure::list_dropped),
         duration_ms: receipt.map(|receipt| receipt.duration_ms.0),
         name: run.gate.name,
         run: run.gate.run,

@@ -9,6 +9,7 @@ use crate::view::{Format, Question, VerifyAnswer};
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Caches, Event, STOP_VERIFIER};
+use std::path::PathBuf;
 
 /// What `cook verify` asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -23,15 +24,6 @@ pub(super) enum VerifyScope {
     Slice,
 }
 
-/// Where gates and tests run again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum RerunAt {
-    /// At each slice's head, and at HEAD
-    Slices,
-    /// At HEAD alone
-    Head,
-}
-
 /// Whose log is asked, what runs again, and what fails.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProofArgs {
@@ -39,17 +31,13 @@ pub(super) struct ProofArgs {
     /// looked up nor run, and a commit that has only the tree of the one that was judged, without `--rerun`
     #[arg(long)]
     pub strict: bool,
-    /// Run gates and tests again in a new clean room instead of believing receipts: at each slice's
-    /// head, or at HEAD alone
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHERE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "slices"
-    )]
-    pub rerun: Option<RerunAt>,
+    /// Run the gates again at HEAD in a new clean room, and the accepted tests that are others now, instead of
+    /// believing receipts
+    #[arg(long)]
+    pub rerun: bool,
+    /// With `--rerun`: run them at each slice's head too
+    #[arg(long, requires = "rerun")]
+    pub history: bool,
     /// Read the log of a remote, or of an address, instead of the one that is here
     #[arg(long, value_name = "REMOTE")]
     pub from: Option<String>,
@@ -63,6 +51,12 @@ pub(super) struct ProofArgs {
     /// digits at least)
     #[arg(long, value_name = "DIGEST", requires = "base", value_parser = digest)]
     pub accept_contract: Option<String>,
+    /// With `--rerun`: this goal, by its digest, is the one whose commands may run
+    #[arg(long, value_name = "DIGEST", requires = "rerun", value_parser = digest)]
+    pub goal: Option<String>,
+    /// With `--rerun`: the hidden files of a goal lie in this directory
+    #[arg(long, value_name = "DIR", requires = "rerun")]
+    pub hidden: Option<PathBuf>,
     /// Trust the stop verifier and the gates of this repository for this run (for CI)
     #[arg(long)]
     pub trust_repo: bool,
@@ -70,10 +64,10 @@ pub(super) struct ProofArgs {
 
 impl ProofArgs {
     fn rerun(&self) -> Rerun {
-        match self.rerun {
-            None => Rerun::No,
-            Some(RerunAt::Slices) => Rerun::Slices,
-            Some(RerunAt::Head) => Rerun::Head,
+        match (self.rerun, self.history) {
+            (false, _) => Rerun::No,
+            (true, false) => Rerun::Head,
+            (true, true) => Rerun::Slices,
         }
     }
 
@@ -115,7 +109,7 @@ fn digest(text: &str) -> Result<String, String> {
     match is_digest {
         true => Ok(text.to_ascii_lowercase()),
         false => Err(format!(
-            "it must be {LEAST_DIGITS} to 64 hexadecimal digits: `cook verify --base REF` names the digest"
+            "it must be {LEAST_DIGITS} to 64 hexadecimal digits: `cook verify` names the digest"
         )),
     }
 }
@@ -166,7 +160,7 @@ pub(super) fn ask(
         ));
     }
     let mut workspace = context.workspace()?;
-    if args.rerun.is_some() {
+    if args.rerun {
         workspace.caches = Caches::Empty;
     }
     workspace.trust_everything = args.trust_repo;
@@ -183,6 +177,10 @@ pub(super) fn ask(
     };
     if let Some(from) = &args.from {
         verify::fetch(&mut workspace, from, args.branch.as_deref())?;
+    }
+    if args.rerun {
+        workspace.hidden = args.hidden.as_ref().map(|dir| context.dir.join(dir));
+        verify::accept_goal(&mut workspace, args.goal.as_deref())?;
     }
     let look = || look(&workspace, args, scope, id, compared);
     let guarded = runner_files::guard(look);

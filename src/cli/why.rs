@@ -10,5 +10,6 @@ pub(super) fn why(context: &Context) -> Answer {
     let (_, snapshot) = workspace.current()?;
     let facts = service::dispatch_facts(&workspace, snapshot.as_ref())?;
     let (dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
-    answer(WhyAnswer::of(traces, dispatch))
+    let is_goal = snapshot.is_some_and(|snapshot| snapshot.goal().is_some());
+    answer(WhyAnswer::of(traces, dispatch, is_goal))
 }

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of a ref, at most.
 const MAX_REF: u64 = 4096;
-/// What is not part of the copy: who holds what, which calls are being made.
-const LEFT_OUT: [&str; 4] = ["leases", "live", "lock", "sessions/inflight"];
+/// What is not part of the copy: what nobody sees, who holds what, which calls are being made.
+const LEFT_OUT: [&str; 5] = ["hidden", "leases", "live", "lock", "sessions/inflight"];
 /// Directories whose files are written once or replaced, never changed: they can be linked.
 const LINKED: [&str; 5] = [
     "log.git/objects",

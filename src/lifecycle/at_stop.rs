@@ -7,10 +7,13 @@ use super::context::{HookContext, child};
 use super::error::HookError;
 use super::respond::{Call, Called, Response, read_call};
 use crate::check::{Ask, Line, check};
-use crate::service::Workspace;
-use cook_core::diagnostic::Code;
+use crate::service::{self, Workspace};
+use cook_core::diagnostic::{Code, Lines, clean};
+use cook_core::machine::short;
+use cook_core::model::{CheckVerdict, Snapshot};
 use cook_hooks::{
-    Agent, Effects, False, Row, SessionState, Situation, StateDir, answer, check_stop, is_checked,
+    Agent, Effects, False, Owed, Row, SessionState, Situation, StateDir, answer, check_stop,
+    is_checked,
 };
 use cook_trials::Weight;
 
@@ -23,7 +26,7 @@ pub fn respond_to_stop(call: &Call) -> Response {
     match play(call.agent, &mut called) {
         Ok(effects) => Response {
             answer: answer(call.agent, called.row, &effects),
-            complaint: None,
+            complaint: effects.notice.filter(|_| !called.row.notice),
         },
         Err(error) => Response {
             answer: None,
@@ -47,14 +50,22 @@ fn play(agent: Agent, called: &mut Called) -> Result<Effects, HookError> {
     let state_dir = StateDir::of(&called.workspace.repo, called.workspace.store.is_some())?;
     let session = called.event.session.clone();
     let load = || state_dir.load(agent, &session);
-    let facts = facts(&called.workspace)?;
+    let mut facts = facts(&called.workspace)?;
+    let goal = service::find_goal(&called.workspace)?;
+    if let (Some(_), Some(head)) = (&goal, &facts.head) {
+        facts.goal = true;
+        facts.head = Some(called.workspace.repo.make_snapshot(head)?);
+    }
     let Some(peeked) = load() else {
         return Ok(Effects::default());
     };
     if facts.head.is_none() || !is_checked(&peeked, &called.event, &facts) {
         return Ok(Effects::default());
     }
-    let found = what_is_false(&mut called.workspace)?;
+    let found = match goal {
+        Some(snapshot) => what_is_open(&called.workspace, snapshot, &mut facts.told)?,
+        None => what_is_false(&mut called.workspace)?,
+    };
     let held = state_dir.lock()?;
     let Some(before) = load() else {
         return Ok(Effects::default());
@@ -80,11 +91,43 @@ fn facts(workspace: &Workspace) -> Result<Situation, HookError> {
     })
 }
 
-fn what_is_false(workspace: &mut Workspace) -> Result<Vec<False>, HookError> {
-    let checked = check(workspace, &Ask::default(), &|_| {})?;
-    let lines = checked.lines.into_iter();
-    let is_said = |line: &Line| line.weight != Weight::Shown && line.code != Code::NoGates;
-    let found = lines.filter(is_said).map(|line| False {
+/// What keeps a goal from being reached; and what the person is told of one that is.
+fn what_is_open(
+    workspace: &Workspace,
+    snapshot: Snapshot,
+    told: &mut Option<String>,
+) -> Result<Vec<False>, HookError> {
+    let standing = service::look_at_goal(workspace, snapshot)?;
+    let found = &standing.found;
+    let words = clean(&standing.snapshot.state.mission_anchor, Lines::Fold);
+    if found.verdict() == CheckVerdict::Green {
+        *told = match (standing.is_reached(), standing.is_news) {
+            (true, false) => None,
+            (true, true) => {
+                let at = short(&found.commit);
+                Some(format!("cook goal: reached at {at}: {words}"))
+            }
+            (false, _) => Some(format!(
+                "cook goal: every check is green in the worktree; commit it, and it is reached: {words}"
+            )),
+        };
+    }
+    let goal = standing.snapshot.goal().into_iter();
+    let open = goal.flat_map(|goal| found.list_open(goal));
+    let open = open.map(|(what, next, once)| False {
+        what,
+        next,
+        owed: match once {
+            true => Owed::Word,
+            false => Owed::Mending,
+        },
+    });
+    let lines = found.lines.iter().cloned().map(Line::from);
+    Ok(open.chain(lines.map(say)).collect())
+}
+
+fn say(line: Line) -> False {
+    False {
         what: format!("[{}] {}", line.code, line.message),
         next: match line.declare {
             Some(declare) => format!(
@@ -93,7 +136,17 @@ fn what_is_false(workspace: &mut Workspace) -> Result<Vec<False>, HookError> {
             ),
             None => line.show,
         },
-        once: line.weight == Weight::NotKnown && line.code != Code::GateUntrusted,
-    });
-    Ok(found.collect())
+        owed: match (line.weight, line.code) {
+            (Weight::Refuses, _) => Owed::Mending,
+            (_, Code::GateUntrusted | Code::ProgramAbsent) => Owed::Person,
+            _ => Owed::Word,
+        },
+    }
+}
+
+fn what_is_false(workspace: &mut Workspace) -> Result<Vec<False>, HookError> {
+    let checked = check(workspace, &Ask::default(), &|_| {})?;
+    let lines = checked.lines.into_iter();
+    let is_said = |line: &Line| line.weight != Weight::Shown && line.code != Code::NoGates;
+    Ok(lines.filter(is_said).map(say).collect())
 }

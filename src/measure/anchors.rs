@@ -1,16 +1,14 @@
 //! What anchors of criteria and of the brief are worth now.
 
 use super::world::World;
-use crate::anchor::{Anchor, Sources, find_basis};
+use crate::anchor::{Anchor, SourceParts, Sources};
 use cook_core::brief::{is_users, mentions, quotes};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{
-    AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion, FactSet, Facts, Head,
-    OwnQuestion, Range, claims,
+    AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, FactSet, Facts, Head, Required,
 };
-use cook_core::model::{BriefLine, BriefStanding, Caches, Rest, Slot, Survival, Verdict};
-use cook_store::receipt::words;
-use std::borrow::Cow;
+use cook_core::model::{BriefLine, BriefStanding, Caches, Slot, Verdict};
+use cook_store::receipt::{Gates, words};
 use std::collections::BTreeSet;
 
 impl World<'_> {
@@ -53,7 +51,7 @@ impl World<'_> {
                 _ => self.caches,
             };
             self.complete(&head, &resting, caches)?;
-            // What held at the basis already is no news.
+            // What a command said at the basis already is no news.
             let bases: BTreeSet<&str> = wanted.anchors.iter().filter_map(find_basis).collect();
             for basis in bases {
                 if let Some(commit) = self.repo.resolve(basis)? {
@@ -67,7 +65,11 @@ impl World<'_> {
                 }
             }
         }
-        let sources = self.sources(&head)?;
+        let runner = match wanted.existing_receipts_only {
+            true => None,
+            false => Some(self.runner()?),
+        };
+        let sources = self.sources(&head, runner.as_ref())?;
         for question in &wanted.anchors {
             let mut answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
             let rests_on = match &answer.receipt {
@@ -84,103 +86,50 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn sources<'s>(&'s self, head: &'s Head) -> Result<Sources<'s>, Failure> {
-        let (receipts, _) = self.gates_here()?;
-        let (messages, works) = (self.messages, self.works);
-        Ok(Sources::new(
-            self.repo, receipts, head, messages, works, self.trees,
-        ))
+    pub(super) fn sources<'s>(
+        &'s self,
+        head: &'s Head,
+        runner: Option<&'s Gates<'s>>,
+    ) -> Result<Sources<'s>, Failure> {
+        Ok(Sources::new(SourceParts {
+            repo: self.repo,
+            receipts: self.gates_here()?.0,
+            head,
+            config: self.config,
+            runner,
+            messages: self.messages,
+            kept_tests: self.kept_tests,
+            accepted: self.accepted,
+            made_tests: self.made_tests,
+        }))
     }
 
-    /// The work of the slice that is to be accepted, and what became of that of done ones.
-    pub(super) fn works(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
-        if let Some(question) = &wanted.own {
-            let head = self.repo.head()?;
-            let own = self.sources(&head)?.find_claimed_work(question, None)?;
-            facts.own = (!own.head.is_empty()).then_some(own);
-        }
-        if let Some(question) = &wanted.committed {
-            facts.committed = self.lacking(question, &self.repo.head()?)?;
-        }
-        if wanted.survivals.is_empty() {
+    /// What is asked of done slices where HEAD moved: by what is kept, and run where gates run at HEAD before
+    /// judges are asked.
+    pub(super) fn standing(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
+        let Some(standing) = &wanted.standing else {
+            return Ok(());
+        };
+        let head = self.repo.head()?;
+        if standing.anchors.is_empty() || head.commit.as_ref() == Some(&standing.seen) {
             return Ok(());
         }
-        let head = self.repo.head()?;
-        let sources = self.sources(&head)?;
-        for (slice, accepted) in &wanted.survivals {
-            let survival = sources.survival(accepted.seq.0, &accepted.head)?;
-            // A record that says nothing of the work: the proof alone speaks for it.
-            let survival = survival.unwrap_or(Survival {
-                rest: Rest::Whole,
-                on_head: true,
-                lost: Vec::new(),
-                rewritten: Vec::new(),
-            });
-            facts.survivals.insert(slice.clone(), survival);
+        let runner = match wanted.room {
+            true => Some(self.runner()?),
+            false => None,
+        };
+        let sources = self.sources(&head, runner.as_ref())?;
+        for question in &standing.anchors {
+            let answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
+            facts.standing.insert(question.key(), answer);
         }
         Ok(())
-    }
-
-    /// What is asked of done slices where HEAD moved: no gate is run for it.
-    pub(super) fn with_standing<'f>(
-        &self,
-        wanted: &'f FactSet,
-    ) -> Result<Cow<'f, FactSet>, Failure> {
-        let Some(standing) = &wanted.standing else {
-            return Ok(Cow::Borrowed(wanted));
-        };
-        if self.repo.head()?.commit.as_ref() == Some(&standing.seen) {
-            return Ok(Cow::Borrowed(wanted));
-        }
-        let mut wanted = wanted.clone();
-        wanted.existing_receipts_only |= wanted.anchors.is_empty();
-        wanted.anchors.extend(standing.anchors.iter().cloned());
-        wanted.survivals.extend(standing.survivals.clone());
-        Ok(Cow::Owned(wanted))
-    }
-
-    /// What HEAD lacks of a slice's work; none = nothing.
-    fn lacking(&self, question: &OwnQuestion, head: &Head) -> Result<Option<Survival>, Failure> {
-        if head.commit.as_ref() == Some(&question.head) {
-            return Ok(None);
-        }
-        let found = self.sources(head)?.find_claimed_survival(question)?;
-        Ok(found.filter(|found| found.rest != Rest::Whole))
-    }
-
-    /// The same of a commit that is reported, with all that its report claims.
-    pub(super) fn measure_lacking(
-        &self,
-        asked: &CommitQuestion,
-        commit: &CommitFacts,
-        head: &Head,
-        range: Option<&Range>,
-    ) -> Result<Option<Survival>, Failure> {
-        let Some(id) = commit
-            .id
-            .as_ref()
-            .filter(|_| commit.on_head && commit.after_basis)
-        else {
-            return Ok(None);
-        };
-        let Some(range) = range else { return Ok(None) };
-        let claimed = claims(&asked.slice_id, id, commit, range, |_| false);
-        let question = OwnQuestion {
-            slice_id: asked.slice_id.clone(),
-            basis: asked.basis.clone(),
-            head: id.clone(),
-            claimed: asked.claimed.iter().cloned().chain(claimed).collect(),
-            earlier_bases: asked.earlier_bases.clone(),
-            arrivals: asked.arrivals.clone(),
-            earlier: asked.earlier,
-        };
-        self.lacking(&question, head)
     }
 
     /// The brief's anchors, by what is kept: no gate is run for them.
     pub(super) fn brief(&self, question: &BriefQuestion) -> Result<BriefFacts, Failure> {
         let head = self.repo.head()?;
-        let sources = self.sources(&head)?;
+        let sources = self.sources(&head, None)?;
         let gates = self.every_gate();
         let mut facts = BriefFacts::default();
         for entry in &question.entries {
@@ -241,6 +190,18 @@ impl World<'_> {
         }
         facts.messages.retain(|id| !misquoted.contains(id));
         Ok(facts)
+    }
+}
+
+/// The basis of a claim that a command proves.
+fn find_basis(question: &AnchorQuestion) -> Option<&str> {
+    let is_command = || {
+        let parsed = Anchor::parse(&question.anchor);
+        matches!(parsed, Ok(Anchor::Command { .. } | Anchor::Receipt(_)))
+    };
+    match &question.required {
+        Required::Claimed { basis, .. } if is_command() => Some(basis),
+        _ => None,
     }
 }
 

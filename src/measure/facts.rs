@@ -12,7 +12,6 @@ use cook_git::{Entry, Repo};
 /// # Errors
 /// When something that was asked for cannot be told.
 pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
-    let wanted = &*world.with_standing(wanted)?;
     let mut facts = Facts::default();
     if let Some(question) = &wanted.gates {
         let runs = world.gates(question)?;
@@ -29,9 +28,12 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     if !wanted.anchors.is_empty() {
         world.anchors(wanted, &mut facts)?;
     }
-    world.works(wanted, &mut facts)?;
+    world.standing(wanted, &mut facts)?;
     if let Some(question) = &wanted.brief {
         facts.brief = Some(world.brief(question)?);
+    }
+    if let (Some(goal), Some(commit)) = (&wanted.goal, world.repo.head()?.commit) {
+        facts.goal = Some(world.ask_goal(goal, &commit)?);
     }
     world.history(wanted, &mut facts)?;
     if wanted.contract {
@@ -75,14 +77,13 @@ impl World<'_> {
             || !wanted.ranges.is_empty()
             || wanted.since.is_some()
             || !wanted.on_head.is_empty()
-            || wanted.commit.is_some()
-            || wanted.rebound.is_some();
+            || wanted.commit.is_some();
         if !needed {
             return Ok(());
         }
         let head = self.repo.head()?;
-        for (basis, tree) in &wanted.ranges {
-            let range = self.repo.range_from(&head, basis, tree.as_deref())?;
+        for basis in &wanted.ranges {
+            let range = self.repo.range(&head, basis, false)?;
             facts.ranges.insert(basis.clone(), range);
         }
         if let Some(since) = &wanted.since {
@@ -96,16 +97,11 @@ impl World<'_> {
             let protected = &self.config.rules.protected;
             let mut commit = self.repo.commit_facts(&head, question, protected)?;
             self.guard_settings(&mut commit)?;
-            let range = facts.ranges.get(&question.basis);
-            commit.lacking = self.measure_lacking(question, &commit, &head, range)?;
             facts.commit = Some(commit);
         }
         if wanted.contract_committed {
             facts.contract_uncommitted = Some(self.repo.contract_uncommitted(&head)?);
             facts.stop_verifier_stale = (self.stop_verifier_stale)()?;
-        }
-        if let Some(question) = &wanted.rebound {
-            facts.rebound = self.repo.rebound(&head, question)?;
         }
         if wanted.head {
             facts.head = Some(head);

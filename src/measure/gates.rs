@@ -1,5 +1,6 @@
 //! Runs gates that are trusted, where no receipt answers for them.
 
+use super::missing::missing;
 use super::world::World;
 use crate::scaffold::stop_script;
 use cook_core::diagnostic::Failure;
@@ -113,9 +114,10 @@ impl World<'_> {
         let runner = self.runner()?;
         let untrusted_setup = self.explain_untrusted_setup(trust);
         for (place, gate) in gates.into_iter().enumerate() {
-            let kept = receipts.find(&gate.run, &tree)?;
+            let kept = receipts.find_gate(&gate, &tree, None)?;
             let known = kept.filter(|receipt| {
-                receipts.is_own(receipt)
+                let serves = receipt.caches == self.caches || self.caches == Caches::Kept;
+                receipts.is_own(receipt) && serves
                     || receipt.has_passed()
                         && self.caches == Caches::Kept
                         && receipt.preparation_sha256 == runner.preparation()
@@ -138,8 +140,36 @@ impl World<'_> {
         Ok(done.into_values().collect())
     }
 
+    /// Runs trusted gates that were not asked yet of what they say something about of a commit. Whoever asks again is
+    /// told the same, green or red; `cook gate --clean` runs a gate anew.
+    ///
+    /// # Errors
+    /// As [`Gates::run_at`](cook_store::receipt::Gates::run_at).
+    pub(crate) fn ask(&self, commit: &str, gates: Vec<GateSpec>) -> Result<Vec<GateRun>, Failure> {
+        let (_, trust) = self.gates_here()?;
+        let runner = self.runner()?;
+        let is_trusted = self.explain_untrusted_setup(trust).is_none();
+        let mut runs = Vec::new();
+        for gate in gates {
+            let known = match is_trusted && trust.is_trusted(&gate.run) {
+                true if self.caches == Caches::Kept => runner.find_asked(commit, &gate)?,
+                _ => None,
+            };
+            match known {
+                Some(receipt) => {
+                    let mut run = not_run(gate, "");
+                    run.remarks.extend(runner.remark_on(&receipt)?);
+                    (run.receipt, run.problem) = (Some(receipt), None);
+                    runs.push(run);
+                }
+                None => runs.extend(self.run_trusted(commit, None, vec![gate])?),
+            }
+        }
+        Ok(runs)
+    }
+
     /// The commit's stop verifier is what cook makes of the gates.
-    fn is_generated(&self, commit: &str) -> Result<bool, Failure> {
+    pub(crate) fn is_generated(&self, commit: &str) -> Result<bool, Failure> {
         let made = stop_script(&self.config.gate_specs());
         let entry = self.repo.entry(commit, STOP_VERIFIER_SCRIPTS[0])?;
         Ok(matches!(entry, Entry::File { bytes, .. } if bytes == made.as_bytes()))
@@ -167,11 +197,14 @@ impl World<'_> {
         }
         let generated = self.is_generated(&commit)?;
         let runs = self.run_trusted(&commit, None, gates)?;
-        let mut red: Vec<String> = runs
-            .iter()
-            .filter(|run| !run.has_passed())
-            .map(|run| ending(&run.gate.name, run.receipt.as_ref(), run.problem.as_deref()))
-            .collect();
+        let mut red = Vec::new();
+        for run in runs.iter().filter(|run| !run.has_passed()) {
+            let mut what = ending(&run.gate.name, run.receipt.as_ref(), run.problem.as_deref());
+            for hint in missing(self.repo, self.config, run.into())? {
+                what.push_str(&format!("; missing: {hint}"));
+            }
+            red.push(what);
+        }
         let mut remarks: Vec<String> = runs.into_iter().flat_map(|run| run.remarks).collect();
         if red.is_empty() && !generated {
             let run = self.stop_verifier(self.caches)?;

@@ -1,17 +1,13 @@
-//! What a red command did not have in the clean room, told from what it printed, and the setting
-//! that gives it.
+//! What a red command may have lacked in the clean room: what its output names, and only this machine or
+//! this worktree has.
 
-use super::phrases::{
-    NO_FILE, NO_NETWORK, NO_PACKAGE, NO_PROGRAM, NO_SERVICE, SURROUNDINGS, TERMINAL,
-    TERMINAL_PREFIXES,
-};
 use crate::scaffold;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::GateRun;
-use cook_core::model::{Config, GateSpec, Place, Receipt, SandboxKind};
+use cook_core::model::{Config, GateSpec, Place, Receipt};
 use cook_git::{Entry, Repo};
 use cook_os::process::on_path;
-use cook_store::receipt::{Receipts, words};
+use cook_store::receipt::{Receipts, Trust, words};
 use std::collections::BTreeSet;
 
 /// A command that is red.
@@ -34,36 +30,25 @@ impl<'a> From<&'a GateRun> for Red<'a> {
     }
 }
 
-/// What a cause is told by.
 struct Look<'a> {
     repo: &'a Repo,
     config: &'a Config,
     red: Red<'a>,
-    /// What it printed.
-    output: String,
+    /// The words of its output.
+    words: BTreeSet<String>,
 }
 
-type Cause = fn(&Look) -> Result<Vec<String>, Failure>;
-
-/// Causes, in the order in which they are said.
-const CAUSES: [Cause; 6] = [
-    variables,
-    programs,
-    files,
-    dependencies,
-    network,
-    surroundings,
-];
-/// Hints that are said of one command.
+/// Hints for one command.
 const MAX_HINTS: usize = 6;
-/// Lines and words of an output that are looked at, from its end.
+/// Lines of an output that are searched, from its end.
 const MAX_LINES: usize = 2_000;
-const MAX_WORDS: usize = 500;
+/// Different words that are searched.
+const MAX_WORDS: usize = 5_000;
 
-/// What was missing, and what gives it; nothing where that cannot be told.
+/// What was missing, with the setting that provides it; nothing where that cannot be told.
 ///
 /// # Errors
-/// git that does not answer, an output that cannot be read.
+/// git that does not answer, an output or a trust list that cannot be read.
 pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<String>, Failure> {
     let mut output = red.problem.unwrap_or_default().to_owned();
     if let Some(receipt) = red.receipt {
@@ -73,22 +58,16 @@ pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<Stri
         let kept = Receipts::of(repo)?.output(receipt)?;
         output = format!("{}\n{}\n{output}", kept.text, receipt.tail);
     }
-    let lines: Vec<&str> = output.lines().collect();
-    let last = lines[lines.len().saturating_sub(MAX_LINES)..].join("\n");
     let look = Look {
         repo,
         config,
         red,
-        output: last,
+        words: list_words(&output),
     };
-    let mut hints: Vec<String> = Vec::new();
-    for cause in CAUSES {
-        for hint in cause(&look)? {
-            if !hints.contains(&hint) {
-                hints.push(hint);
-            }
-        }
-    }
+    let mut hints = look.list_variables();
+    hints.extend(look.list_programs()?);
+    hints.extend(look.list_files()?);
+    hints.extend(look.find_unprepared_packages()?);
     hints.truncate(MAX_HINTS);
     Ok(hints)
 }
@@ -114,19 +93,18 @@ pub(crate) fn list_missing_in_worktree(repo: &Repo, config: &Config, run: &GateR
     hint.into_iter().collect()
 }
 
-/// Variables that a command did not get, without those of the terminal itself.
-pub(crate) fn list_dropped(receipt: &Receipt) -> Vec<String> {
-    let is_terminals = |name: &str| {
-        TERMINAL.contains(&name)
-            || TERMINAL_PREFIXES
-                .iter()
-                .any(|prefix| name.starts_with(prefix))
-    };
-    let dropped = receipt.dropped_env.iter();
-    dropped
-        .filter(|name| !is_terminals(name))
-        .cloned()
-        .collect()
+/// The words of the last lines, without quotes, brackets and the punctuation around them.
+fn list_words(output: &str) -> BTreeSet<String> {
+    let lines: Vec<&str> = output.lines().collect();
+    let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
+    let separators = |c: char| c.is_whitespace() || "'\"`‘’()[]<>{}$,;|=".contains(c);
+    let words = last.iter().rev().flat_map(|line| line.split(separators));
+    let words = words.map(|word| {
+        let word = word.trim_matches([':', '!', '?']);
+        word.strip_suffix('.').unwrap_or(word)
+    });
+    let words = words.filter(|word| !word.is_empty() && word.len() < 1024);
+    words.take(MAX_WORDS).map(str::to_owned).collect()
 }
 
 impl Look<'_> {
@@ -139,70 +117,87 @@ impl Look<'_> {
         }
     }
 
-    fn says(&self, words: &[&str]) -> bool {
-        self.list_lines_with(words).next().is_some()
+    /// Variables of the terminal that the room does not have, and that the output or the command names.
+    fn list_variables(&self) -> Vec<String> {
+        let Some(receipt) = self.red.receipt else {
+            return Vec::new();
+        };
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let names = |text: &str, name: &str| text.split(|c| !is_word(c)).any(|word| word == name);
+        let dropped = receipt.dropped_env.iter();
+        let dropped = dropped.filter(|name| name.contains(char::is_alphabetic));
+        let hints = dropped.filter_map(|name| {
+            let by = match () {
+                () if self.words.iter().any(|word| names(word, name)) => "output",
+                () if names(&receipt.command, name) => "command",
+                () => return None,
+            };
+            Some(format!(
+                "the variable `{name}` of this terminal, which its {by} names: `[clean_room] env = [\"{name}\"]` passes it on"
+            ))
+        });
+        hints.collect()
     }
 
-    fn list_lines_with<'l>(&'l self, words: &'l [&str]) -> impl Iterator<Item = &'l str> {
-        self.output.lines().filter(|line| {
-            let line = line.to_lowercase();
-            words.iter().any(|word| line.contains(word))
-        })
+    /// Programs that the output names, and that the PATH of this terminal has and the trusted one has not.
+    fn list_programs(&self) -> Result<Vec<String>, Failure> {
+        let here = std::env::var_os("PATH").unwrap_or_default();
+        let tools = Trust::of(self.repo)?.tools();
+        let trusted = tools.get("PATH").cloned().unwrap_or_default();
+        let is_name = |word: &str| {
+            word.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_+.".contains(c))
+        };
+        let named = self.words.iter().filter(|word| is_name(word));
+        let hints = named.filter_map(|name| {
+            let place = on_path(name, &here)?;
+            let how = match place.starts_with(self.repo.root()) {
+                true => format!(
+                    "it is `{}`, and no program of the repository is on the PATH of the room: call it by its path",
+                    place.display()
+                ),
+                false if on_path(name, trusted.as_ref()).is_some() => return None,
+                false => "`cook trust --tools` takes in the PATH of this terminal, which has it".to_owned(),
+            };
+            Some(format!("the program `{name}`: {how}"))
+        });
+        Ok(hints.collect())
     }
 
-    /// Paths that these lines could name, from the root of the repository.
-    fn paths(&self, lines: &mut dyn Iterator<Item = &str>) -> Vec<String> {
-        let mut found = Vec::new();
-        let separators = |c: char| c.is_whitespace() || "'\"`()[]<>,;|".contains(c);
-        for word in lines.flat_map(|line| line.split(separators)) {
-            let word = word.trim_matches(|c: char| matches!(c, ':' | '!' | '?'));
-            let word = word.strip_suffix('.').unwrap_or(word);
-            // Whole paths are the room's, which ends with the name of the worktree.
-            let name = self.repo.root().file_name().unwrap_or_default();
-            let room = format!("/{}/", name.to_string_lossy());
+    /// Files that the output names, and that the worktree has and the commit has not.
+    fn list_files(&self) -> Result<Vec<String>, Failure> {
+        let Some(head) = self.repo.head()?.commit else {
+            return Ok(Vec::new());
+        };
+        // The room ends with the name of the worktree.
+        let name = self.repo.root().file_name().unwrap_or_default();
+        let room = format!("/{}/", name.to_string_lossy());
+        let mut hints = Vec::new();
+        for word in &self.words {
             let path = match word.starts_with('/') {
                 true => word.split_once(&room).map_or("", |(_, path)| path),
                 false => word.strip_prefix("./").unwrap_or(word),
             };
             let is_plain = !path.is_empty()
-                && path.len() < 1024
-                && !path.starts_with('-')
                 && !path
                     .split('/')
                     .any(|part| matches!(part, "" | "." | ".." | ".git"));
-            if is_plain && found.len() < MAX_WORDS && !found.iter().any(|had| had == path) {
-                found.push(path.to_owned());
+            if !is_plain
+                || self.is_cached(path)
+                || !self.repo.root().join(path).is_file()
+                || self.repo.entry(&head, path)? != Entry::Nothing
+            {
+                continue;
             }
+            let place = self.gate_setting();
+            hints.push(match self.repo.list_ignored(&[path])?.is_empty() {
+                true => format!("`{path}`, which no commit has: commit it"),
+                false => format!(
+                    "`{path}`, which git ignores, so no clone has it: make it in `[clean_room] setup`, or set `place = \"worktree\"` in {place}, which then proves nothing"
+                ),
+            });
         }
-        found
-    }
-
-    /// Programs that somebody called and the room does not have.
-    fn absent_programs(&self) -> BTreeSet<String> {
-        let mut named = BTreeSet::new();
-        for line in self.output.lines() {
-            for (before, after) in NO_PROGRAM {
-                let Some((_, rest)) = line.split_once(before) else {
-                    continue;
-                };
-                // Python says the same of any file.
-                if after.is_empty() && !self.output.contains("subprocess") {
-                    continue;
-                }
-                let part = match after {
-                    "" => Some(rest),
-                    after => rest.split_once(after).map(|(part, _)| part),
-                };
-                let word = part.and_then(|part| part.rsplit(": ").next());
-                let quotes = |c: char| matches!(c, '\'' | '"' | '`' | '‘' | '’');
-                let word = word.unwrap_or_default().trim().trim_matches(quotes);
-                let is_name = |c: char| c.is_ascii_alphanumeric() || "-_+".contains(c);
-                if word.contains(char::is_alphabetic) && word.chars().all(is_name) {
-                    named.insert(word.to_owned());
-                }
-            }
-        }
-        named
+        Ok(hints)
     }
 
     /// Whether it lies in a directory that the room keeps for itself.
@@ -215,156 +210,75 @@ impl Look<'_> {
                 || !cache.contains('/') && path.split('/').any(|part| part == cache)
         })
     }
-}
 
-/// A variable of the terminal that the room does not have, and that somebody asks for.
-fn variables(look: &Look) -> Result<Vec<String>, Failure> {
-    let Some(receipt) = look.red.receipt else {
-        return Ok(Vec::new());
-    };
-    let dropped = list_dropped(receipt);
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let names = |text: &str, name: &str| text.split(|c| !is_word(c)).any(|word| word == name);
-    let in_files = look.repo.mentions(&dropped)?;
-    let mut hints = Vec::new();
-    for name in dropped {
-        let by = if names(&look.output, &name) {
-            "its output".to_owned()
-        } else if names(&receipt.command, &name) {
-            "its command".to_owned()
-        } else if let Some(path) = in_files.get(&name) {
-            format!("`{path}`")
-        } else {
-            continue;
-        };
-        hints.push(format!(
-            "the variable `{name}` of this terminal, which {by} names: `[clean_room] env = [\"{name}\"]` passes it on"
-        ));
-    }
-    Ok(hints)
-}
-
-/// A program that the room does not find.
-fn programs(look: &Look) -> Result<Vec<String>, Failure> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let hints = look.absent_programs().into_iter().filter_map(|name| {
-        let how = match on_path(&name, &path) {
-            Some(place) if place.starts_with(look.repo.root()) => format!(
-                "it is `{}`, and no program of the repository is on the PATH: call it by its path",
-                place.display()
-            ),
-            Some(_) => "`cook trust --tools` takes in the PATH of this terminal, which has it".to_owned(),
-            // A word that is a file of the repository is none of the machine's programs.
-            None if look.repo.root().join(&name).exists() => return None,
-            None => "install it, then run `cook trust --tools`; what the repository itself brings, `[clean_room] setup` makes".to_owned(),
-        };
-        Some(format!("the program `{name}`: {how}"))
-    });
-    Ok(hints.collect())
-}
-
-/// A file that the worktree has and no commit.
-fn files(look: &Look) -> Result<Vec<String>, Failure> {
-    let Some(head) = look.repo.head()?.commit else {
-        return Ok(Vec::new());
-    };
-    let named = look.paths(
-        &mut look
-            .list_lines_with(&NO_FILE)
-            .chain(look.list_lines_with(&NO_PACKAGE)),
-    );
-    let mut hints = Vec::new();
-    for word in named {
-        let as_module = word.replace('.', "/");
-        let forms = [
-            word.clone(),
-            format!("{word}.js"),
-            format!("{word}.ts"),
-            format!("{word}.json"),
-            format!("{as_module}.py"),
-            as_module,
-        ];
-        let there = forms.into_iter().find(|path| {
-            let place = look.repo.root().join(path);
-            place.symlink_metadata().is_ok() && !look.is_cached(path)
-        });
-        let Some(path) = there else { continue };
-        if look.repo.entry(&head, &path)? != Entry::Nothing {
-            continue;
+    /// Packages that a lock file lists, where no setup installs any.
+    fn find_unprepared_packages(&self) -> Result<Option<String>, Failure> {
+        if self.config.clean_room.setup().next().is_some() {
+            return Ok(None);
         }
-        let place = look.gate_setting();
-        hints.push(match look.repo.list_ignored(&[&path])?.is_empty() {
-            true => format!("`{path}`, which no commit has: commit it"),
-            false => format!(
-                "`{path}`, which git ignores, so no clone has it: make it in `[clean_room] setup`, or set `place = \"worktree\"` in {place}, which then proves nothing"
-            ),
-        });
-    }
-    Ok(hints)
-}
-
-/// Packages that a lock file names and nobody brought.
-fn dependencies(look: &Look) -> Result<Vec<String>, Failure> {
-    let settings = &look.config.clean_room;
-    let proposed = scaffold::detect(look.repo.root())?;
-    let sources = proposed.setup_inputs.join("`, `");
-    let says_so = look.says(&NO_PACKAGE);
-    let is_set_up = settings.setup().next().is_some();
-    let hint = match (proposed.setup.is_empty(), is_set_up) {
-        (false, false)
-            if says_so || look.says(&NO_NETWORK) || !look.absent_programs().is_empty() =>
-        {
+        let proposed = scaffold::detect(self.repo.root())?;
+        let hint = (!proposed.setup.is_empty()).then(|| {
             format!(
-                "the packages of `{sources}`: `[clean_room]` with {}",
+                "perhaps the packages of `{}`, because no setup installs them: `[clean_room]` with {}",
+                proposed.setup_inputs.join("`, `"),
                 scaffold::setup_settings(&proposed).join(", ")
             )
-        }
-        (false, true) if says_so => format!(
-            "a package that setup did not bring: add it to `{sources}`; `cook gate --clean --fresh` sets the room up anew"
-        ),
-        _ => return Ok(Vec::new()),
-    };
-    Ok(vec![hint])
-}
-
-/// The network, where the sandbox keeps it away.
-fn network(look: &Look) -> Result<Vec<String>, Failure> {
-    let Some(receipt) = look.red.receipt else {
-        return Ok(Vec::new());
-    };
-    let has_network = look.red.gate.is_some_and(|gate| gate.network);
-    let is_kept_away = receipt.sandbox == SandboxKind::Bubblewrap && !has_network;
-    let place = look.gate_setting();
-    if !look.says(&NO_NETWORK) {
-        let hint = (is_kept_away && look.says(&NO_SERVICE)).then(|| {
-            format!("a server of this machine, if it is none of the command's own: `network = true` in {place}")
         });
-        return Ok(hint.into_iter().collect());
+        Ok(hint)
     }
-    if is_kept_away {
-        return Ok(vec![format!(
-            "the network: fetch in `[clean_room] setup`, or set `network = true` in {place}"
-        )]);
-    }
-    let by_name = |name: &String| {
-        let name = name.to_uppercase();
-        ["REGISTRY", "INDEX", "PROXY", "MIRROR", "NPM_CONFIG", "PIP_"]
-            .iter()
-            .any(|part| name.contains(part))
-    };
-    let mut names = list_dropped(receipt);
-    names.retain(by_name);
-    Ok(match names.is_empty() {
-        true => vec!["the network, which this machine does not reach now".to_owned()],
-        false => vec![format!(
-            "the network, as this terminal reaches it by {}: `[clean_room] env` passes them on",
-            names.join(", ")
-        )],
-    })
 }
 
-/// What a room has for nobody.
-fn surroundings(look: &Look) -> Result<Vec<String>, Failure> {
-    let said = SURROUNDINGS.iter().filter(|(words, _)| look.says(&[words]));
-    Ok(said.map(|(_, hint)| (*hint).to_owned()).collect())
+/// Words of an output that are asked about.
+const MAX_ASKED: usize = 500;
+/// Prints those of its words that are modules of this Python, each with the package that brings it.
+const PROBE: &str = "import importlib.metadata as m, importlib.util as u, sys
+of = getattr(m, 'packages_distributions', dict)()
+for word in sys.argv[1:]:
+    try:
+        if u.find_spec(word):
+            print(word, (of.get(word) or [word])[0])
+    except Exception:
+        pass
+";
+
+/// Runs a command in the room and outside, and says what each printed.
+type PrintBoth<'a> = &'a dyn Fn(&[String]) -> Result<[String; 2], Failure>;
+
+/// The packages of Python that a red gate's output names a module of, and that are here and not in its room.
+///
+/// # Errors
+/// git that does not answer, an output that cannot be read, an interruption.
+pub(crate) fn list_packages(
+    repo: &Repo,
+    gate: &GateSpec,
+    receipt: &Receipt,
+    print: PrintBoth,
+) -> Result<Vec<String>, Failure> {
+    let argv = words(&gate.run).unwrap_or_default();
+    let is_python = |word: &&String| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        name.starts_with("python")
+    };
+    let python = argv.first().filter(is_python);
+    let kept = Receipts::of(repo)?.output(receipt)?;
+    let is_name =
+        |word: &String| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let named = list_words(&format!("{}\n{}", kept.text, receipt.tail));
+    // A submodule is in the package of its first part.
+    let named: BTreeSet<String> = named
+        .iter()
+        .filter_map(|word| word.split('.').next().map(str::to_owned))
+        .filter(is_name)
+        .collect();
+    let mut asked = vec![
+        python.map_or("python3".to_owned(), Clone::clone),
+        "-c".to_owned(),
+        PROBE.to_owned(),
+    ];
+    asked.extend(named.into_iter().take(MAX_ASKED));
+    let [room, here] = print(&asked)?;
+    let in_room: BTreeSet<&str> = room.lines().collect();
+    let lacking = here.lines().filter(|line| !in_room.contains(line));
+    let packages: BTreeSet<&str> = lacking.filter_map(|line| line.split(' ').nth(1)).collect();
+    Ok(packages.into_iter().map(str::to_owned).collect())
 }

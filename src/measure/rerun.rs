@@ -4,8 +4,8 @@ use super::gates::{ending, explain_untrusted};
 use super::world::World;
 use crate::anchor::{Anchor, Sources};
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, GateRun, Head};
-use cook_core::model::{Caches, GateSpec, Place, Verdict};
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, GateRun, Head, Required};
+use cook_core::model::{GateSpec, KeptProof, Place, Verdict};
 use cook_store::receipt::{merge_gates, words};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +18,8 @@ pub struct Claim {
     pub anchor: String,
     /// The command that proved it; none = whichever of the slice's gates names it.
     pub command: Option<String>,
+    /// What it showed when it was accepted; none where that is not asked.
+    pub kept: Option<KeptProof>,
 }
 
 /// What came of running a claim's command.
@@ -33,18 +35,9 @@ pub enum Reran {
     No(String),
 }
 
-/// What must be here for an anchor to be looked up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Needs {
-    /// What is gone counts as gone.
-    Nothing,
-    /// Every commit that the answer is found by.
-    Commits,
-}
-
 impl World<'_> {
-    /// Runs what the claims rest on at a commit (full id), in a new clean room, and says of each what
-    /// came of it. A claim names a gate; it is never run because a claim names it.
+    /// Runs what the claims rest on at a commit (full id), in a new clean room where this process did not run it
+    /// there already, and says of each what came of it. A claim names a gate; it is never run because a claim names it.
     ///
     /// # Errors
     /// When the repository cannot be read, or cook is interrupted.
@@ -67,7 +60,7 @@ impl World<'_> {
             }
             of_claims.push(gates);
         }
-        let runs = match self.runner()?.run_at(commit, None, &due, Caches::Empty) {
+        let runs = match self.run_trusted(commit, None, due) {
             Ok(runs) => runs,
             Err(failure) if failure.code == Code::NotReproducible => {
                 return Ok(vec![Reran::No(failure.message); claims.len()]);
@@ -79,7 +72,8 @@ impl World<'_> {
             tree: Some(self.repo.find_tree(commit)?),
             branch: None,
         };
-        let sources = self.sources(&head)?;
+        let runner = self.runner()?;
+        let sources = self.sources(&head, Some(&runner))?;
         let mut answers = Vec::new();
         for (claim, gates) in claims.iter().zip(of_claims) {
             answers.push(answer(claim, &gates, &refused, &runs, &sources)?);
@@ -87,8 +81,8 @@ impl World<'_> {
         Ok(answers)
     }
 
-    /// What anchors are worth at a commit, by what is kept: no gate is run for them. With `Needs::Commits`
-    /// what rests on a commit that git has thrown away is not answered.
+    /// What anchors are worth at a commit, by what is kept: no gate is run for them. A claim whose basis is not
+    /// here is not answered.
     ///
     /// # Errors
     /// When the repository or a receipt cannot be read.
@@ -96,28 +90,19 @@ impl World<'_> {
         &self,
         head: &Head,
         questions: &BTreeSet<AnchorQuestion>,
-        needs: Needs,
     ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
-        let sources = self.sources(head)?;
-        let is_held = |question: &AnchorQuestion| -> Result<bool, Failure> {
-            for commit in sources.rests_on(question)? {
-                if self.repo.resolve(&commit)?.is_none() {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        };
-        let mut wanted = Vec::new();
+        let sources = self.sources(head, None)?;
+        let mut answers = BTreeMap::new();
         for question in questions {
-            if needs == Needs::Nothing || is_held(question)? {
-                wanted.push(question);
+            if let Required::Claimed { basis, .. } = &question.required
+                && self.repo.resolve(basis)?.is_none()
+            {
+                continue;
             }
-        }
-        let answers = wanted.into_iter().map(|question| {
             let answer = sources.judge(question, &self.list_gates(&question.slice_id))?;
-            Ok((question.key(), answer))
-        });
-        answers.collect()
+            answers.insert(question.key(), answer);
+        }
+        Ok(answers)
     }
 
     /// The gates that may prove a claim, as the settings have them now.
@@ -182,8 +167,10 @@ fn answer(
         criterion: String::new(),
         anchor: claim.anchor.clone(),
         basis: anchor.basis(),
-        stamped_at: None,
-        work: None,
+        required: match &claim.kept {
+            Some(kept) => Required::Accepted(kept.clone()),
+            None => Required::AtHead,
+        },
     };
     let commands: Vec<String> = gates.iter().map(|gate| gate.run.clone()).collect();
     let found = sources.judge(&question, &commands)?;
@@ -192,6 +179,7 @@ fn answer(
         // What was not run may say it.
         _ if !not_run.is_empty() => Reran::No(not_run.join("; ")),
         Verdict::Missing if found.receipt.is_none() => Reran::Unsaid(found.why),
+        Verdict::Unverifiable if claim.kept.is_some() => Reran::No(found.why),
         _ => Reran::Differs(found.why),
     })
 }

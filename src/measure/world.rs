@@ -1,12 +1,14 @@
 //! Everything that can be looked at, and the gates that are known there.
 
+use crate::anchor::{KeptTests, MadeTests};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{FactSet, OutsideEdit};
-use cook_core::model::{Caches, Config, Own};
+use cook_core::model::{Caches, Config};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_store::receipt::{Gates, Receipts, Trust, merge_gates};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 /// Everything that can be looked at.
@@ -33,14 +35,18 @@ pub struct World<'a> {
     /// The user's messages by id, those that were not taken back; asked only when an
     /// anchor points to one.
     pub messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
-    /// The work that the transition of this sequence accepted; none when its record says nothing.
-    pub works: &'a dyn Fn() -> Result<BTreeMap<u64, Own>, Failure>,
-    /// The trees of commits that the log rests on.
-    pub trees: &'a BTreeMap<String, String>,
+    /// Reads tests that were accepted from the log, by the id of their bundle.
+    pub(crate) kept_tests: KeptTests<'a>,
+    /// The bundles of tests that are accepted, by id.
+    pub accepted: &'a BTreeSet<String>,
+    /// Where tests that proofs show are put, for the log.
+    pub(crate) made_tests: &'a MadeTests,
     /// What gates find of earlier runs. Where that is nothing, they run even where a receipt is kept.
     pub caches: Caches,
     /// How long a command may take at most.
     pub patience: Option<Duration>,
+    /// Where hidden files of a goal lie, by their digests.
+    pub hidden: &'a Path,
 }
 
 /// Whether these facts cannot be told without receipts and trust.
@@ -49,12 +55,11 @@ pub fn wants_gates(wanted: &FactSet) -> bool {
         || wanted.stop_verifier.is_some()
         || wanted.room
         || !wanted.anchors.is_empty()
-        || !wanted.survivals.is_empty()
-        || wanted.committed.is_some()
         || wanted.standing.is_some()
         || wanted.commit.is_some()
         || !wanted.trust.is_empty()
         || wanted.brief.is_some()
+        || wanted.goal.is_some()
 }
 
 impl World<'_> {

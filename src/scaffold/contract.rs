@@ -9,8 +9,11 @@ use super::gitignore::with_block;
 use super::mission::{MAX_MISSION_BYTES, project_name};
 use super::scripts::{control_plane_script, is_generated, may_replace, stop_script};
 use cook_core::diagnostic::{Code, Finding};
-use cook_core::model::{Config, Profile};
+use cook_core::model::{
+    CachePath, Command, CommandIn, CommandLine, Config, GateTable, Profile, RepoPath,
+};
 use cook_core::schema::{MAX_DOCUMENT_BYTES, read_document};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const README: &str = include_str!("../../templates/agent/README.md");
@@ -302,11 +305,63 @@ pub(crate) fn propose_settings(root: &Path) -> Result<Config, Error> {
     Ok(Config::parse(&config_text(&detect(root)?)).unwrap_or_default())
 }
 
+/// The settings that would fit what was found in folders.
+pub(crate) fn propose_for(found: &BTreeMap<String, Proposed>) -> Config {
+    let mut config = Config::default();
+    let mut is_always_due = false;
+    for (dir, proposed) in found {
+        let place = RepoPath::try_from(dir.clone()).ok();
+        let own = Config::parse(&config_text(proposed));
+        // A name that no setting can hold is passed over.
+        let (Ok(own), true) = (own, place.is_some() || dir.is_empty()) else {
+            continue;
+        };
+        for (name, gate) in own.gates {
+            let name = match dir.as_str() {
+                "" => name,
+                dir => format!("{dir}{OF_FOLDER}{name}"),
+            };
+            let dir = place.clone();
+            config.gates.insert(name, GateTable { dir, ..gate });
+        }
+        let room = &mut config.clean_room;
+        for path in own.clean_room.cache {
+            let inside = place.as_ref().filter(|_| path.contains('/'));
+            let inside = inside.map(|dir| CachePath::try_from(format!("{dir}/{path}")));
+            room.cache.extend(inside.unwrap_or(Ok(path)));
+        }
+        for (dir, run) in &proposed.setup {
+            let command = CommandLine::try_from(run.clone()).map(|run| {
+                match RepoPath::try_from(dir.clone()) {
+                    Ok(dir) => Command::In(CommandIn { run, dir }),
+                    Err(_) => Command::AtRoot(run),
+                }
+            });
+            // Members share what their workspace needs.
+            let is_new = |command: &Command| !room.setup.contains(command);
+            let command = command.ok().filter(is_new);
+            room.setup.0.extend(command);
+        }
+        let inputs = proposed.setup_inputs.iter().cloned();
+        let inputs = inputs.filter_map(|path| RepoPath::try_from(path).ok());
+        room.setup_inputs.extend(inputs);
+        is_always_due |= !proposed.setup.is_empty() && proposed.setup_inputs.is_empty();
+    }
+    if is_always_due {
+        config.clean_room.setup_inputs.clear();
+    }
+    config
+}
+
+/// What stands between a folder and the name of a gate that was found there.
+pub(crate) const OF_FOLDER: char = ':';
+
 /// What a clone needs before the checks, as lines of `[clean_room]`.
 pub(crate) fn setup_settings(proposed: &Proposed) -> Vec<String> {
+    let setup: Vec<&String> = proposed.setup.iter().map(|(_, run)| run).collect();
     let all = [
         ("cache", list(&proposed.cache)),
-        ("setup", list(&proposed.setup)),
+        ("setup", list(&setup)),
         ("setup_inputs", list(&proposed.setup_inputs)),
     ];
     let lines = all

@@ -3,8 +3,8 @@
 //! the repository is, the mission, and older layouts.
 //!
 //! Invariants: what a person wrote is never overwritten; a second run changes no
-//! byte; nothing that a file of the repository says becomes part of a command; no
-//! link is followed out of the repository.
+//! byte; nothing that a file of the repository says becomes part of a command, but a plain
+//! name that its CI gives a tool; no link is followed out of the repository.
 
 mod contract;
 mod detect;
@@ -17,9 +17,12 @@ pub mod plans;
 mod scripts;
 mod text_file;
 
-pub(crate) use contract::{Contract, SETTINGS, propose_settings, setup_settings};
+pub(crate) use contract::{
+    Contract, OF_FOLDER, SETTINGS, propose_for, propose_settings, setup_settings,
+};
 pub use contract::{FileOutcome, write_contract, write_mission, write_profile};
 pub use detect::detect;
+pub(crate) use detect::{Proposed, detect_around};
 pub use error::Error;
 pub use gitignore::{TRACKED, with_block};
 pub use mission::{find_mission, project_name};

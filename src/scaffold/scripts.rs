@@ -25,7 +25,14 @@ pub fn stop_script(gates: &[GateSpec]) -> String {
     for gate in list_required(gates) {
         // A gate is words, not a script: what bash would read into them stays as it is written.
         let words = shell_words::split(&gate.run).unwrap_or_default();
-        let run = shell_words::join(words);
+        let run = match gate.dir.as_str() {
+            "" => shell_words::join(words),
+            dir => format!(
+                "(cd -- {} && {})",
+                shell_words::quote(dir),
+                shell_words::join(words)
+            ),
+        };
         let heading = shell_words::quote(&gate.name).into_owned();
         lines.push_str(&format!("\nheading {heading}\n{run}\n"));
     }
@@ -85,7 +92,9 @@ fn seal(body: &str, gates: &str) -> String {
 fn compute_digest(gates: &[GateSpec]) -> String {
     let mut text = format!("{FORMAT}\n");
     for gate in list_required(gates) {
-        text.push_str(&format!("{}\t{}\n", gate.name, gate.run));
+        text.push_str(&format!("{}\t{}", gate.name, gate.run));
+        text.extend((!gate.dir.is_empty()).then(|| format!("\t{}", gate.dir)));
+        text.push('\n');
     }
     short_digest(&text)
 }

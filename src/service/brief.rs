@@ -3,7 +3,7 @@
 
 use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
-use crate::anchor::Sources;
+use crate::anchor::{SourceParts, Sources};
 use crate::measure::gate_commands;
 use cook_core::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
@@ -15,7 +15,7 @@ use cook_core::machine::{
 };
 use cook_core::model::{
     Anchor, Basis, BriefDocument, BriefLine, Checkpoint, CheckpointKind, Count, Event, Evidence,
-    Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
+    EvidenceRecord, Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
 };
 use cook_store::receipt::Receipts;
 use cook_store::store::{History, Store};
@@ -235,9 +235,11 @@ fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Fail
             continue;
         }
         let records = slice.evidence.iter().filter_map(Evidence::record);
-        for record in records.filter(|record| slice.acceptance_criteria.contains(&record.criterion))
-        {
-            let question = AnchorQuestion::ask_stored(snapshot, slice, record);
+        let counts = |record: &&EvidenceRecord| {
+            record.retired.is_none() && slice.acceptance_criteria.contains(&record.criterion)
+        };
+        for record in records.filter(counts) {
+            let question = AnchorQuestion::ask_stored(slice, record);
             asked.push((question, record.recorded_at.display()));
         }
     }
@@ -405,9 +407,19 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
     let head = workspace.repo.head()?;
     let receipts = Receipts::of(&workspace.repo)?;
     let messages = || workspace.messages();
-    let works = || workspace.read_accepted_works();
-    let trees = &snapshot.ledger.trees;
-    let sources = Sources::new(&workspace.repo, &receipts, &head, &messages, &works, trees);
+    let kept_tests = |id: &str| workspace.read_kept_tests(id);
+    let no_tests = std::collections::BTreeSet::new();
+    let sources = Sources::new(SourceParts {
+        repo: &workspace.repo,
+        receipts: &receipts,
+        head: &head,
+        config: workspace.config()?,
+        runner: None,
+        messages: &messages,
+        kept_tests: &kept_tests,
+        accepted: &no_tests,
+        made_tests: &workspace.made_tests,
+    });
     let gates = gates(workspace, &snapshot)?;
     for entry in &stored.entries {
         let mut add = |anchor: &str, basis, required, answer: AnchorAnswer| {

@@ -34,7 +34,7 @@ pub fn reground_by_cook(
         return Ok(ByCookOutcome::NotDue);
     }
     let head = find_head(&facts)?;
-    let followed = machine::follow(&snapshot, facts.rebound.as_ref());
+    let followed = machine::follow(&snapshot, &facts);
     let (kind, block) = match machine::derive(&followed, &due, &head) {
         Ok(derived) => derived,
         Err(why) => return Ok(ByCookOutcome::Model(why)),
@@ -55,7 +55,7 @@ pub fn reground_by_cook(
 
 /// Whether `cook run` would re-ground itself here, as far as the log tells.
 pub fn is_by_cook(snapshot: &Snapshot, due: &Dispatch, facts: &Facts) -> bool {
-    let followed = machine::follow(snapshot, facts.rebound.as_ref());
+    let followed = machine::follow(snapshot, facts);
     let head = facts.head.as_ref();
     due.role == Some(Role::Regrounder)
         && head.is_some_and(|head| machine::derive(&followed, due, head).is_ok())

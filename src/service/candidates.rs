@@ -98,7 +98,7 @@ pub(super) fn list_candidates(
     }
     let _ = writeln!(
         text,
-        "what can prove the criteria (it holds at HEAD and is of the work; one anchor serves one criterion, and one of them at least must be new since the basis):"
+        "what can prove the criteria (it holds at HEAD; one anchor serves one criterion, and one of them at least must be new since the basis):"
     );
     let mut criteria = slice.acceptance_criteria.iter().map(|one| list_words(one));
     let first = criteria.next().unwrap_or_default();
@@ -339,7 +339,7 @@ fn keep_verified(
     let hold = candidates.into_iter().filter_map(|mut one| {
         let answer = facts.anchors.get(&question(&one)?.key())?;
         one.is_old |= !answer.is_new;
-        (answer.verdict == Verdict::Verified && answer.related).then_some(one)
+        (answer.verdict == Verdict::Verified).then_some(one)
     });
     Ok(hold.collect())
 }

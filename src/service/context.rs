@@ -11,7 +11,7 @@ use super::past::Past;
 use super::scripted::{describe_scripted, list_scripted_commands};
 use super::slice_rows::{add_slice_rows, list_untrusted};
 use super::told::list_told;
-use super::unclaimed::{list_lost_work, list_unclaimed};
+use super::unclaimed::list_unclaimed;
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_core::diagnostic::{Failure, Lines, clean, count_noun};
@@ -77,9 +77,6 @@ pub(super) fn context_text(
             list_unclaimed(&mut text, workspace, snapshot, &head, &past, &foreign)?;
         }
         list_told(&mut text, logged, &past, role);
-    }
-    if judges_the_whole || snapshot.find_slice_in_work().is_none() {
-        list_lost_work(&mut text, workspace, snapshot)?;
     }
     add_slice_rows(&mut text, workspace, snapshot, facts, role)?;
     add_runs(&mut text, workspace, snapshot, &head, role)?;
@@ -188,7 +185,7 @@ fn list_criteria(
             let records = slice.evidence.iter().filter_map(Evidence::record);
             let questions: Vec<AnchorQuestion> = records
                 .filter(|record| record.criterion == *criterion)
-                .map(|record| AnchorQuestion::ask_stored(snapshot, slice, record))
+                .map(|record| AnchorQuestion::ask_stored(slice, record))
                 .collect();
             wanted.anchors.extend(questions.iter().cloned());
             rows.push((slice, criterion, questions));

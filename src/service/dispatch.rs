@@ -4,8 +4,9 @@ use super::derived::require_true_end;
 use super::elsewhere::elsewhere;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::{self, Dispatch, FactSet, Facts, Head, Rebound, Rule};
+use cook_core::machine::{self, Dispatch, FactSet, Facts, Head, Rule};
 use cook_core::model::{Role, RoomCheck, Snapshot};
+use std::borrow::Cow;
 
 /// Names the mandatory role from what the repository is now.
 ///
@@ -81,35 +82,35 @@ pub fn dispatch_facts(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
 ) -> Result<Facts, Failure> {
-    let rebound = find_rebound(workspace, snapshot)?;
-    let followed = snapshot.map(|snapshot| machine::follow(snapshot, rebound.as_ref()));
+    let followed = snapshot
+        .map(|snapshot| follow(workspace, snapshot))
+        .transpose()?;
     let mut needs = machine::dispatch_needs(followed.as_deref());
+    if let Some(snapshot) = snapshot {
+        machine::ask_to_follow(&mut needs, snapshot);
+    }
     if workspace.config_problem().is_some() {
         needs.config = false;
         needs.standing = None;
     }
-    let mut facts = workspace.measure(&needs, followed.as_deref())?;
-    facts.rebound = rebound;
-    Ok(facts)
+    workspace.measure(&needs, followed.as_deref())
 }
 
-/// Where the commit of a committed slice went, once HEAD does not hold it any more: everything else is
-/// asked of the state that this makes.
+/// The state as it speaks of HEAD, where a committed slice's commit left it: everything else is asked of the
+/// state that this makes.
 ///
 /// # Errors
 /// As [`dispatch_now`].
-pub fn find_rebound(
+pub fn follow<'a>(
     workspace: &Workspace,
-    snapshot: Option<&Snapshot>,
-) -> Result<Option<Rebound>, Failure> {
-    let Some(question) = snapshot.and_then(machine::rebound_question) else {
-        return Ok(None);
-    };
-    let set = FactSet {
-        rebound: Some(question),
-        ..FactSet::default()
-    };
-    Ok(workspace.measure(&set, None)?.rebound)
+    snapshot: &'a Snapshot,
+) -> Result<Cow<'a, Snapshot>, Failure> {
+    let mut set = FactSet::default();
+    machine::ask_to_follow(&mut set, snapshot);
+    match set.head {
+        true => Ok(machine::follow(snapshot, &workspace.measure(&set, None)?)),
+        false => Ok(Cow::Borrowed(snapshot)),
+    }
 }
 
 /// Facts for the stop verifier alone, for `cook verify stop`.
@@ -128,16 +129,19 @@ pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierR
         .ok_or_else(|| Failure::state(Code::FactMissing, "the stop verifier was not run"))
 }
 
-/// What the required gates say of HEAD in a clean room; none on an unborn branch.
+/// What the required gates say of HEAD in a clean room; none on an unborn branch. What done slices rest on is
+/// run as well, so that it is known before judges are asked.
 ///
 /// # Errors
 /// As [`transition`].
 pub fn check_room(workspace: &Workspace) -> Result<Option<RoomCheck>, Failure> {
+    let (_, snapshot) = workspace.current()?;
     let set = FactSet {
         room: true,
+        standing: machine::dispatch_needs(snapshot.as_ref()).standing,
         ..FactSet::default()
     };
-    Ok(workspace.measure(&set, None)?.room)
+    Ok(workspace.measure(&set, snapshot.as_ref())?.room)
 }
 
 /// HEAD as it was measured.

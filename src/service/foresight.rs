@@ -1,7 +1,7 @@
 //! What stands against a report in this repository, as far as it is known without running
 //! anything and without writing.
 
-use super::dispatch::{dispatch_now, find_rebound};
+use super::dispatch::{dispatch_now, follow};
 use super::transition::in_own_words;
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
@@ -69,9 +69,10 @@ fn measure_without_running(
     snapshot: &Snapshot,
     event: &Event,
 ) -> Result<(Facts, Vec<String>), Failure> {
-    let rebound = find_rebound(workspace, Some(snapshot))?;
-    let snapshot = &*machine::follow(snapshot, rebound.as_ref());
-    let needs = machine::needs(Some(snapshot), event);
+    let logged = snapshot;
+    let snapshot = &*follow(workspace, snapshot)?;
+    let mut needs = machine::needs(Some(snapshot), event);
+    machine::ask_to_follow(&mut needs, logged);
     let asks_for_gates = needs.gates.is_some();
     let wanted = FactSet {
         existing_receipts_only: true,
@@ -81,7 +82,6 @@ fn measure_without_running(
         ..needs
     };
     let mut facts = workspace.measure(&wanted, Some(snapshot))?;
-    facts.rebound = rebound;
     let mut assumed = Vec::new();
     if asks_for_gates {
         facts.gates = Some(Vec::new());

@@ -19,7 +19,6 @@ pub(super) fn find_state(
     let measured = workspace.measure(&machine::list_needs(snapshot), Some(snapshot))?;
     let facts = Facts {
         anchors: measured.anchors,
-        survivals: measured.survivals,
         ..facts.clone()
     };
     Ok(machine::find_state(snapshot, &facts, due)?)
@@ -39,7 +38,7 @@ pub fn find_plan(workspace: &Workspace, snapshot: &Snapshot) -> Result<Plan, Fai
 /// As [`find_plan`].
 pub fn find(workspace: &Workspace, snapshot: &Snapshot) -> Result<Found, Failure> {
     let (due, facts) = dispatch_now(workspace, Some(snapshot))?;
-    let snapshot = &*machine::follow(snapshot, facts.rebound.as_ref());
+    let snapshot = &*machine::follow(snapshot, &facts);
     find_state(workspace, snapshot, &due, &facts)
 }
 
@@ -58,7 +57,7 @@ pub fn find_where_moved(
     if head == snapshot.ledger.mark.as_ref() || workspace.config_problem().is_some() {
         return Ok(None);
     }
-    let snapshot = &*machine::follow(snapshot, facts.rebound.as_ref());
+    let snapshot = &*machine::follow(snapshot, facts);
     Ok(Some(
         find_state(workspace, snapshot, due, facts)?.snapshot.plan,
     ))

@@ -1,9 +1,10 @@
 //! What the log's histories still say: the user's words, and the work of slices.
 
-use super::workspace::Workspace;
+use super::workspace::{Workspace, list_tests};
+use crate::trial::Bundle;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::{
-    BriefRecord, Cause, CheckpointKind, Event, Own, PROMPT_ID, SliceRecord, SliceRecordType,
+    BriefRecord, Cause, CheckpointKind, Event, PROMPT_ID, SliceRecord, SliceRecordType, Snapshot,
 };
 use cook_store::store::History;
 use std::collections::BTreeMap;
@@ -90,19 +91,35 @@ impl Workspace {
         Ok(records)
     }
 
-    /// The work that transitions accepted, by their sequence.
+    /// Tests that were accepted, by the id of their bundle; none where the log does not hold them.
     ///
     /// # Errors
     /// A log that cannot be read.
-    pub fn read_accepted_works(&self) -> Result<BTreeMap<u64, Own>, Failure> {
-        let mut works = BTreeMap::new();
-        for record in self.slice_records(|line| line.contains("\"own\""))? {
-            if let (SliceRecordType::Accepted, Some(seq), Some(own)) =
-                (record.kind, record.seq, record.own)
-            {
-                works.entry(seq.0).or_insert(own);
-            }
+    pub(crate) fn read_kept_tests(&self, id: &str) -> Result<Option<Bundle>, Failure> {
+        if let Some(made) = self.made_tests.borrow().get(id) {
+            return Bundle::from_bytes(made).map(Some);
         }
-        Ok(works)
+        let Some(store) = &self.store else {
+            return Ok(None);
+        };
+        match store.read_kept_tests(id)? {
+            Some(bytes) => Bundle::from_bytes(&bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Tests that the documents name for the first time, by their digest.
+    pub(super) fn list_new_tests(
+        &self,
+        before: Option<&Snapshot>,
+        next: &Snapshot,
+    ) -> Vec<(String, Vec<u8>)> {
+        let known = before.map(list_tests).unwrap_or_default();
+        let made = self.made_tests.borrow();
+        let new = list_tests(next)
+            .into_iter()
+            .filter(|id| !known.contains(id));
+        new.filter_map(|id| Some((id.clone(), made.get(&id)?.clone())))
+            .collect()
     }
 }

@@ -51,6 +51,8 @@ impl Judging {
             must_fail_at_basis: false,
             network: self.gates(false).iter().any(|gate| gate.network),
             place: Place::CleanRoom,
+            dir: String::new(),
+            paths: Vec::new(),
         }
     }
 }

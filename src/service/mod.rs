@@ -18,6 +18,7 @@ mod foreign;
 mod foresight;
 mod found;
 mod gate_runs;
+mod goal;
 mod histories;
 mod inbox;
 mod judging;
@@ -52,6 +53,9 @@ pub(crate) use dispatch::{
 pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};
 pub(crate) use found::{find, find_plan, find_where_moved};
+pub(crate) use goal::{
+    Draft, GoalStanding, find_goal, forget_hidden, is_dropped, look_at_goal, set_goal,
+};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub use judging::Judging;
 pub(crate) use prompting::{

@@ -37,9 +37,6 @@ pub(super) fn list_offers(
             return "not looked at".to_owned();
         };
         let mut worth = answer.verdict.id().to_owned();
-        if !answer.related {
-            worth.push_str(", not this slice's work");
-        }
         if !answer.is_new {
             worth.push_str(", held at the basis too");
         }

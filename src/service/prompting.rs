@@ -108,7 +108,7 @@ pub fn report_format(workspace: &Workspace, role: Role) -> Result<String, Failur
         return Ok(report::format(role));
     }
     let rule = dispatch.rule.id();
-    let snapshot = &*machine::follow(&snapshot, facts.rebound.as_ref());
+    let snapshot = &*machine::follow(&snapshot, &facts);
     Ok(match role {
         Role::Regrounder => {
             let found = find_state(workspace, snapshot, &dispatch, &facts)?;
@@ -170,7 +170,7 @@ pub fn role_prompts(
             "no prompt before `cook init`",
         ));
     };
-    let snapshot = &*machine::follow(snapshot, facts.rebound.as_ref());
+    let snapshot = &*machine::follow(snapshot, facts);
     if dispatch.waits_for_gates() {
         return Err(Refusal::new(Code::DoesNotApply, dispatch.reason.clone())
             .replace_hints([format!("run `{VERIFY_STOP}`")])

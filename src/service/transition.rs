@@ -5,7 +5,7 @@
 //! the walk is repeated once (receipts of the same tree are found again).
 
 use super::applied::Applied;
-use super::dispatch::{find_head, find_rebound};
+use super::dispatch::{find_head, follow};
 use super::sync::{CommitPoint, push_after, until_taken};
 use super::workspace::Workspace;
 use super::{cited, notify};
@@ -153,11 +153,14 @@ fn decide(
     runs_gates: bool,
 ) -> Result<Decided, Failure> {
     workspace.check_independent(event)?;
-    let rebound = find_rebound(workspace, snapshot)?;
-    let followed = snapshot.map(|snapshot| machine::follow(snapshot, rebound.as_ref()));
-    let needs = machine::needs(followed.as_deref(), event);
+    let followed = snapshot
+        .map(|snapshot| follow(workspace, snapshot))
+        .transpose()?;
+    let mut needs = machine::needs(followed.as_deref(), event);
+    if let Some(snapshot) = snapshot {
+        machine::ask_to_follow(&mut needs, snapshot);
+    }
     let mut facts = workspace.measure(&needs, followed.as_deref())?;
-    facts.rebound = rebound;
     let mut step = machine::apply(snapshot, &facts, event, actor)?;
     if step.wants_room && runs_gates {
         let room = FactSet {
@@ -207,6 +210,7 @@ fn attempt(
         records: decided.step.records.clone(),
         receipts: decided.facts.receipts().into_iter().cloned().collect(),
         exchanges,
+        tests: workspace.list_new_tests(snapshot.as_ref(), &decided.step.snapshot),
         lease_epoch: decided.step.snapshot.ledger.lease_epoch.0,
         displace: decided.step.displace,
     };
@@ -273,7 +277,8 @@ fn subject(event: &Event, next: &Snapshot) -> String {
     match event {
         Event::Implemented { slice_id, .. }
         | Event::Returned { slice_id, .. }
-        | Event::CriterionAmended { slice_id, .. } => slice_id.clone(),
+        | Event::CriterionAmended { slice_id, .. }
+        | Event::ProofRetired { slice_id, .. } => slice_id.clone(),
         Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
             match (&block.select, &block.reconcile) {
                 (Some(slice), _) => slice.clone(),

@@ -6,7 +6,7 @@ use super::foreign::{Foreign, NAMED, add_lines, name_commit};
 use super::past::{Past, Whose};
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, Lines, clean, without_attribution};
-use cook_core::machine::{CommitSeen, FactSet, Head, list_other_ratings};
+use cook_core::machine::{CommitSeen, Head, list_other_ratings};
 use cook_core::model::{Slice, SliceStatus, Snapshot, Verdicts};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -186,44 +186,4 @@ fn find_base(
         }
     }
     Ok(first)
-}
-
-/// What HEAD lacks of the work of done slices, by whatever took it.
-///
-/// # Errors
-/// When the repository cannot be read.
-pub(super) fn list_lost_work(
-    text: &mut String,
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-) -> Result<(), Failure> {
-    let slices = snapshot.plan.candidate_slices.iter();
-    let done = slices.filter(|slice| slice.status == SliceStatus::Done);
-    let accepted = done.filter_map(|slice| {
-        let ledger = snapshot.ledger.slices.get(&slice.slice_id)?;
-        Some((slice.slice_id.clone(), ledger.accepted.clone()?))
-    });
-    let wanted = FactSet {
-        survivals: accepted.collect(),
-        ..FactSet::default()
-    };
-    if wanted.survivals.is_empty() {
-        return Ok(());
-    }
-    let found = workspace.measure(&wanted, Some(snapshot))?;
-    for (id, survival) in &found.survivals {
-        for (what, places) in [
-            ("was taken away since", &survival.lost),
-            ("stands there with other text", &survival.rewritten),
-        ] {
-            if !places.is_empty() {
-                let places = clean(&places.join(", "), Lines::Fold);
-                let _ = writeln!(
-                    text,
-                    "work of slice {id}, which is done, that {what}: {places}"
-                );
-            }
-        }
-    }
-    Ok(())
 }

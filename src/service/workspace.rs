@@ -2,8 +2,11 @@
 
 use super::elsewhere::pull_hints;
 use super::judging::Judging;
-use crate::measure::{Claim, Needs, Reran, World, measure, wants_gates};
-use crate::scaffold::{propose_settings, stop_verifier_is_stale};
+use crate::anchor::MadeTests;
+use crate::measure::{Claim, Reran, World, measure, wants_gates};
+use crate::scaffold::{
+    Proposed, detect_around, propose_for, propose_settings, stop_verifier_is_stale,
+};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use cook_core::machine::{
     AnchorAnswer, AnchorQuestion, FactSet, Facts, GateRun, Head, OutsideEdit,
@@ -12,10 +15,10 @@ use cook_core::model::{Caches, CleanRoom, Config, GateSpec, STOP_VERIFIER_SCRIPT
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::disk::{self, Links};
-use cook_store::receipt::{ReceiptError, Receipts, TakenBack, Trust};
+use cook_store::receipt::{Gates, ReceiptError, Receipts, Trust};
 use cook_store::store::{Place, Store, Tip};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A worktree, its log, its settings.
@@ -46,6 +49,10 @@ pub struct Workspace {
     pub pushes_later: bool,
     /// The command of `[notify]` is told nothing: what happens here is no part of the work.
     pub tells_nobody: bool,
+    /// Where hidden files of a goal lie, where that is not cook's own directory.
+    pub hidden: Option<PathBuf>,
+    /// Tests that proofs show, as they were measured, for the log.
+    pub(crate) made_tests: MadeTests,
 }
 
 /// Where a log was fetched from.
@@ -112,6 +119,8 @@ impl Workspace {
             judging: None,
             pushes_later: false,
             tells_nobody: false,
+            hidden: None,
+            made_tests: Default::default(),
         };
         match Store::open(workspace.place()) {
             Ok(store) => workspace.store = store,
@@ -168,52 +177,93 @@ impl Workspace {
             return Ok(false);
         }
         let proposed = propose_settings(self.repo.root())?;
+        self.take_proposed(proposed);
+        Ok(true)
+    }
+
+    /// Where the settings name no gate, takes those of the folders that a change touches; whether it did, and
+    /// whether one of them runs tests.
+    ///
+    /// # Errors
+    /// When the commits cannot be read.
+    pub(crate) fn propose_gates_for(
+        &mut self,
+        base: &str,
+        head: &str,
+    ) -> Result<(bool, bool), Failure> {
+        if !self.config()?.gates.is_empty() {
+            return Ok((false, true));
+        }
+        let found = self.find_proposed(head, &self.list_touched(base, head)?)?;
+        let mut checks = found.values().flat_map(|found| &found.checks);
+        let has_tests = checks.any(|check| check.tests);
+        self.take_proposed(propose_for(&found));
+        Ok((true, has_tests))
+    }
+
+    /// Where the settings name no gate, takes those of these folders of HEAD, beside those of the worktree's top.
+    ///
+    /// # Errors
+    /// As [`Workspace::propose_gates_for`].
+    pub(crate) fn propose_gates_in(&mut self, dirs: &[&str]) -> Result<(), Failure> {
+        let room = self.config()?.clean_room.clone();
+        let is_proposed = self.propose_gates()?;
+        if let (true, false, Some(head)) = (is_proposed, dirs.is_empty(), self.repo.head()?.commit)
+        {
+            // A path in each of them leads there.
+            let paths = dirs.iter().map(|dir| format!("{dir}/.")).collect();
+            let top = self.config()?.gates.clone();
+            let mut config = propose_for(&self.find_proposed(&head, &paths)?);
+            config.gates.extend(top);
+            if let Ok(own) = &mut self.config {
+                own.clean_room = room;
+            }
+            self.take_proposed(config);
+        }
+        Ok(())
+    }
+
+    fn find_proposed(
+        &self,
+        commit: &str,
+        paths: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, Proposed>, Failure> {
+        let files = self.repo.files(commit)?;
+        Ok(detect_around(&self.repo, (commit, &files), paths)?)
+    }
+
+    fn take_proposed(&mut self, proposed: Config) {
         if let Ok(config) = &mut self.config {
             if config.clean_room == CleanRoom::default() {
                 config.clean_room = proposed.clean_room;
             }
             config.gates = proposed.gates;
         }
-        Ok(true)
     }
 
-    /// The gates that `cook init` would propose at a commit (full id).
+    /// The paths that differ, as they were and as they are; where nothing does, all of them.
+    ///
+    /// # Errors
+    /// When the commits cannot be read.
+    pub(crate) fn list_touched(&self, base: &str, head: &str) -> Result<BTreeSet<String>, Failure> {
+        let changes = self.repo.list_tree_changes(base, head)?;
+        if changes.is_empty() {
+            return Ok(self.repo.files(head)?.into_keys().collect());
+        }
+        let both = changes.into_iter().flat_map(|it| [it.before, it.after]);
+        Ok(both.flatten().map(|(path, _)| path).collect())
+    }
+
+    /// The gates that the folders of a commit (full id) would have to which these paths belong.
     ///
     /// # Errors
     /// When the commit cannot be read.
-    pub(crate) fn propose_gates_at(&self, commit: &str) -> Result<Vec<GateSpec>, Failure> {
-        /// Paths that are laid down, and bytes of a file.
-        const MOST: usize = 5_000;
-        const LARGEST: usize = 1 << 20;
-        let failed = |cause: std::io::Error| {
-            Failure::state(
-                Code::NotWritable,
-                format!("a temporary directory cannot be written: {cause}"),
-            )
-        };
-        let dir = cook_os::disk::TemporaryDir::make().map_err(failed)?;
-        let files = self.repo.files(commit)?;
-        let near = files.keys().filter(|path| path.matches('/').count() < 3);
-        for path in near.take(MOST) {
-            let is_plain = |part: &str| !matches!(part, "" | "." | ".." | ".git");
-            if !path.split('/').all(is_plain) {
-                continue;
-            }
-            let place = dir.path().join(path);
-            if let Some(above) = place.parent() {
-                std::fs::create_dir_all(above).map_err(failed)?;
-            }
-            // Below the top the names alone are looked at.
-            let bytes = match path.contains('/') {
-                true => Vec::new(),
-                false => match self.repo.entry(commit, path)? {
-                    cook_git::Entry::File { bytes, .. } if bytes.len() <= LARGEST => bytes,
-                    _ => Vec::new(),
-                },
-            };
-            std::fs::write(&place, bytes).map_err(failed)?;
-        }
-        Ok(propose_settings(dir.path())?.gate_specs())
+    pub(crate) fn propose_gates_at(
+        &self,
+        commit: &str,
+        paths: &BTreeSet<String>,
+    ) -> Result<Vec<GateSpec>, Failure> {
+        Ok(propose_for(&self.find_proposed(commit, paths)?).gate_specs())
     }
 
     /// Whether the stop verifier is cook's own, and made from other gates than the settings have.
@@ -231,6 +281,19 @@ impl Workspace {
                 stop_verifier_is_stale(&config.gate_specs(), &script)
             }
             _ => false,
+        })
+    }
+
+    /// HEAD's stop verifier is the one that cook makes from the gates of the settings.
+    ///
+    /// # Errors
+    /// git that does not answer, settings that cannot be read.
+    pub fn has_generated_verifier(&self) -> Result<bool, Failure> {
+        let Some(commit) = self.repo.head()?.commit else {
+            return Ok(false);
+        };
+        self.in_world(self.config()?, false, None, |world| {
+            world.is_generated(&commit)
         })
     }
 
@@ -386,13 +449,13 @@ impl Workspace {
         })
     }
 
-    /// The same at a commit, with the tests that failed.
+    /// Asks gates of a commit, where no receipt answers for them, with the tests that failed.
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub fn run_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
+    pub fn ask_gates_at(&self, commit: &str, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
         self.in_world(self.config()?, true, None, |world| {
-            let mut runs = world.run_trusted(commit, None, gates.to_vec())?;
+            let mut runs = world.ask(commit, gates.to_vec())?;
             world.add_failed(&mut runs)?;
             Ok(runs)
         })
@@ -414,44 +477,15 @@ impl Workspace {
         })
     }
 
-    /// Runs gates with a part of a commit taken back; see [`cook_store::receipt::Gates::run_without`].
+    /// Acts with what runs gates here. Whoever calls has asked whether what it starts is trusted.
     ///
     /// # Errors
-    /// As [`Workspace::measure`].
-    pub fn run_gates_without(
+    /// As [`Workspace::measure`], and what the act fails at.
+    pub(crate) fn with_runner<T>(
         &self,
-        commit: &str,
-        taken_back: &[TakenBack],
-        gates: &[GateSpec],
-    ) -> Result<Vec<GateRun>, Failure> {
-        self.in_world(self.config()?, true, None, |world| {
-            let runner = world.runner()?;
-            runner.run_without(commit, taken_back, gates, self.caches)
-        })
-    }
-
-    /// Runs a gate in the worktree as it stands.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`].
-    pub fn run_gate_here(&self, gate: &GateSpec) -> Result<GateRun, Failure> {
-        self.in_world(self.config()?, true, None, |world| {
-            world.runner()?.run_here(gate)
-        })
-    }
-
-    /// Sets the clean room up at HEAD: the setup commands that were due, up to the first that is red.
-    /// Whoever calls has asked whether they are trusted.
-    ///
-    /// # Errors
-    /// As [`Workspace::measure`].
-    pub fn set_up_room(&self) -> Result<Vec<GateRun>, Failure> {
-        let Some(commit) = self.repo.head()?.commit else {
-            return Ok(Vec::new());
-        };
-        self.in_world(self.config()?, true, None, |world| {
-            world.runner()?.set_up_at(&commit, self.caches)
-        })
+        act: impl FnOnce(&Gates) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.in_world(self.config()?, true, None, |world| act(&world.runner()?))
     }
 
     /// Runs at a commit what the claims rest on; see [`World::rerun`].
@@ -478,10 +512,9 @@ impl Workspace {
         snapshot: &Snapshot,
         head: &Head,
         questions: &BTreeSet<AnchorQuestion>,
-        needs: Needs,
     ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
         self.in_world(self.judging_config()?, true, Some(snapshot), |world| {
-            world.look_up(head, questions, needs)
+            world.look_up(head, questions)
         })
     }
 
@@ -507,8 +540,7 @@ impl Workspace {
     ) -> Result<T, Failure> {
         let outside_edits = || self.outside_edits();
         let messages = || self.messages();
-        let works = || self.read_accepted_works();
-        let no_trees = BTreeMap::new();
+        let kept_tests = |id: &str| self.read_kept_tests(id);
         let contract_differs = || self.contract_differs(snapshot);
         let stop_verifier_stale = || self.is_stop_verifier_stale();
         let gates = match with_gates {
@@ -516,6 +548,8 @@ impl Workspace {
             false => None,
         };
         let slice_commands = snapshot.map(list_commands).unwrap_or_default();
+        let accepted = snapshot.map(list_tests).unwrap_or_default();
+        let hidden = self.find_hidden()?;
         act(&World {
             repo: &self.repo,
             config,
@@ -527,11 +561,24 @@ impl Workspace {
             stop_verifier_stale: &stop_verifier_stale,
             slice_commands: &slice_commands,
             messages: &messages,
-            works: &works,
-            trees: snapshot.map_or(&no_trees, |snapshot| &snapshot.ledger.trees),
+            kept_tests: &kept_tests,
+            accepted: &accepted,
+            made_tests: &self.made_tests,
             caches: self.caches,
             patience: self.patience,
+            hidden: &hidden,
         })
+    }
+
+    /// Where hidden files of a goal lie, by their digests.
+    ///
+    /// # Errors
+    /// A directory of cook's that is none.
+    pub(crate) fn find_hidden(&self) -> Result<PathBuf, Failure> {
+        match &self.hidden {
+            Some(dir) => Ok(dir.clone()),
+            None => Ok(self.repo.cook_dir()?.join("hidden")),
+        }
     }
 
     /// What this machine's user trusts.
@@ -546,6 +593,15 @@ impl Workspace {
             trust
         })
     }
+}
+
+/// The bundles of tests that evidence and a goal name, by id.
+pub(super) fn list_tests(snapshot: &Snapshot) -> BTreeSet<String> {
+    let slices = snapshot.plan.candidate_slices.iter();
+    let records = slices.flat_map(|slice| &slice.evidence);
+    let tests = records.filter_map(|entry| entry.record()?.tests.clone());
+    let frozen = snapshot.goal().map(|goal| goal.tests.clone());
+    tests.chain(frozen).collect()
 }
 
 /// The commands of each slice that anchors may rest on.

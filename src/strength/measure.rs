@@ -27,7 +27,7 @@ pub(crate) fn measure(
     for commit in [&base.commit, &head] {
         workspace.repo.fetch_missing(commit, &[])?;
     }
-    let proposed = workspace.propose_gates()?;
+    let (proposed, _) = workspace.propose_gates_for(&base.commit, &head)?;
     let edits = workspace.repo.edits(&base.commit, &head)?;
     let mut commands = deciding((&workspace.repo, workspace.config()?), &edits, &base.commit)?;
     commands.extend(own.iter().cloned());
@@ -59,7 +59,9 @@ pub(crate) fn measure(
             commands: &commands,
             greens: &greens,
             run: &|files, gate| {
-                workspace.run_gates_without(&head, files, std::slice::from_ref(gate))
+                let gates = std::slice::from_ref(gate);
+                workspace
+                    .with_runner(|runner| runner.run_without(&head, files, gates, workspace.caches))
             },
             tell,
         };

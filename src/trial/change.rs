@@ -187,25 +187,33 @@ impl<'a> Change<'a> {
     /// Scripts that gates call, and files that settings of runners name, among what changed.
     fn find_named(&self, gates: &[GateSpec]) -> Result<BTreeSet<String>, Failure> {
         let changed: BTreeSet<&str> = self.paths().collect();
-        let mut texts: Vec<String> = Vec::new();
+        let mut texts: Vec<(&GateSpec, String)> = Vec::new();
         for gate in gates {
             let recipe = Recipe::of(gate);
-            texts.push(gate.run.clone());
+            texts.push((gate, gate.run.clone()));
             for end in [End::Base, End::Head] {
-                texts.extend(self.read_recipe(&recipe, end)?);
+                let text = self.read_recipe(&recipe, end)?;
+                texts.extend(text.map(|text| (gate, text)));
             }
         }
         let mut named = BTreeSet::new();
-        let by_rake = |gate: &GateSpec| gate.run.split_whitespace().any(|word| word == "rake");
-        if changed.contains("Rakefile") && gates.iter().any(by_rake) {
-            named.insert("Rakefile".to_owned());
-        }
+        let by_rake = |gate: &&GateSpec| gate.run.split_whitespace().any(|word| word == "rake");
+        let rakefiles = gates.iter().filter(by_rake);
+        let rakefiles = rakefiles.map(|gate| gate.from_root("Rakefile"));
+        named.extend(rakefiles.filter(|path| changed.contains(&**path)));
+        // A gate's folder is where its words lead from.
+        let is_named = |path: &str| {
+            texts.iter().any(|(gate, text)| {
+                let inside = gate.inside(path);
+                inside.is_some_and(|inside| names_path(text, inside))
+            })
+        };
         for path in &changed {
             let is_script = [End::Base, End::Head].into_iter().any(|end| {
                 let text = self.text(end, path).ok().flatten();
                 text.is_some_and(|text| Language::of(path, &text) == Language::Shell)
             });
-            if is_script && texts.iter().any(|text| names_path(text, path)) {
+            if is_script && is_named(path) {
                 named.insert((*path).to_owned());
             }
         }

@@ -4,13 +4,13 @@ use super::change::{Change, End};
 use super::mix::Mix;
 use super::recipe::{Depth, Recipe};
 use super::told::Teller;
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::machine::GateRun;
 use cook_core::model::{Caches, GateSpec};
 use cook_store::receipt::{Gates, TrialRoom, TrialRun, words};
 use cook_trials::{
-    Crossed, NamedTest, Outcomes, Side, Source, TestResult, Tree, TrialLine, Word, cross,
-    limit_to_files,
+    Became, Crossed, NamedTest, Outcomes, Side, Source, TestResult, Tree, TrialLine, Word, cross,
+    fits_path, limit_to_files,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,6 +52,14 @@ impl Trial {
     fn outcomes(&self) -> &Outcomes {
         &self.run.outcomes
     }
+}
+
+/// Edited settings without which tests of the head are red.
+struct EditedSettings {
+    edited: BTreeSet<String>,
+    red: Vec<String>,
+    /// The trial that says so.
+    trial: Trial,
 }
 
 /// Tests that went otherwise the second time.
@@ -112,7 +120,7 @@ impl<'a> GateTrials<'a> {
             // The gate's own run says it better.
             named.retain(|it| !matches!(it.word, Word::GateRed | Word::RedBefore));
         }
-        let settings = self.look_at_settings(&after, depth, limit)?;
+        let settings = self.look_at_settings(&before, &after, depth, limit)?;
         let teller = Teller {
             change: self.change,
             gate: self.gate,
@@ -127,8 +135,7 @@ impl<'a> GateTrials<'a> {
                 .iter()
                 .map(|(word, name)| teller.tell_flaky(*word, name)),
         );
-        if let Some((red, trial)) = &settings {
-            let edited = self.change.list_edited_settings(&self.recipe)?;
+        if let Some(EditedSettings { edited, red, trial }) = &settings {
             let at = (trial.commit.as_str(), trial.command.as_str());
             let edited = edited.iter();
             lines.extend(edited.map(|path| teller.tell_setting(path, red, at)));
@@ -152,6 +159,7 @@ impl<'a> GateTrials<'a> {
     /// base.
     fn list_touched(&self) -> Result<Vec<String>, Failure> {
         let mut touched: BTreeSet<String> = self.change.list_edited_settings(&self.recipe)?;
+        touched.retain(|path| self.concerns(path));
         for change in &self.change.changes {
             let is_tests = match self.change.side(change, &self.printed) {
                 Side::Test => true,
@@ -159,11 +167,22 @@ impl<'a> GateTrials<'a> {
                 Side::Both => change.before.is_some() && change.after.is_some(),
                 Side::Code => false,
             };
-            if is_tests {
+            if is_tests && self.concerns(change.path()) {
                 touched.insert(change.path().to_owned());
             }
         }
         Ok(touched.into_iter().collect())
+    }
+
+    /// Whether the gate could say something about a path: below its folder, or right in one above it.
+    fn concerns(&self, path: &str) -> bool {
+        let paths = &self.gate.paths;
+        let is_above = || {
+            let dir = path.rsplit_once('/').map(|(dir, _)| format!("{dir}/"));
+            dir.is_none_or(|dir| self.gate.dir.starts_with(&dir))
+        };
+        (paths.is_empty() || paths.iter().any(|pattern| fits_path(pattern, path)))
+            && (self.gate.inside(path).is_some() || is_above())
     }
 
     fn code_changed(&self) -> bool {
@@ -232,9 +251,18 @@ impl<'a> GateTrials<'a> {
         let Ok(words) = words(&self.gate.run) else {
             return Ok(None);
         };
-        let files: BTreeSet<String> = self.change.repo.files(commit)?.into_keys().collect();
+        // The runner sees its folder, and what lies above it may be read by all of its tests.
+        let inside = |path: &String| self.gate.inside(path).map(str::to_owned);
+        let touched: Option<Vec<String>> = touched.iter().map(inside).collect();
+        let Some(touched) = touched else {
+            return Ok(None);
+        };
+        let files = self.change.repo.files(commit)?;
+        let files: BTreeSet<String> = files.keys().filter_map(inside).collect();
+        let printed: BTreeSet<String> = self.printed.iter().filter_map(inside).collect();
         let read = |path: &str| {
-            let entry = self.change.repo.entry(commit, path).ok()?;
+            let path = self.gate.from_root(path);
+            let entry = self.change.repo.entry(commit, &path).ok()?;
             match entry {
                 cook_git::Entry::File { bytes, .. } => String::from_utf8(bytes).ok(),
                 _ => None,
@@ -243,9 +271,17 @@ impl<'a> GateTrials<'a> {
         let tree = Tree {
             files: &files,
             read: &read,
-            printed: &self.printed,
+            printed: &printed,
         };
-        Ok(limit_to_files(&words, touched, &tree))
+        let chosen = limit_to_files(&words, &touched, &tree).map(|chosen| cook_trials::Chosen {
+            files: chosen
+                .files
+                .iter()
+                .map(|path| self.gate.from_root(path))
+                .collect(),
+            ..chosen
+        });
+        Ok(chosen)
     }
 
     /// Files that did not load, by their paths in the tree, where that can be told.
@@ -272,8 +308,7 @@ impl<'a> GateTrials<'a> {
         let base = self.change.base.clone();
         let red = after.outcomes.tests.iter();
         let mut red = red.filter(|(_, test)| test.result == TestResult::Failed);
-        let tree = self.change.repo.find_tree(&base)?;
-        let is_known = self.gates.receipts.find(&self.gate.run, &tree)?.is_some();
+        let is_known = self.gates.find_asked(&base, self.gate)?.is_some();
         let at_base: Vec<String> = touched.iter().map(|path| self.path_at_base(path)).collect();
         let whole = is_known || !after.run.has_passed() || touched.is_empty();
         let before = match whole {
@@ -302,6 +337,11 @@ impl<'a> GateTrials<'a> {
         let mut changes = self.change.changes.iter();
         let found = changes.find(|change| self.change.find_old_place(change) == place);
         found.map_or_else(|| place.to_owned(), |change| change.path().to_owned())
+    }
+
+    fn is_new(&self, path: &str) -> bool {
+        let mut changes = self.change.changes.iter();
+        changes.any(|change| change.path() == path && change.before.is_none())
     }
 
     fn path_at_base(&self, path: &str) -> String {
@@ -376,6 +416,8 @@ impl<'a> GateTrials<'a> {
                         .or_insert_with(|| message.clone());
                 }
             }
+            // Of a file that came with the change there is no old version.
+            unloaded.retain(|path, _| !self.is_new(path));
             let trial = Trial { unloaded, ..trial };
             return Ok((trial, depth));
         }
@@ -465,8 +507,26 @@ impl<'a> GateTrials<'a> {
             return self.cross_codes(before, old, after);
         }
         let mut named = named;
+        let red = old.filter(|old| !old.run.run.has_passed());
+        // A run that ended at its first red test leaves out the others, which are green now.
+        let is_left_out = |it: &NamedTest| {
+            red.is_some() && it.word == Word::NotComparable && it.became == Became::Green
+        };
+        let left_out: Vec<NamedTest> = named.extract_if(.., |it| is_left_out(it)).collect();
+        if let Some(first) = left_out.first() {
+            let count = count_noun(left_out.len() as u64, "test");
+            named.push(NamedTest {
+                name: self.gate.name.clone(),
+                message: Some(format!(
+                    "{count} have no result there, such as `{}`",
+                    first.name
+                )),
+                file: None,
+                ..first.clone()
+            });
+        }
         // Old tests that are red where no test is named as the cause say that something is not so.
-        let red = old.filter(|old| before.run.run.has_passed() && !old.run.run.has_passed());
+        let red = red.filter(|_| before.run.run.has_passed());
         let tells = |it: &NamedTest| {
             matches!(
                 it.word,
@@ -479,7 +539,7 @@ impl<'a> GateTrials<'a> {
                 name: self.gate.name.clone(),
                 file: None,
                 message: Some(self.last_line(old)),
-                became: cook_trials::Became::Green,
+                became: Became::Green,
             });
         }
         named
@@ -504,8 +564,8 @@ impl<'a> GateTrials<'a> {
                 file: None,
                 message,
                 became: match is {
-                    true => cook_trials::Became::Green,
-                    false => cook_trials::Became::Red,
+                    true => Became::Green,
+                    false => Became::Red,
                 },
             });
         };
@@ -621,17 +681,24 @@ impl<'a> GateTrials<'a> {
             };
             flaky.insert((word, it.name));
         }
+        // What went so and so before the change is no proof against it, whichever trial it was red in.
+        let was_so = |it: &NamedTest| flaky.contains(&(Word::Flaky, it.name.clone()));
+        named.retain(|it| !refuses(it) || !was_so(it));
         Ok(flaky)
     }
 
-    /// Tests of the head that are red under the settings of the base, and the trial that says so.
+    /// Settings that were edited where tests of the head are red under those of the base.
     fn look_at_settings(
         &mut self,
+        before: &Trial,
         after: &TrialRun,
         depth: Depth,
         limit: u64,
-    ) -> Result<Option<(Vec<String>, Trial)>, Failure> {
-        let edited = self.change.list_edited_settings(&self.recipe)?;
+    ) -> Result<Option<EditedSettings>, Failure> {
+        let mut edited = self.change.list_edited_settings(&self.recipe)?;
+        // By what else the gate's program reads, code is built too, which new tests may need.
+        let asks_all = !edited.is_empty();
+        edited.extend(self.change.list_read(&self.recipe));
         if edited.is_empty() || after.outcomes.tests.is_empty() {
             return Ok(None);
         }
@@ -652,12 +719,21 @@ impl<'a> GateTrials<'a> {
             let test = outcomes.tests.get(name);
             test.is_some_and(|test| test.result == result)
         };
-        let names = after.outcomes.tests.keys().filter(|name| {
+        let is_unchanged = |file: &String| {
+            let mut changes = self.change.changes.iter();
+            changes.all(|change| change.path() != *file)
+        };
+        let asked = after.outcomes.tests.iter().filter(|(name, test)| {
+            asks_all
+                || goes(before.outcomes(), name, TestResult::Passed)
+                || test.file.as_ref().is_some_and(is_unchanged)
+        });
+        let names = asked.map(|(name, _)| name).filter(|name| {
             goes(&after.outcomes, name, TestResult::Passed)
                 && goes(trial.outcomes(), name, TestResult::Failed)
         });
         let red: Vec<String> = names.cloned().collect();
-        Ok((!red.is_empty()).then_some((red, trial)))
+        Ok((!red.is_empty()).then_some(EditedSettings { edited, red, trial }))
     }
 
     /// A gate that says less than it did: it ran no test, or names none.
@@ -671,9 +747,8 @@ impl<'a> GateTrials<'a> {
         let passed = after.run.has_passed();
         let had = before.outcomes().tests.values();
         let had = had.filter(|test| test.result == TestResult::Passed).count();
-        let is_silent = after.outcomes.tests.is_empty()
-            && !after.outcomes.is_partial
-            && !after.outcomes.omits_passed;
+        // A runner that named tests that passed at the base leaves none out here.
+        let is_silent = after.outcomes.tests.is_empty() && !after.outcomes.is_partial;
         if passed && is_silent && had > 0 {
             return Some(teller.tell_silent(had));
         }
@@ -686,8 +761,9 @@ impl<'a> GateTrials<'a> {
         if passed || is_named {
             return None;
         }
-        // It is red, and of no test alone.
-        let was_so = !before.run.run.has_passed() && before.files.is_none();
+        // It is red, and of no test alone; where tests ran and none does any more, it is so of another reason.
+        let runs_none = after.outcomes.tests.is_empty() && !before.outcomes().tests.is_empty();
+        let was_so = !before.run.run.has_passed() && before.files.is_none() && !runs_none;
         Some(teller.tell_red(&after.run, was_so))
     }
 
@@ -702,7 +778,8 @@ impl<'a> GateTrials<'a> {
         after: &TrialRun,
     ) -> Option<TrialLine> {
         let is_source = |change: &cook_git::TreeChange| {
-            self.change.side(change, &self.printed) != Side::Test
+            self.concerns(change.path())
+                && self.change.side(change, &self.printed) != Side::Test
                 && cook_strength::Language::of(change.path(), "") != cook_strength::Language::Other
         };
         if !after.run.has_passed() || !self.change.changes.iter().any(is_source) {

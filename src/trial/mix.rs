@@ -31,6 +31,14 @@ impl Change<'_> {
             if mix.kept.contains(change.path()) {
                 continue;
             }
+            let is_read = match mix.settings_alone {
+                true => mix.recipe.reads(change.path()),
+                false => mix.depth == Depth::All && self.steers(mix.recipe, change),
+            };
+            if is_read {
+                self.put_test(mix.code, change, &mut puts);
+                continue;
+            }
             let is_setting = self.is_setting(change);
             match self.side(change, printed) {
                 Side::Test if !mix.settings_alone || is_setting => {
@@ -52,6 +60,13 @@ impl Change<'_> {
         let is_script =
             |path: &str| self.is_named(path) && !is_among_tests(path) && !is_test_file(path);
         paths.any(|path| is_whole_setting(path) || shadows_runner(path) || is_script(path))
+    }
+
+    /// A file that came, or settings that changed, by which the gate's program does something else.
+    fn steers(&self, recipe: &Recipe, change: &TreeChange) -> bool {
+        let before = change.before.as_ref().map(|(path, _)| path.as_str());
+        let is_settings = change.path().ends_with(".npmrc");
+        recipe.steers(change.path()) && (is_settings || before != Some(change.path()))
     }
 
     fn put_test(&self, code: End, change: &TreeChange, puts: &mut BTreeMap<String, Put>) {
@@ -162,11 +177,18 @@ impl Change<'_> {
                 };
                 self.differs_in_part(from, to, recipe)
             };
-            if self.is_setting(change) || is_part()? {
+            if self.is_setting(change) || self.steers(recipe, change) || is_part()? {
                 edited.insert(change.path().to_owned());
             }
         }
         Ok(edited)
+    }
+
+    /// What the gate's program reads of itself, among what changed.
+    pub(super) fn list_read(&self, recipe: &Recipe) -> BTreeSet<String> {
+        let paths = self.changes.iter().map(TreeChange::path);
+        let read = paths.filter(|path| recipe.reads(path));
+        read.map(str::to_owned).collect()
     }
 
     /// Whether what the gate calls differs.

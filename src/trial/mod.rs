@@ -6,11 +6,14 @@
 mod change;
 mod declared;
 mod gate;
+mod kept;
 mod mix;
 mod recipe;
 mod told;
 
 pub(crate) use gate::Tell;
+pub(crate) use kept::{Accepted, Bundle, lay_down, list_paths, run_at, try_new_tests};
+pub(crate) use told::{ADD_GATE, show_red, show_red_before};
 
 use change::Change;
 use cook_core::diagnostic::Failure;

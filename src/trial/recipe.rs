@@ -3,7 +3,7 @@
 
 use cook_core::model::GateSpec;
 use cook_store::receipt::words;
-use cook_trials::{Split, close_scripts, close_targets, first_target};
+use cook_trials::{Split, close_scripts, close_targets, first_target, list_variables};
 use std::collections::BTreeSet;
 
 /// How much of what a gate calls is taken for the tests'.
@@ -22,12 +22,9 @@ pub(super) enum Recipe {
     /// None of them.
     Nothing,
     /// Rules by their targets; none = the first one.
-    Rules {
-        file: &'static str,
-        targets: Vec<String>,
-    },
+    Rules { file: String, targets: Vec<String> },
     /// A script by its name.
-    Script(String),
+    Script { file: String, name: String },
 }
 
 impl Recipe {
@@ -46,21 +43,27 @@ impl Recipe {
         };
         match program {
             "make" | "gmake" => Self::Rules {
-                file: "Makefile",
+                file: gate.from_root("Makefile"),
                 targets: named(),
             },
             "just" => Self::Rules {
-                file: "justfile",
+                file: gate.from_root("justfile"),
                 targets: named(),
             },
-            "npm" | "yarn" | "pnpm" => match named().as_slice() {
-                [run, script, ..] if run == "run" => Self::Script(script.clone()),
-                [script, ..] => Self::Script(match script.as_str() {
-                    "t" | "tst" => "test".to_owned(),
-                    script => script.to_owned(),
-                }),
-                [] => Self::Nothing,
-            },
+            "npm" | "yarn" | "pnpm" => {
+                let named = named();
+                let words: Vec<&str> = named.iter().map(String::as_str).collect();
+                let name = match words[..] {
+                    ["run", script, ..] => script,
+                    ["t" | "tst", ..] => "test",
+                    [script, ..] => script,
+                    [] => return Self::Nothing,
+                };
+                Self::Script {
+                    file: gate.from_root("package.json"),
+                    name: name.to_owned(),
+                }
+            }
             _ => Self::Nothing,
         }
     }
@@ -69,16 +72,45 @@ impl Recipe {
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Nothing => None,
-            Self::Rules { file, .. } => Some(file),
-            Self::Script(_) => Some("package.json"),
+            Self::Rules { file, .. } | Self::Script { file, .. } => Some(file),
         }
+    }
+
+    /// What its program reads of itself: its file, and others that lie in its place or beside it.
+    pub fn reads(&self, path: &str) -> bool {
+        let beside = |file: &str, name: &str| {
+            let dir = file.rsplit_once('/').map_or("", |(dir, _)| dir);
+            match dir {
+                "" => path == name,
+                dir => path.strip_prefix(dir) == Some(&format!("/{name}")),
+            }
+        };
+        match self {
+            Self::Nothing => false,
+            Self::Script { file, .. } => beside(file, ".npmrc"),
+            Self::Rules { file, .. } => {
+                path.eq_ignore_ascii_case(file)
+                    || beside(file, "GNUmakefile")
+                    || path.ends_with(".mk")
+            }
+        }
+    }
+
+    /// What decides how its program reads or runs it, and holds none of what is built.
+    pub fn steers(&self, path: &str) -> bool {
+        self.reads(path) && self.file() != Some(path) && !path.ends_with(".mk")
+    }
+
+    /// Its file, and what steers its program.
+    pub fn needs(&self, path: &str) -> bool {
+        self.file() == Some(path) || self.steers(path)
     }
 
     /// What of a version of its file it calls.
     pub fn take(&self, text: &str) -> Option<String> {
         let names = self.close(text);
         let split = match self {
-            Self::Script(_) => Split::Json {
+            Self::Script { .. } => Split::Json {
                 keys: Vec::new(),
                 scripts: names,
             },
@@ -97,11 +129,11 @@ impl Recipe {
             }
         }
         match (self, own) {
-            (Self::Script(_), Some(Split::Json { keys, .. })) => Split::Json {
+            (Self::Script { .. }, Some(Split::Json { keys, .. })) => Split::Json {
                 keys,
                 scripts: names,
             },
-            (Self::Script(_), _) => Split::Json {
+            (Self::Script { .. }, _) => Split::Json {
                 keys: Vec::new(),
                 scripts: names,
             },
@@ -112,18 +144,22 @@ impl Recipe {
     fn own(&self, text: &str) -> Vec<String> {
         match self {
             Self::Nothing => Vec::new(),
-            Self::Script(name) => vec![name.clone()],
-            Self::Rules { targets, .. } if targets.is_empty() => {
-                first_target(text).into_iter().collect()
+            Self::Script { name, .. } => vec![name.clone()],
+            Self::Rules { targets, .. } => {
+                let mut own = match targets.is_empty() {
+                    true => first_target(text).into_iter().collect(),
+                    false => targets.clone(),
+                };
+                own.extend(list_variables(text, &own));
+                own
             }
-            Self::Rules { targets, .. } => targets.clone(),
         }
     }
 
     fn close(&self, text: &str) -> BTreeSet<String> {
         let own = self.own(text);
         let close = |name: &String| match self {
-            Self::Script(_) => close_scripts(text, name),
+            Self::Script { .. } => close_scripts(text, name),
             _ => close_targets(text, name),
         };
         own.iter().flat_map(close).collect()

@@ -88,9 +88,10 @@ impl Teller<'_> {
             (
                 Word::PassToFail | Word::Bent | Word::TestRepaired | Word::NotComparable,
                 Some(at),
-            ) => show_at(at),
-            (Word::RedBefore, _) => show_at((&self.change.base, &self.gate.run)),
-            (Word::GateRed, _) => format!("cook gate --clean {}", self.gate.name),
+            ) => show_at(self.gate, at),
+            (Word::RedBefore, _) => show_red_before(self.gate, &self.change.base),
+            (Word::GateRed, _) => show_red(self.gate),
+            (Word::NothingRan, _) => ADD_GATE.to_owned(),
             _ => format!(
                 "git diff {} {}",
                 short(&self.change.base),
@@ -124,7 +125,7 @@ impl Teller<'_> {
         );
         let line = self.make(Word::RunnerChanged, path, what, Some(path.to_owned()));
         TrialLine {
-            show: show_at(at),
+            show: show_at(self.gate, at),
             ..line
         }
     }
@@ -148,7 +149,10 @@ impl Teller<'_> {
     }
 
     pub fn tell_nothing_ran(&self) -> TrialLine {
-        let what = format!("`{}` ran no test, at the base and now", self.gate.run);
+        let what = format!(
+            "`{}` ran no test; the line below, in `.agent/cook.toml`, names a gate that does",
+            self.gate.run
+        );
         self.make(Word::NothingRan, &self.gate.name, what, None)
     }
 
@@ -193,10 +197,25 @@ fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
 }
 
-/// What shows a run of a command at a commit.
-fn show_at((commit, command): (&str, &str)) -> String {
+/// The line of `.agent/cook.toml` that names a gate.
+pub(crate) const ADD_GATE: &str = "gates.test.run = \"COMMAND\"";
+
+/// What shows a gate that is red at the head.
+pub(crate) fn show_red(gate: &GateSpec) -> String {
+    format!("cook gate --clean {}", shell_words::quote(&gate.name))
+}
+
+/// The same of one that was red at its base.
+pub(crate) fn show_red_before(gate: &GateSpec, base: &str) -> String {
+    show_at(gate, (base, &gate.run))
+}
+
+/// What shows a run of a command at a commit, where its gate runs.
+fn show_at(gate: &GateSpec, (commit, command): (&str, &str)) -> String {
     let commit = short(commit);
-    format!("git worktree add --detach ../trial {commit} && cd ../trial && {command}")
+    let dir = format!("../trial/{}", gate.dir);
+    let dir = shell_words::quote(dir.trim_end_matches('/'));
+    format!("git worktree add --detach ../trial {commit} && cd {dir} && {command}")
 }
 
 /// The first of each word; the others are counted, and none that refuses is left out of its sum.

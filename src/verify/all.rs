@@ -7,12 +7,12 @@ use super::no_log::log_missing;
 use super::outcome::Outcome;
 use super::proof::add_strengths;
 use super::proven::{CommitStanding, Proven};
-use super::{base, proven, stop, ticks, word};
+use super::{base, goal, proven, stop, ticks, word};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::machine::{Head, short};
-use cook_core::model::{Phase, Snapshot};
+use cook_core::model::{Phase, SliceStatus, Snapshot};
 
 /// Recomputes everything, and asks of HEAD whether it is the commit that was found done. `strict` = gates
 /// count where they ran on this very commit: they can read its message as well.
@@ -29,6 +29,9 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
         }
         return Ok(Answered::without_log(asks, outcome));
     };
+    if snapshot.goal().is_some() {
+        return goal::answer(workspace, &snapshot, rerun, outcome);
+    }
     // Whether HEAD is the proven one is asked here.
     let is_other = |finding: &Finding| finding.code != Code::HeadMovedSinceDone;
     outcome.findings.retain(is_other);
@@ -88,7 +91,18 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     let wrong = criteria.iter();
     let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));
     outcome.findings.extend(wrong);
-    let mut answer = standing.words();
+    let tally = snapshot.plan.tally_proofs();
+    let mut answer = format!("{}; {}", standing.words(), tally.describe());
+    let has_gates = !workspace.config()?.gate_specs().is_empty();
+    let mut ledgers = snapshot.ledger.slices.values();
+    let has_run = ledgers.any(|slice| !slice.receipts.is_empty());
+    if tally.by_command == 0 && !has_gates && !has_run && !snapshot.profile.text_proof_alone {
+        outcome.findings.push(Finding::new(
+            Code::NoCommandRan,
+            format!("no command ran: there is no gate, and {}", tally.describe()),
+        ));
+    }
+    tell_cancelled(&snapshot, &mut outcome);
     if workspace.judging.is_none() {
         answer.push_str(&describe_gates(workspace, &standing, &mut outcome)?);
     }
@@ -105,6 +119,19 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
         base: None,
         outcome: outcome.sort(),
     })
+}
+
+/// Slices that nobody built, each with its reason.
+fn tell_cancelled(snapshot: &Snapshot, outcome: &mut Outcome) {
+    let slices = snapshot.plan.candidate_slices.iter();
+    for slice in slices.filter(|slice| slice.status == SliceStatus::Cancelled) {
+        let id = &slice.slice_id;
+        let code = Code::SliceCancelled.id();
+        let mut remarks = snapshot.ledger.remarks.iter();
+        let remark = remarks.find(|remark| remark.slice_id == *id && remark.code == code);
+        let why = remark.map_or("cancelled", |remark| remark.what.as_str());
+        outcome.add_checked(format!("slice {id}: {why}"));
+    }
 }
 
 /// Whose gates speak for HEAD, where no base decides: what was merged into may ask for less than what was

@@ -1,6 +1,6 @@
 //! Which criteria of done slices are asked about, each with its proof.
 
-use cook_core::machine::AnchorQuestion;
+use cook_core::machine::{AnchorQuestion, Required};
 use cook_core::model::{Basis, Evidence, EvidenceRecord, Slice, SliceStatus, Snapshot};
 
 /// A criterion of a done slice and what is on record as its proof; of one that was dropped too.
@@ -16,14 +16,13 @@ impl Asked {
     pub fn question(&self, snapshot: &Snapshot) -> AnchorQuestion {
         let slice = snapshot.plan.slice(&self.slice_id);
         match (slice, &self.record) {
-            (Some(slice), Some(record)) => AnchorQuestion::ask_stored(snapshot, slice, record),
+            (Some(slice), Some(record)) => AnchorQuestion::ask_stored(slice, record),
             _ => AnchorQuestion {
                 slice_id: self.slice_id.clone(),
                 criterion: self.criterion.clone(),
                 anchor: String::new(),
                 basis: Basis::Observed,
-                stamped_at: None,
-                work: None,
+                required: Required::AtHead,
             },
         }
     }

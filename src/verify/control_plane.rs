@@ -72,12 +72,16 @@ pub(super) fn state(workspace: &Workspace) -> Result<Outcome, Failure> {
         }
     }
     let (_, snapshot) = workspace.current()?;
-    contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
+    // A goal has no contract, and its documents lie in the git dir.
+    let is_goal = snapshot.as_ref().is_some_and(|it| it.goal().is_some());
+    if !is_goal {
+        contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
+    }
     let Some(snapshot) = snapshot else {
         documents::check_without_log(workspace, &mut outcome)?;
         return Ok(outcome.sort());
     };
-    if workspace.log_from.is_none() {
+    if workspace.log_from.is_none() && !is_goal {
         documents::check(workspace, &snapshot, &mut outcome)?;
     }
     log(workspace, &mut outcome)?;

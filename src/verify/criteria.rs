@@ -3,7 +3,7 @@
 use super::asked::{Asked, list_asked};
 use super::criterion::{Criterion, ProofVerdict};
 use crate::anchor::Anchor;
-use crate::measure::{Claim, Needs};
+use crate::measure::Claim;
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head, Verdict, short};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Rerun {
     /// Nowhere: what is kept of this machine's runs counts.
     No,
-    /// At each slice's head, and at HEAD.
+    /// At each slice's head too.
     Slices,
     /// At HEAD alone.
     Head,
@@ -102,9 +102,7 @@ impl<'a> Judge<'a> {
         }
         let open = cases.iter().filter(|case| case.found.is_none());
         let questions: BTreeSet<AnchorQuestion> = open.map(|case| case.question.clone()).collect();
-        let answers = self
-            .workspace
-            .look_up(self.snapshot, self.at, &questions, Needs::Nothing)?;
+        let answers = self.workspace.look_up(self.snapshot, self.at, &questions)?;
         let mut criteria = Vec::new();
         for case in cases {
             let found = match (case.found.clone(), answers.get(&case.question.key())) {
@@ -144,6 +142,11 @@ impl<'a> Judge<'a> {
             case.found = Some((ProofVerdict::Lost, why, None));
             return Ok(case);
         };
+        if let Some(reason) = &record.retired {
+            let why = format!("the user gave up its proof: {reason}");
+            case.found = Some((ProofVerdict::Recorded, why, None));
+            return Ok(case);
+        }
         let anchor = match Anchor::parse(&record.anchor) {
             Ok(anchor) => anchor,
             Err(why) => {
@@ -170,6 +173,7 @@ impl<'a> Judge<'a> {
                 slice: case.asked.slice_id.clone(),
                 anchor: record.anchor.clone(),
                 command,
+                kept: Some(record.copy_kept()),
             });
         }
         Ok(case)

@@ -63,7 +63,7 @@ impl Criterion {
             ProofVerdict::NotReproducible if shallow => Code::HistoryShallow,
             ProofVerdict::NotReproducible => Code::ProofNotReproducible,
             ProofVerdict::Lost if self.anchor.is_none() => Code::EvidenceImported,
-            ProofVerdict::Lost => Code::CriterionLostProof,
+            ProofVerdict::Lost => Code::ProofBroken,
         };
         let what = match &self.anchor {
             Some(anchor) => format!("`{}` rests on {anchor}: {}", self.text, self.why),

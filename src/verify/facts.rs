@@ -7,11 +7,10 @@
 use super::commit;
 use super::criteria::{Kind, find_kind};
 use crate::anchor::Anchor;
-use crate::measure::Needs;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::machine::{
-    AnchorQuestion, FactSet, Facts, Head, Range, Verdict, WorkOf, follow, needs, short,
+    AnchorQuestion, FactSet, Facts, Head, Range, Required, Verdict, follow, needs, short,
 };
 use cook_core::model::{Event, Evidence, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +68,7 @@ impl<'a> Again<'a> {
         let Some(commit) = &head.commit else {
             return Ok(None);
         };
-        let followed = before.map(|before| follow(before, facts.rebound.as_ref()));
+        let followed = before.map(|before| follow(before, facts));
         let set = needs(followed.as_deref(), event);
         let reported = facts.commit.as_ref().and_then(|commit| commit.id.as_ref());
         let lacking = self.find_lacking(commit, facts, &set)?;
@@ -239,11 +238,9 @@ impl<'a> Again<'a> {
         if asked.is_empty() {
             return Ok(None);
         }
-        let answers = self
-            .workspace
-            .look_up(before, head, &asked, Needs::Commits)?;
+        let answers = self.workspace.look_up(before, head, &asked)?;
         let is_open = |question: &&AnchorQuestion| {
-            let is_claimed = matches!(question.work, Some(WorkOf::Claimed(_)));
+            let is_claimed = matches!(question.required, Required::Claimed { .. });
             is_claimed && !answers.contains_key(&question.key())
         };
         if let Some(open) = asked.iter().find(is_open)
@@ -263,12 +260,6 @@ impl<'a> Again<'a> {
             let held = matches!(said.verdict, Verdict::Verified | Verdict::Moved);
             let why = match found.verdict {
                 Verdict::Changed | Verdict::Missing | Verdict::Malformed if held => &found.why,
-                Verdict::Verified | Verdict::Moved if held && said.related != found.related => {
-                    match found.related {
-                        true => "it is the slice's work",
-                        false => "it is not the slice's work",
-                    }
-                }
                 Verdict::Verified | Verdict::Moved if held && said.is_new != found.is_new => {
                     match found.is_new {
                         true => "it did not hold at the slice's basis",

@@ -54,9 +54,7 @@ pub(super) fn check(
                 recorded += 1;
                 continue;
             }
-            Verdict::Missing | Verdict::Unverifiable | Verdict::Malformed => {
-                Code::CriterionLostProof
-            }
+            Verdict::Missing | Verdict::Unverifiable | Verdict::Malformed => Code::ProofBroken,
         };
         outcome.find(
             code,

@@ -37,16 +37,28 @@ impl CommitStanding {
 
     /// In words: how the commit at hand is the proven one, or that it is not.
     pub fn words(&self) -> String {
+        self.say("the done commit", "the work is not done")
+    }
+
+    /// The same of a goal.
+    pub fn words_of_goal(&self) -> String {
+        self.say(
+            "the commit that reached the goal,",
+            "the goal is not reached",
+        )
+    }
+
+    fn say(&self, proven: &str, open: &str) -> String {
         let head = match &self.head.commit {
             Some(head) => short(head),
             None => "there is no commit yet".to_owned(),
         };
         let done = self.done.as_deref().map(short);
         match (&self.how, done) {
-            (_, None) => format!("{head}: the work is not done"),
-            (Some(Proven::Itself), _) => format!("{head} is the done commit"),
+            (_, None) => format!("{head}: {open}"),
+            (Some(Proven::Itself), _) => format!("{head} is {}", proven.trim_end_matches(',')),
             (Some(Proven::SameTree), Some(done)) => {
-                format!("{head} has the tree of the done commit {done}")
+                format!("{head} has the tree of {proven} {done}")
             }
             (Some(Proven::Merged(from)), Some(done)) => {
                 let how = match from.how {
@@ -56,10 +68,10 @@ impl CommitStanding {
                 };
                 let base = short(&from.base);
                 format!(
-                    "{head} is exactly the merge{how} of the done commit {done} into {base}, made again here"
+                    "{head} is exactly the merge{how} of {proven} {done} into {base}, made again here"
                 )
             }
-            (None, Some(done)) => format!("{head} is not the done commit {done}"),
+            (None, Some(done)) => format!("{head} is not {proven} {done}"),
         }
     }
 }

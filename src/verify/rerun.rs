@@ -1,14 +1,14 @@
-//! What criteria rest on, run again: at each slice's head, at its basis, and at HEAD.
+//! What criteria rest on, run again: at HEAD, and with `--history` at each slice's head and basis.
 
 use super::criteria::{Case, Judge, Kind};
 use super::criterion::ProofVerdict;
-use crate::measure::{Claim, Needs, Reran};
+use crate::measure::{Claim, Reran};
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{Verdict, short};
+use cook_core::machine::short;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Judge<'_> {
-    /// At HEAD alone.
+    /// At HEAD: its own tests, and the accepted ones that are others now.
     pub(super) fn run_again_here(&self, cases: &mut [Case]) -> Result<(), Failure> {
         let Some(head) = &self.at.commit else {
             return Ok(());
@@ -19,16 +19,16 @@ impl Judge<'_> {
         for (at, reran) in self.run_at(head, cases, &due)? {
             cases[at].found = self.find_verdict(reran, head);
         }
-        self.look_for_renamed(cases, &due, head)
+        Ok(())
     }
 
-    /// At each slice's head, and then at HEAD, where what came out must still hold. What proves a slice by
-    /// commands alone is run at its basis too.
+    /// At each slice's head too, and at its basis where commands alone prove the slice.
     pub(super) fn run_again(&self, cases: &mut [Case]) -> Result<(), Failure> {
+        self.run_again_here(cases)?;
         let mut by_commit: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         let mut due = Vec::new();
         for (at, case) in cases.iter_mut().enumerate() {
-            if case.claim.is_none() || case.found.is_some() {
+            if !matches!(case.found, Some((ProofVerdict::Reproduced, ..))) {
                 continue;
             }
             let of = self.find_head(&case.asked);
@@ -43,76 +43,24 @@ impl Judge<'_> {
                     case.found = Some((ProofVerdict::NotReproducible, why, Some(of)));
                 }
             }
+            if let Some(claim) = &mut case.claim {
+                claim.kept = None;
+            }
         }
         for (at, basis) in self.list_bases(cases, &due)? {
             by_commit.entry(basis).or_default()[1].push(at);
         }
         let mut old = BTreeSet::new();
-        let mut elsewhere: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (commit, [those, before]) in &by_commit {
             let both: Vec<usize> = those.iter().chain(before).copied().collect();
             let mut reran = self.run_at(commit, cases, &both)?;
             let at_basis = reran.split_off(those.len());
             let is_old = |(at, reran): (usize, Reran)| (reran == Reran::Same).then_some(at);
             old.extend(at_basis.into_iter().filter_map(is_old));
-            for (at, reran) in reran {
-                // Anchored again later, it is to be found where it was.
-                let stamped = match (&reran, &cases[at].asked.record) {
-                    (Reran::Unsaid(_), Some(record)) => {
-                        self.workspace.repo.resolve(&record.head_sha)?
-                    }
-                    _ => None,
-                };
-                if cases[at].found.is_some() {
-                    continue;
-                }
-                match stamped.filter(|stamped| stamped != commit) {
-                    Some(stamped) => elsewhere.entry(stamped).or_default().push(at),
-                    None => cases[at].found = self.find_verdict(reran, commit),
-                }
-            }
-        }
-        for (commit, those) in &elsewhere {
-            for (at, reran) in self.run_at(commit, cases, those)? {
+            for (at, reran) in reran.into_iter().filter(|(_, reran)| *reran != Reran::Same) {
                 cases[at].found = self.find_verdict(reran, commit);
             }
         }
-        let Some(head) = &self.at.commit else {
-            return Ok(());
-        };
-        let tree = self.workspace.repo.find_tree(head)?;
-        let mut now = Vec::new();
-        for at in due {
-            if let Some((ProofVerdict::Reproduced, _, Some(of))) = &cases[at].found
-                && self.workspace.repo.find_tree(of)? != tree
-            {
-                now.push(at);
-            }
-        }
-        let mut unsaid = Vec::new();
-        for (at, reran) in self.run_at(head, cases, &now)? {
-            match reran {
-                Reran::Same => {}
-                Reran::Unsaid(_) => unsaid.push(at),
-                Reran::Differs(why) => {
-                    let why = format!("it came out the same then, and at HEAD: {why}");
-                    cases[at].found = Some((ProofVerdict::Differs, why, Some(head.clone())));
-                }
-                Reran::No(why) => {
-                    let why = self.with_history(why);
-                    let of = Some(head.clone());
-                    cases[at].found = Some((ProofVerdict::NotReproducible, why, of));
-                }
-            }
-        }
-        for at in &unsaid {
-            cases[*at].found = Some((
-                ProofVerdict::Differs,
-                "no gate's output at HEAD names it as passed".to_owned(),
-                Some(head.clone()),
-            ));
-        }
-        self.look_for_renamed(cases, &unsaid, head)?;
         self.refuse_old(cases, &old);
         Ok(())
     }
@@ -166,29 +114,6 @@ impl Judge<'_> {
                 ));
             }
         }
-    }
-
-    /// What no output names may be there under another name, by the body of its test.
-    fn look_for_renamed(
-        &self,
-        cases: &mut [Case],
-        those: &[usize],
-        head: &str,
-    ) -> Result<(), Failure> {
-        let is_open = |at: &&usize| matches!(cases[**at].found, Some((ProofVerdict::Differs, ..)));
-        let open: Vec<usize> = those.iter().filter(is_open).copied().collect();
-        let questions = open.iter().map(|at| cases[*at].question.clone()).collect();
-        let answers = self
-            .workspace
-            .look_up(self.snapshot, self.at, &questions, Needs::Nothing)?;
-        for at in open {
-            let answer = answers.get(&cases[at].question.key());
-            if let Some(answer) = answer.filter(|answer| answer.verdict == Verdict::Moved) {
-                let found = (ProofVerdict::Reproduced, answer.why.clone());
-                cases[at].found = Some((found.0, found.1, Some(head.to_owned())));
-            }
-        }
-        Ok(())
     }
 
     /// Runs what these cases rest on at a commit.

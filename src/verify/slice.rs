@@ -6,7 +6,7 @@ use super::criteria::{Judge, Rerun};
 use super::no_log::log_missing;
 use super::outcome::Outcome;
 use super::proof::tell_strength;
-use super::word;
+use super::{goal, word};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{Head, current_audit, current_review, short};
@@ -26,6 +26,10 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, 
         }
         return Ok(Answered::without_log(&asks, outcome));
     };
+    // Nobody reviews a goal, which has one slice.
+    if snapshot.goal().is_some() && snapshot.plan.slice(id).is_some() {
+        return goal::answer(workspace, &snapshot, rerun, outcome);
+    }
     let Some(slice) = snapshot.plan.slice(id) else {
         let what = format!("the plan has no slice `{id}`");
         return Err(Failure::unknown(Code::SliceUnknown, what));
@@ -52,7 +56,7 @@ pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, 
             } else {
                 let code = match workspace.repo.is_shallow() {
                     true => Code::HistoryShallow,
-                    false => Code::CriterionLostProof,
+                    false => Code::ProofBroken,
                 };
                 let what = format!("its head {} is not in this clone", short(&accepted.head));
                 outcome.find(code, what, id);

@@ -1,8 +1,8 @@
 //! The stop verifier, and the votes when the phase asks for them.
 
-use super::control_plane;
 use super::no_log::log_missing;
 use super::outcome::Outcome;
+use super::{control_plane, goal};
 use crate::judges::find_verdicts;
 use crate::measure::{self, Red};
 use crate::service::{self, Workspace};
@@ -17,6 +17,12 @@ use cook_core::model::{Caches, Phase, STOP_VERIFIER, Snapshot};
 pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     control_plane::worktree(workspace, &mut outcome)?;
+    if let (_, Some(snapshot)) = workspace.current()?
+        && let Some(asked) = snapshot.goal()
+    {
+        goal::ask_at_head(workspace, asked, &mut outcome)?;
+        return Ok(outcome.sort());
+    }
     run(workspace, &mut outcome)?;
     votes(workspace, &mut outcome)?;
     Ok(outcome.sort())
@@ -31,7 +37,8 @@ pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Fa
         );
         return Ok(());
     }
-    if workspace.caches == Caches::Kept {
+    // A script that runs the gates and nothing else says no more than they do.
+    if workspace.caches == Caches::Kept || workspace.has_generated_verifier()? {
         return room(workspace, outcome);
     }
     let run = service::run_stop_verifier(workspace)?;
@@ -105,12 +112,17 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         return Ok(());
     }
     let head = workspace.repo.head()?;
+    let (dispatch, _) = service::dispatch_told(workspace, Some(&snapshot))?;
+    let is_told = |finding: &Finding| {
+        matches!(
+            finding.code,
+            Code::HeadMovedSinceDone | Code::ProofBroken | Code::ProofUnguarded
+        )
+    };
+    outcome
+        .findings
+        .extend(dispatch.findings.into_iter().filter(is_told));
     if snapshot.state.current_phase == Phase::Done && head.commit != snapshot.ledger.head_seen {
-        let (dispatch, _) = service::dispatch_told(workspace, Some(&snapshot))?;
-        let moved = |finding: &Finding| finding.code == Code::HeadMovedSinceDone;
-        outcome
-            .findings
-            .extend(dispatch.findings.into_iter().filter(moved));
         return Ok(());
     }
     let required = snapshot.profile.required_stop_judges.0;

@@ -7,8 +7,7 @@ use super::outcome::Outcome;
 use crate::scaffold::plans::Worth;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, count_noun};
-use cook_core::machine::FactSet;
-use cook_core::model::{Rest, Slice, SliceStatus, Snapshot};
+use cook_core::model::{Slice, SliceStatus, Snapshot};
 use std::collections::BTreeMap;
 
 /// What each slice is worth at HEAD, by its id: for the ticks of a plan that was taken in.
@@ -22,26 +21,15 @@ pub fn measure_worths(
     let head = workspace.repo.head()?;
     let judge = Judge::new(workspace, snapshot, &head, Rerun::No);
     let criteria = judge.criteria(None)?;
-    let accepted = snapshot.ledger.slices.iter();
-    let accepted = accepted.filter_map(|(id, known)| Some((id.clone(), known.accepted.clone()?)));
-    let set = FactSet {
-        head: true,
-        survivals: accepted.collect(),
-        ..FactSet::default()
-    };
-    let facts = workspace.measure(&set, Some(snapshot))?;
     let mut worths = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
         let of_slice = find_criteria(&judge, slice, &criteria)?;
         let known = snapshot.ledger.slices.get(&slice.slice_id);
-        let survival = facts.survivals.get(&slice.slice_id);
-        let was_accepted = known.is_some_and(|known| known.earlier.is_some());
+        // It was closed before, and is open again.
+        let was_accepted = known.is_some_and(|known| known.last_head.is_some());
         let worth = match &of_slice {
             None if was_accepted => Worth::Lost("it was opened again".to_owned()),
             None => Worth::Never,
-            Some(_) if survival.is_some_and(|survival| survival.rest == Rest::None) => {
-                Worth::Lost("nothing of its work is at HEAD".to_owned())
-            }
             Some(criteria) => weigh(criteria),
         };
         worths.insert(slice.slice_id.clone(), worth);

@@ -109,6 +109,11 @@ pub(super) fn say(
     Ok(())
 }
 
+/// Somebody whom the base lists signed the tip of a log that was fetched.
+pub(super) fn is_signed(workspace: &Workspace, source: &LogSource) -> Result<bool, Failure> {
+    Ok(matches!(find(workspace, source)?, Word::Signer(_)))
+}
+
 /// Looks at the signature of the tip, where the base lists signers: the one that was named, else the
 /// default branch of the remote.
 fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {

@@ -40,6 +40,30 @@ impl From<Checked> for CommitCheckAnswer {
     }
 }
 
+/// A line for each thing that was found, with what there is to do.
+pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
+    for line in lines {
+        let (tone, word) = match line.weight {
+            Weight::Refuses => (Tone::Bad, "false"),
+            Weight::NotKnown => (Tone::Warn, "open"),
+            Weight::Shown => (Tone::Warn, "look"),
+        };
+        page.text("  ");
+        page.add_toned(tone, &format!("{word:<5}"));
+        page.line(&format!(
+            " [{}] {}",
+            line.code,
+            clean(&line.message, Lines::Fold)
+        ));
+        page.add_toned(Tone::Dim, "        next: ");
+        page.line(&clean(&line.show, Lines::Fold));
+        if let Some(declare) = &line.declare {
+            page.add_toned(Tone::Dim, "        or declare it in a commit's message: ");
+            page.line(&clean(declare, Lines::Fold));
+        }
+    }
+}
+
 impl Show for CommitCheckAnswer {
     fn human(&self, page: &mut Page) {
         let tone = match self.answer {
@@ -49,26 +73,7 @@ impl Show for CommitCheckAnswer {
         };
         page.add_toned(tone, self.word());
         page.line(&format!("  {}", self.describe_compared()));
-        for line in &self.lines {
-            let (tone, word) = match line.weight {
-                Weight::Refuses => (Tone::Bad, "false"),
-                Weight::NotKnown => (Tone::Warn, "open"),
-                Weight::Shown => (Tone::Warn, "look"),
-            };
-            page.text("  ");
-            page.add_toned(tone, &format!("{word:<5}"));
-            page.line(&format!(
-                " [{}] {}",
-                line.code,
-                clean(&line.message, Lines::Fold)
-            ));
-            page.add_toned(Tone::Dim, "        next: ");
-            page.line(&clean(&line.show, Lines::Fold));
-            if let Some(declare) = &line.declare {
-                page.add_toned(Tone::Dim, "        or declare it in a commit's message: ");
-                page.line(&clean(declare, Lines::Fold));
-            }
-        }
+        show_lines(page, &self.lines);
         for line in &self.checked {
             page.add_toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
         }

@@ -15,6 +15,7 @@ mod estimate;
 mod exit;
 mod format;
 mod formats;
+mod goal;
 mod history;
 mod hook;
 mod issue;
@@ -54,6 +55,7 @@ pub(crate) use estimate::EstimateAnswer;
 pub(crate) use exit::Exit;
 pub(crate) use format::Format;
 pub(crate) use formats::{Caught, PullRequest, SliceLine, VoteLine};
+pub(crate) use goal::GoalAnswer;
 pub(crate) use history::{
     Change, DiffAnswer, EntryAnswer, GateRun, LogAnswer, LogRow, RescueAnswer, RescueFile,
     RescueRef, RescueRow, RescuedFile, WorktreeLog,

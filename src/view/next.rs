@@ -53,6 +53,8 @@ pub struct Dispatched {
     handoff: Option<ActiveSlice>,
     /// For `cook record --ticket`; null before `cook init`.
     ticket: Option<String>,
+    #[serde(skip)]
+    is_goal: bool,
 }
 
 impl Dispatched {
@@ -73,12 +75,13 @@ impl Dispatched {
             judgments: Judgments::of(snapshot, head),
             handoff,
             ticket,
+            is_goal: snapshot.is_some_and(|snapshot| snapshot.goal().is_some()),
         }
     }
 
     /// What every answer about it prints.
     pub(super) fn lines(&self, page: &mut Page) {
-        dispatch_lines(page, &self.dispatch);
+        dispatch_lines(page, &self.dispatch, self.is_goal);
     }
 }
 
@@ -90,8 +93,11 @@ fn is_in_work(status: ActiveStatus) -> bool {
 }
 
 /// The command that plays the role, for a reader who has to type it.
-fn find_command(dispatch: &Dispatch) -> Option<String> {
+fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
     match (dispatch.rule, dispatch.role) {
+        (Rule::Implement, _) if is_goal => {
+            Some("work on it and commit; `cook goal` asks its checks".to_owned())
+        }
         (Rule::Stopped | Rule::Bootstrap, _) | (_, None) => None,
         // There is no prompt before they ran.
         _ if dispatch.waits_for_gates() => None,
@@ -115,12 +121,15 @@ pub(super) fn describe_policy(policy: Policy) -> &'static str {
 }
 
 /// What every answer about dispatch prints.
-pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch) {
+pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch, is_goal: bool) {
     let (tone, who) = match dispatch.role {
         Some(role) => (Tone::Strong, role.id().to_owned()),
         None => (
             Tone::Warn,
-            format!("nobody ({})", describe_policy(dispatch.policy)),
+            match (is_goal, dispatch.policy) {
+                (true, Policy::Done) => "nobody (goal_reached)".to_owned(),
+                (_, policy) => format!("nobody ({})", describe_policy(policy)),
+            },
         ),
     };
     page.add_toned(Tone::Dim, &format!("{:<10} ", "next"));
@@ -132,13 +141,17 @@ pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch) {
         page.row("first run", command);
     }
     if dispatch.role.is_none() && dispatch.policy == Policy::Done {
-        page.row("then", AFTER_DONE);
+        page.row("then", if is_goal { AFTER_GOAL } else { AFTER_DONE });
     }
 }
 
 /// What can be done with work that is done.
 const AFTER_DONE: &str = "`cook verify --strict` proves it again, `cook push` lets anybody do so, `cook pr` writes the \
      pull request; `cook refocus --mission TEXT` begins new work";
+
+/// The same of a goal.
+const AFTER_GOAL: &str = "`cook verify --rerun` asks its checks again, `cook push` lets anybody do so; `cook goal WORDS --check COMMAND` \
+     sets another one";
 
 impl Show for NextAnswer {
     fn human(&self, page: &mut Page) {
@@ -153,7 +166,7 @@ impl Show for NextAnswer {
             let Judgments { have, need } = next.judgments;
             page.row("votes", &format!("{have} of {need} in wave {}", next.wave));
         }
-        if let Some(command) = find_command(&next.dispatch) {
+        if let Some(command) = find_command(&next.dispatch, next.is_goal) {
             // Without it a report is refused that nothing ties to this HEAD and worktree.
             let ticket = next.ticket.as_ref().filter(|_| self.needs_ticket);
             let ticket = ticket.map_or_else(String::new, |ticket| format!(" --ticket {ticket}"));
@@ -225,6 +238,8 @@ pub struct WhyAnswer {
     findings: Vec<Finding>,
     #[serde(skip)]
     dispatch: Dispatch,
+    #[serde(skip)]
+    is_goal: bool,
 }
 
 /// What one rule looked at and whether it answered.
@@ -238,7 +253,7 @@ struct Asked {
 
 impl WhyAnswer {
     /// What each rule saw, and what came of it.
-    pub fn of(traces: Vec<Trace>, mut dispatch: Dispatch) -> Self {
+    pub fn of(traces: Vec<Trace>, mut dispatch: Dispatch, is_goal: bool) -> Self {
         let asked = |trace: Trace| Asked {
             question: trace.rule.question(),
             trace,
@@ -249,6 +264,7 @@ impl WhyAnswer {
             role: dispatch.role,
             findings: std::mem::take(&mut dispatch.findings),
             dispatch,
+            is_goal,
         }
     }
 }
@@ -267,7 +283,7 @@ impl Show for WhyAnswer {
             }
         }
         page.newline();
-        dispatch_lines(page, &self.dispatch);
+        dispatch_lines(page, &self.dispatch, self.is_goal);
     }
 
     fn findings(&self) -> &[Finding] {

@@ -426,7 +426,7 @@ impl Show for StatusAnswer {
                 },
             );
         }
-        dispatch_lines(page, &self.dispatch);
+        dispatch_lines(page, &self.dispatch, self.snapshot.goal().is_some());
     }
 
     fn findings(&self) -> &[Finding] {

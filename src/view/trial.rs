@@ -2,7 +2,6 @@
 
 use super::{Page, Tone};
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// How a trial ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -35,8 +34,6 @@ pub struct Trial {
     pub why: Vec<String>,
     /// What it did not have, and what gives it.
     pub hints: Vec<String>,
-    /// Variables of this terminal that it did not get; only where it is red.
-    pub dropped_env: Vec<String>,
 }
 
 impl Trial {
@@ -62,18 +59,6 @@ impl Trial {
                 page.add_toned(Tone::Dim, "           missing: ");
                 page.line(hint);
             }
-        }
-        let dropped: BTreeSet<&str> = all
-            .iter()
-            .flat_map(|trial| &trial.dropped_env)
-            .map(String::as_str)
-            .collect();
-        if !dropped.is_empty() {
-            let names: Vec<&str> = dropped.into_iter().collect();
-            page.line(&format!(
-                "not passed on to the room: {}; `[clean_room] env` names what is",
-                names.join(", ")
-            ));
         }
     }
 }

@@ -169,7 +169,11 @@ impl VerifyAnswer {
             Severity::Error => true,
             Severity::NeedsReground => self.strict || self.leaves_open(finding.code),
             Severity::Warning | Severity::Note => {
-                let is_strict = [Code::DirtyWorktree, Code::ProofNotReproducible];
+                let is_strict = [
+                    Code::DirtyWorktree,
+                    Code::ProofNotReproducible,
+                    Code::NoCommandRan,
+                ];
                 self.strict && is_strict.contains(&finding.code)
             }
         }

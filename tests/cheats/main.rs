@@ -1,12 +1,13 @@
 //! Ways to come to `done` without the work. They all have one end: `done` is recorded only where a clone of
-//! HEAD passes its gate. Judges, reviewers and auditors say yes to everything.
+//! HEAD passes its gate. Judges, reviewers and auditors say yes to everything. `jobs` turns the tests themselves.
 //!
-//! `COOK_CHEATS=whole` tries each way at both moments, with the sandbox and without it; `COOK_CHEAT` those whose
-//! names hold its value.
+//! `COOK_CHEATS=whole` tries each way at both moments, with the sandbox and without it, and each job;
+//! `COOK_CHEAT` those whose names hold its value.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod driven;
+mod jobs;
 #[path = "../support/mod.rs"]
 mod support;
 mod ways;
@@ -42,6 +43,7 @@ fn begin(sandbox: &str, place: TempDir) -> Repo {
             "test.sh",
             "cat results && grep -qx two a.txt && test ! -e red\n",
         );
+        repo.write("results", "not ok 1 - one\nnot ok 2 - two\n");
         repo.write("README.md", "# tool\n\nA tool.\n");
         let settings = format!(
             "[sandbox]\nmode = \"{sandbox}\"\n[clean_room]\ncache = [\"target\"]\n[gates.test]\nrun = \"{GATE}\"\n"
@@ -138,7 +140,7 @@ fn press_on(repo: &Repo, until: &str) -> String {
             _ => return rule,
         };
         if taken.code != 0 {
-            return format!("{rule}: {}", taken.out);
+            return format!("{rule}: {}{}", taken.out, taken.err);
         }
     }
     "no end".to_owned()
@@ -251,10 +253,14 @@ fn end_what_it_left(repo: &Repo) {
 
 /// The ways that are asked for.
 fn list_asked() -> Vec<&'static Way> {
-    let name = std::env::var("COOK_CHEAT").unwrap_or_default();
-    let mut ways = ways::all();
-    ways.retain(|way| way.name.contains(&name));
-    ways
+    list_named(ways::all(), |way| way.name)
+}
+
+/// Those whose names hold what is asked for.
+fn list_named<T>(all: impl IntoIterator<Item = T>, name: impl Fn(&T) -> &str) -> Vec<T> {
+    let asked = std::env::var("COOK_CHEAT").unwrap_or_default();
+    let named = all.into_iter();
+    named.filter(|it| name(it).contains(&asked)).collect()
 }
 
 fn is_whole() -> bool {

@@ -178,7 +178,10 @@ fn undo_does_not_bring_counters_back() {
     );
 }
 
-const USER_COMMANDS: [&[&str]; 14] = [
+const USER_COMMANDS: [&[&str]; 18] = [
+    &["goal", "x", "--check", "false"],
+    &["goal", "drop"],
+    &["goal", "--show-hidden"],
     &["adopt"],
     &["adopt", "--discard"],
     &["adopt", "--branch"],
@@ -189,6 +192,7 @@ const USER_COMMANDS: [&[&str]; 14] = [
     &[
         "criteria", "amend", "a", "1", "--text", "t", "--reason", "r",
     ],
+    &["criteria", "retire", "a", "1", "--reason", "r"],
     &["resume"],
     &["resume", "--new-wave"],
     &["cancel"],

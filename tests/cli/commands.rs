@@ -12,7 +12,6 @@ fn wrong_usage_ends_with_two() {
     let repo = Repo::set_up();
     for args in [
         &["frobnicate"][..],
-        &[],
         &["record"],
         &["verify", "everything"],
         &["criteria", "amend", "a"],

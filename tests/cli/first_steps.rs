@@ -149,3 +149,42 @@ fn a_person_is_asked_for_the_mission_and_may_say_not_to() {
         assert_eq!(is_known, is_asked, "{state:#}");
     }
 }
+
+#[test]
+fn cook_alone_says_what_is_here_and_what_comes_next() {
+    let repo = Repo::new();
+    repo.write("Makefile", "test:\n\tsh t.sh\n");
+    repo.write("t.sh", "test -e sound\n");
+    repo.write("sound", "");
+    repo.commit("Begin", None);
+    let says = |words: &[&str]| {
+        let run = repo.cook(&[]).exits(0);
+        words.iter().fold(run, |run, word| run.says(word));
+    };
+    says(&["`make test`, found in the repository", "was not asked yet"]);
+    says(&["next:   cook check --trust-repo"]);
+    repo.cook(&["check", "--trust-repo"]).exits(0);
+    says(&["every gate is green at", "next:   cook goal"]);
+    repo.git(&["rm", "-q", "sound"]);
+    repo.commit("Break it", None);
+    repo.cook(&["check", "--trust-repo"]).exits(1);
+    says(&["a gate is red at", "next:   cook check"]);
+    repo.cook(&["init", "--mission", "Ship it", "--skip-gates"])
+        .exits(0);
+    says(&["next:   cook next"]);
+}
+
+#[test]
+fn outside_of_a_repository_cook_names_the_commands_that_most_people_need() {
+    let place = crate::support::room();
+    let dir = place.path().to_str().unwrap();
+    let repo = Repo::new();
+    let run = repo.cook(&["-C", dir]).exits(0);
+    let run = run.says("cook check").says("cook goal");
+    assert!(!run.out.contains("cook adopt"), "{}", run.out);
+    assert_eq!(run.out, repo.cook(&["help"]).exits(0).out);
+    repo.cook(&["help", "--all"]).exits(0).says("adopt");
+    repo.cook(&["help", "gaol"])
+        .exits(2)
+        .says("cook help --all");
+}

@@ -87,10 +87,7 @@ fn a_claim_whose_place_is_gone_is_a_question_however_many_files_changed() {
         holds(&open, claim);
     }
     let check = repo.cook(&["brief", "check"]).exits(1).out;
-    holds(
-        &check,
-        "`src/a.rs` is not in HEAD's tree; too many files changed",
-    );
+    holds(&check, "`src/a.rs` is not in HEAD's tree");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::handing_on::{holds, lacks};
 use crate::support::Repo;
-use crate::support::story::{GATE, evidence_a, plan};
+use crate::support::story::{GATE, plan};
 use serde_json::json;
 
 fn prompt(repo: &Repo) -> String {
@@ -281,33 +281,6 @@ fn judges_are_shown_what_others_did_to_the_whole() {
     );
     holds(lines[1], &theirs[..12]);
     holds(lines[1], "Take two back: a.txt, more.txt");
-    holds(
-        &told,
-        "work of slice a, which is done, that was taken away since: a.txt",
-    );
-}
-
-/// An auditor looks at the whole too, beside the slice that it comes after.
-#[test]
-fn auditors_are_shown_what_head_lacks_of_done_slices() {
-    let repo = Repo::with_review();
-    let block = json!({
-        "reconcile": {"slice_id": "a", "decision": "accepted"},
-        "evidence": evidence_a(),
-        "select": "b",
-    });
-    repo.record("regrounder", repo.reground("accepted", "a", "b", &block))
-        .exits(0);
-    repo.write("a.txt", "one\n");
-    repo.commit("Take two back", None);
-    let sha = repo.write_commit_for("b", "b.txt", "three\n");
-    repo.record("implementer", repo.implementation("b", &sha))
-        .exits(0);
-    let lost = "work of slice a, which is done, that was taken away since: a.txt";
-    lacks(&prompt(&repo), lost);
-    repo.record("reviewer", repo.review(true)).exits(0);
-    assert_eq!(repo.rule(), "6");
-    holds(&prompt(&repo), lost);
 }
 
 #[test]

@@ -586,7 +586,7 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
     ),
     (
         &[("tox.ini", "[testenv]\n"), ("pytest.ini", "")],
-        &["test: tox"],
+        &["test: tox -e py"],
     ),
     (
         &[("tox.ini", "[pytest]\n")],
@@ -745,7 +745,7 @@ const SETUPS: &[(Files, &str)] = &[
             ("package.json", r#"{"scripts":{"test":"x"}}"#),
             ("package-lock.json", "{}"),
         ],
-        "cache = [\"node_modules\"]\nsetup = [\"npm ci\"]\nsetup_inputs = [\"package-lock.json\", \"package.json\"]",
+        "cache = [\"node_modules\"]\nsetup = [\"npm ci --prefer-offline --no-audit --no-fund\"]\nsetup_inputs = [\"package-lock.json\", \"package.json\"]",
     ),
     (&[("package.json", r#"{"scripts":{"test":"x"}}"#)], ""),
     (
@@ -847,6 +847,8 @@ fn proposed_gates_are_a_configuration_that_cook_reads() {
                 must_fail_at_basis: false,
                 network: check.network,
                 place: Place::CleanRoom,
+                dir: None,
+                paths: Vec::new(),
             };
             assert_eq!(config.gates[&check.name], gate);
             assert!(check.run.split(' ').all(|word| !word.is_empty()));

@@ -36,12 +36,12 @@ fn the_tick_of_what_was_lost_is_taken_back() {
     repo.git(&["rm", "-q", &path]);
     repo.commit("Take it away", None);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
-    run.says("took the tick back in TODO.md: Write b.txt: nothing of its work is at HEAD");
+    run.says("took the tick back in TODO.md: Write b.txt: `Write b.txt`: its text is gone from");
     assert_eq!(repo.read("TODO.md"), LIST);
     // Nothing is left to do, and what the log still calls done is not ticked again.
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
     run.says("nothing to tick")
-        .says("left as it is in TODO.md: Write b.txt: nothing of its work is at HEAD");
+        .says("left as it is in TODO.md: Write b.txt: `Write b.txt`: its text is gone from");
     assert_eq!(repo.read("TODO.md"), LIST);
 }
 

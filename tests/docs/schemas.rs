@@ -112,6 +112,7 @@ impl Drawn for Profile {
         profile.task_type = d.text();
         profile.assurance = *d.of(&Assurance::ALL);
         profile.docs_surfaces = d.texts();
+        profile.text_proof_alone = d.draws_one_in(2);
         profile
     }
 }
@@ -181,6 +182,10 @@ fn evidence(d: &mut Draw) -> Evidence {
         receipt: d.maybe(Draw::any_text),
         head_sha: d.text(),
         recorded_at: d.moment(),
+        text: d.maybe(Draw::texts),
+        tests: d.maybe(Draw::any_text),
+        held_at: d.maybe(Draw::any_text),
+        retired: d.maybe(Draw::any_text),
     })
 }
 
@@ -206,7 +211,6 @@ fn slice(d: &mut Draw) -> Slice {
         verification_commands: d.maybe(Draw::texts),
         locked_notes: d.maybe(Draw::texts),
         must_fix_findings: d.maybe(Draw::texts),
-        stands_at: d.maybe(Draw::text),
         basis_commit: d.maybe(Draw::text),
         remaining_contract_ids_before: d.maybe(Draw::texts),
         release_blocker_count_before: d.maybe(Draw::count),
@@ -260,37 +264,6 @@ impl Drawn for ActiveSlice {
     }
 }
 
-fn own(d: &mut Draw) -> Own {
-    let entry = |d: &mut Draw| TreeEntry {
-        mode: "100644".to_owned(),
-        id: d.any_text(),
-    };
-    Own {
-        basis: d.any_text(),
-        head: d.any_text(),
-        commits: vec![d.any_text()],
-        files: (0..d.below(3))
-            .map(|_| OwnFile {
-                path: d.any_text(),
-                from: d.maybe(Draw::any_text),
-                entry: d.maybe(entry),
-                was: d.maybe(entry),
-                hunks: (0..d.below(3))
-                    .map(|_| OwnHunk {
-                        first: d.count(),
-                        lines: d.count(),
-                        sha256: d.any_text(),
-                        was_first: d.count(),
-                        was_lines: d.count(),
-                        was_sha256: d.any_text(),
-                    })
-                    .collect(),
-            })
-            .collect(),
-        more: d.count(),
-    }
-}
-
 fn report(d: &mut Draw) -> ReportRecord {
     let verdicts = [
         RubricVerdict::Pass,
@@ -341,7 +314,6 @@ impl Drawn for SliceRecord {
             claimed: d.maybe(|d| vec![d.any_text()]),
             criteria_sha256: d.maybe(Draw::any_text),
             findings: d.maybe(|d| vec![d.any_text()]),
-            own: d.maybe(own),
         }
     }
 }
@@ -381,6 +353,7 @@ impl Drawn for Receipt {
             tail: d.any_text(),
             head_sha: d.maybe(Draw::any_text),
             tree_oid: d.maybe(Draw::any_text),
+            scope_sha256: d.maybe(|d| d.text()),
             place: *d.of(&[Place::CleanRoom, Place::Worktree]),
             caches: *d.of(&[Caches::Kept, Caches::Empty]),
             sandbox: *d.of(&[SandboxKind::Bubblewrap, SandboxKind::None]),

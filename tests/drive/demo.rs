@@ -256,7 +256,7 @@ fn readme_quotes_what_is_said_of(stage: &Stage, played: &Played) {
     let mut command = stage.command(COOK, &clone);
     command.args(["verify", "all", "--trust-repo", "--format", "markdown"]);
     command.args(["--from=origin", "--base=origin/trunk"]);
-    command.args(["--rerun=slices", "--strict"]);
+    command.args(["--rerun", "--history", "--strict"]);
     let said = text(&command.output().unwrap().stdout);
     let mark = "&#96;";
     let without_ids = |line: &str| {

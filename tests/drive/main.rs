@@ -1151,7 +1151,7 @@ fn whoever_reads_is_shown_the_diff_the_proofs_and_what_became_of_the_tests() {
         "modified gate   tests/run.sh",
         "-check \"a missing file is an error\"",
         "+check \"the most frequent word comes first\"",
-        "words: a file that is not there is an error: missing (test:a missing file is an error)",
+        "words: a file that is not there is an error: changed (test:a missing file is an error)",
         "criterion 1: the most frequent word comes first",
         "gate `bash tests/run.sh` passed at HEAD (receipt:",
         "`lost` (slice `top`): `a missing file is an error` ran before and does not run now; its old version passes on the new code",

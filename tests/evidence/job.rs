@@ -1,36 +1,24 @@
-//! A small job: a library of twenty lines, and slices that change some of them.
+//! A small job: a library of functions in shell, with one test file for each, and slices that add to it.
 
-use crate::support::reports::plan;
 use crate::support::{Repo, Run};
 use serde_json::{Value, json};
 
-/// The text before any slice.
-pub fn library() -> Vec<String> {
-    (1..=20)
-        .map(|number| format!("line {number} of the library"))
-        .collect()
+/// Runs each file of tests, and prints TAP.
+const RUN: &str = "#!/bin/sh\nn=0\nfor file in tests/*.sh; do\n  n=$((n + 1))\n  name=$(basename \"$file\" .sh)\n  if sh \"$file\"; then echo \"ok $n - $name\"; else echo \"not ok $n - $name\"; bad=1; fi\ndone\necho \"1..$n\"\nexit \"${bad:-0}\"\n";
+/// What is there before any slice.
+pub const LIBRARY: &str = "add() {\n  echo $(($1 + $2))\n}\n";
+/// What slice `a` adds.
+pub const OWN: &str = "double() {\n  echo $(($1 * 2))\n}\n";
+/// A test that asks for it.
+pub const TEST: &str = ". ./lib.sh\n[ \"$(double 4)\" = 8 ]\n";
+
+pub const CRITERION: &str = "it doubles";
+
+pub struct Job {
+    pub repo: Repo,
 }
 
-/// With some lines replaced, from 1; one text may be several lines, or none at all.
-pub fn with(lines: &[String], changes: &[(usize, &str)]) -> String {
-    let mut text = String::new();
-    for (at, line) in lines.iter().enumerate() {
-        match changes.iter().find(|(number, _)| *number == at + 1) {
-            Some((_, "")) => {}
-            Some((_, change)) => text.push_str(&format!("{change}\n")),
-            None => text.push_str(&format!("{line}\n")),
-        }
-    }
-    text
-}
-
-/// What slice `a` makes of the library.
-pub const OWN: [(usize, &str); 2] = [
-    (5, "the first line of slice a"),
-    (15, "the second line of slice a"),
-];
-
-fn slice(id: &str, criteria: &[&str]) -> Value {
+fn plan_slice(id: &str, criteria: &[&str]) -> Value {
     json!({
         "slice_id": id,
         "goal": format!("make {id} work"),
@@ -42,116 +30,77 @@ fn slice(id: &str, criteria: &[&str]) -> Value {
     })
 }
 
-/// Proof of a criterion.
-pub fn proof(slice: &str, criterion: &str, anchor: &str, basis: &str) -> Value {
-    json!({"slice_id": slice, "criterion": criterion, "anchor": anchor, "basis": basis})
-}
-
-/// The slices of the plan as a re-ground states them.
-pub fn list_planned(repo: &Repo) -> Vec<Value> {
-    let keys = [
-        "slice_id",
-        "goal",
-        "acceptance_criteria",
-        "contract_ids",
-        "priority",
-        "why_now",
-    ];
-    let plan = repo.document("plan.json");
-    let slices = plan["candidate_slices"].as_array().unwrap();
-    let restated = slices.iter().map(|slice| {
-        let kept = keys
-            .iter()
-            .map(|key| ((*key).to_owned(), slice[*key].clone()));
-        Value::Object(kept.collect())
-    });
-    restated.collect()
-}
-
-pub struct Job {
-    pub repo: Repo,
+/// A claim for slice `a`.
+pub fn claim(criterion: &str, anchor: &str) -> Value {
+    json!({"slice_id": "a", "criterion": criterion, "anchor": anchor})
 }
 
 impl Job {
-    /// Slices `a` (with these criteria) and `b`; `a` is selected.
+    /// Slices `a`, which is selected, and `b`, under a gate that runs the tests.
     pub fn begin(criteria: &[&str]) -> Self {
-        Self::begin_with(criteria, &[])
-    }
-
-    /// The same with more files beside the library.
-    pub fn begin_with(criteria: &[&str], files: &[(&str, &str)]) -> Self {
         let repo = Repo::new();
-        for (path, text) in files {
-            repo.write(path, text);
-        }
-        repo.write("lib.txt", with(&library(), &[]));
-        repo.write("drop.txt", "this file is to go\nand this line as well\n");
+        repo.write("lib.sh", LIBRARY);
         repo.write(
-            "README.md",
-            "# A project\n\n## Use\n\nRead it.\n\n## End\n\nThat is all.\n",
+            "notes.md",
+            "# Notes\n\n## Use\n\nSource it.\n\n## End\n\nThat is all.\n",
         );
+        repo.write("tests/add.sh", ". ./lib.sh\n[ \"$(add 1 2)\" = 3 ]\n");
+        repo.write("run.sh", RUN);
+        repo.write(".gitignore", "*.log\n");
         repo.commit("The library", None);
+        repo.write(
+            ".agent/cook.toml",
+            "[gates.test]\nrun = \"sh run.sh\"\ntimeout = \"20s\"\n",
+        );
         repo.cook(&["init", "--mission", "Extend the library", "--commit"])
             .ok();
-        let slices = [slice("a", criteria), slice("b", &["b works"])];
-        let block = json!({"plan": plan(&slices), "select": "a"});
+        repo.trust("--gates");
+        let slices = [plan_slice("a", criteria), plan_slice("b", &["b works"])];
+        let block = json!({"plan": crate::support::reports::plan(&slices), "select": "a"});
         repo.hand_in_reground(&block);
         Self { repo }
     }
 
-    /// `a` is accepted with its first line as proof; nothing is selected.
-    pub fn with_done() -> Self {
-        let job = Self::begin(&["a works"]);
-        job.write_own("a");
-        job.judge();
-        job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
-            .ok();
-        job
+    /// Writes `double` and its test for slice `a`, in one commit.
+    pub fn build(&self) -> String {
+        self.repo.write("lib.sh", format!("{LIBRARY}{OWN}"));
+        self.repo.write("tests/double.sh", TEST);
+        self.repo.commit("Double", Some("a"))
     }
 
-    pub fn write_own(&self, slice: &str) -> String {
-        self.repo
-            .write_commit_for(slice, "lib.txt", &with(&library(), &OWN))
+    /// `a` is accepted with this proof; nothing is selected.
+    #[track_caller]
+    pub fn finish_by(anchor: &str) -> Self {
+        let job = Self::begin(&[CRITERION]);
+        job.build();
+        job.judge();
+        job.accept(&[claim(CRITERION, anchor)]).ok();
+        assert_eq!(job.status("a"), "done");
+        job
     }
 
     /// The commit at HEAD is reported, reviewed and audited.
     #[track_caller]
     pub fn judge(&self) {
-        self.report().ok();
+        let repo = &self.repo;
+        self.repo
+            .record("implementer", repo.implementer_report(None))
+            .ok();
+        self.look();
+    }
+
+    /// The reported commit is reviewed and audited.
+    #[track_caller]
+    pub fn look(&self) {
         let repo = &self.repo;
         let session = format!("at-{}", repo.document("state.json")["revision"]);
-        let record = |role: &str, report: String| {
-            repo.record_with(&[role, "--session", &session], report)
-                .ok();
-        };
-        record("reviewer", repo.reviewer_report(None));
-        record("auditor", repo.auditor_report());
-    }
-
-    /// A report that was taken is reviewed and audited at HEAD.
-    #[track_caller]
-    pub fn judge_rest(&self) {
-        for report in [self.repo.reviewer_report(None), self.repo.auditor_report()] {
-            let due = self.repo.due();
-            let ticket = due["ticket"].as_str().unwrap().to_owned();
-            let role = due["role"].as_str().unwrap().to_owned();
-            let role = role.trim_start_matches("completion-");
-            let words = [role, "--session", "looks", "--ticket", &ticket];
-            self.repo.record_with(&words, report).ok();
-        }
-    }
-
-    /// The committed slice goes back.
-    #[track_caller]
-    pub fn accept_nothing(&self) {
-        let id = self.repo.document("active-slice.json")["slice_id"].clone();
-        let back = json!({"slice_id": id, "decision": "reopened", "findings": ["look again"]});
-        self.reground(json!({"reconcile": back})).ok();
-    }
-
-    pub fn report(&self) -> Run {
-        let report = self.repo.implementer_report(None);
-        self.repo.record("implementer", report)
+        repo.record_with(
+            &["reviewer", "--session", &session],
+            repo.reviewer_report(None),
+        )
+        .ok();
+        repo.record_with(&["auditor", "--session", &session], repo.auditor_report())
+            .ok();
     }
 
     pub fn accept(&self, evidence: &[Value]) -> Run {
@@ -167,44 +116,44 @@ impl Job {
         self.repo.record("regrounder", report)
     }
 
-    /// `a` goes back, and is planned and selected anew with this gate.
-    pub fn plan_anew(&self, gate: &str) {
-        self.repo.trust(gate);
-        let report = self.repo.implementer_report(Some("a command is missing"));
-        self.repo.record("implementer", report).ok();
-        let mut slices = list_planned(&self.repo);
-        slices[0]["verification_commands"] = json!([gate]);
-        let plan = json!({"plan_basis": "x", "candidate_slices": slices});
-        self.reground(json!({"plan": plan, "select": "a"})).ok();
-    }
-
     pub fn select_b(&self) -> Run {
         self.reground(json!({"select": "b"}))
     }
 
-    pub fn select(&self, slice: &str) {
-        self.reground(json!({"select": slice})).ok();
+    /// `b` is selected and built with this file; it waits to be accepted.
+    #[track_caller]
+    pub fn build_b(&self, path: &str, text: &str) {
+        self.select_b().ok();
+        self.repo.write_commit_for("b", path, text);
+        self.judge();
     }
 
-    pub fn status(&self, slice: &str) -> String {
+    /// `b` is accepted, with these claims for `a` beside its own.
+    pub fn accept_b(&self, anchor: &str, more: &[Value]) -> Run {
+        let own = json!({"slice_id": "b", "criterion": "b works", "anchor": anchor});
+        let evidence: Vec<Value> = more.iter().cloned().chain([own]).collect();
+        self.accept(&evidence)
+    }
+
+    fn slice(&self, id: &str) -> Value {
         let plan = self.repo.document("plan.json");
         let slices = plan["candidate_slices"].as_array().unwrap().clone();
-        let mut named = slices.iter().filter(|entry| entry["slice_id"] == slice);
-        named.next().unwrap()["status"].as_str().unwrap().to_owned()
+        let mut named = slices.into_iter().filter(|entry| entry["slice_id"] == id);
+        named.next().unwrap()
     }
 
-    /// The anchor of the slice's first criterion as the plan has it now.
-    pub fn anchor(&self, slice: &str) -> String {
-        let plan = self.repo.document("plan.json");
-        let slices = plan["candidate_slices"].as_array().unwrap().clone();
-        let mut named = slices.iter().filter(|entry| entry["slice_id"] == slice);
-        let evidence = named.next().unwrap()["evidence"][0].clone();
-        evidence["anchor"].as_str().unwrap().to_owned()
+    pub fn status(&self, id: &str) -> String {
+        self.slice(id)["status"].as_str().unwrap().to_owned()
     }
 
-    /// Writes the library and commits it for nobody.
-    pub fn foreign(&self, changes: &[(usize, &str)]) -> String {
-        self.repo.write("lib.txt", with(&library(), changes));
+    /// The record of a slice's first criterion.
+    pub fn record(&self, id: &str) -> Value {
+        self.slice(id)["evidence"][0].clone()
+    }
+
+    /// Commits a file for nobody.
+    pub fn foreign(&self, path: &str, text: &str) -> String {
+        self.repo.write(path, text);
         self.repo.commit("Somebody else's", None)
     }
 
@@ -212,30 +161,20 @@ impl Job {
         self.repo.git(words)
     }
 
-    /// The work stands: the next slice is selected, and `a` stays done.
+    /// The proof holds: the next slice is selected, and `a` stays done.
     #[track_caller]
-    pub fn stands(&self) -> Run {
-        let run = self.select_b().ok();
+    pub fn holds(&self) {
+        self.select_b().ok();
         assert_eq!(self.status("a"), "done");
-        run
+        assert_eq!(self.status("b"), "selected");
     }
 
-    /// The work is gone: any report opens `a` again, here one that asks the user.
+    /// The proof is broken: any report opens `a` again, here one that asks the user.
     #[track_caller]
-    pub fn is_reopened(&self) {
-        let before = self.repo.fingerprint();
-        // A slice that waits for nothing may be selected all the same, and `a` is open beside it.
+    pub fn is_reopened(&self) -> Run {
         let block = json!({"policy": {"to": "await_user_input", "question": "is this wanted?"}});
-        self.reground(block).ok();
-        assert_ne!(self.repo.fingerprint(), before);
-        assert_eq!(self.status("a"), "planned");
-    }
-
-    /// Rewritten: neither a selection nor silence goes on, and a question is taken.
-    #[track_caller]
-    pub fn must_answer(&self, code: &str) -> Run {
-        let run = self.select_b().exits(4).says(code);
-        assert_eq!(self.status("a"), "done");
+        let run = self.reground(block).ok();
+        assert_eq!(self.status("a"), "planned", "{run:?}");
         run
     }
 }

@@ -138,14 +138,22 @@ fn a_gate_that_nobody_trusts_is_said_at_the_installation_and_never_run() {
         .cook(&["hooks", "install", "claude", "--check"])
         .exits(0);
     assert!(run.out.contains("yours to do: cook trust '"), "{run:?}");
+    // Nothing that the agent may do answers it: the person is told, once a commit, and the session is let go.
     let told = stop(&repo, "s", json!({}));
+    let said = told["systemMessage"].as_str().unwrap();
     assert!(
-        told["reason"]
-            .as_str()
-            .unwrap()
-            .contains("[gate_untrusted]"),
+        said.contains("[gate_untrusted]") && said.contains("yours to do: cook trust '"),
         "{told}"
     );
+    assert_eq!(told["decision"], Value::Null, "{told}");
+    assert_eq!(stop(&repo, "s", json!({})), Value::Null);
+    // An agent without a place for it: stderr.
+    let command = repo.cook_command(&["hook", "cursor", "--event", "stop", "--check"]);
+    let event =
+        json!({"conversation_id": "c", "hook_event_name": "stop", "workspace_roots": [repo.root]});
+    let told = crate::support::run(command, event.to_string());
+    assert_eq!((told.code, told.out.as_str()), (0, ""), "{told:?}");
+    assert!(told.err.contains("yours to do: cook trust '"), "{told:?}");
     assert!(!repo.root.join("ran").exists());
 }
 

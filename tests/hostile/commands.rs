@@ -16,6 +16,9 @@ const CALLS: &[&[&str]] = &[
     &["check", "--format", "sarif"],
     &["verify", "--format", "github"],
     &["verify", "--base", "HEAD"],
+    &["goal", "w", "--check", "true", "--as-user"],
+    &["goal"],
+    &["goal", "drop", "--as-user"],
     &["attest"],
     &[
         "attest",
@@ -106,6 +109,7 @@ const CALLS: &[&[&str]] = &[
         "r",
         "--as-user",
     ],
+    &["criteria", "retire", "a", "1", "--reason", "r", "--as-user"],
     &["budget", "add", "steps=1", "--as-user"],
     &["answer", "x", "--as-user"],
     &["undo", "--as-user"],

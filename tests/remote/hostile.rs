@@ -279,7 +279,7 @@ fn what_its_events_do_not_produce_is_refused() {
             ("event.json", "\"a rest\"", "\"a rest\", \"surprise\": true"),
             ("event.json", "\"actor\": \"script\"", "\"actor\": \"role\""),
             ("counters.json", "\"steps\": 0", "\"steps\": 7"),
-            ("format", "3", "03"),
+            ("format", "4", "04"),
         ] {
             forge.edit(file, from, to);
             refused(file, "");
@@ -416,7 +416,7 @@ fn a_log_of_a_newer_cook_is_called_new() {
         good: shared.at(LOG),
         shared: &shared,
     };
-    let blob = forge.blob("4\n");
+    let blob = forge.blob("5\n");
     let lines: String = forge
         .lines()
         .lines()

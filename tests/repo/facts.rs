@@ -501,9 +501,6 @@ fn read_commit_facts(scratch: &Scratch) -> cook_core::machine::CommitFacts {
         basis,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
-        earlier_bases: Vec::new(),
-        arrivals: Vec::new(),
-        earlier: None,
     };
     repo.commit_facts(
         &head,
@@ -532,9 +529,6 @@ fn a_reported_commit() {
             since: since.map(str::to_owned),
             slice_id: "s-1".to_owned(),
             claimed: BTreeSet::new(),
-            earlier_bases: Vec::new(),
-            arrivals: Vec::new(),
-            earlier: None,
         };
         repo.commit_facts(&head, &question, &[]).unwrap()
     };
@@ -568,9 +562,6 @@ fn a_reported_commit() {
         since: None,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
-        earlier_bases: Vec::new(),
-        arrivals: Vec::new(),
-        earlier: None,
     };
     let facts = repo.commit_facts(&moved, &question, &[]).unwrap();
     assert!(facts.id.is_some() && !facts.on_head && facts.after_basis);
@@ -602,9 +593,6 @@ fn contract_files_are_protected_and_looked_for() {
         since: None,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
-        earlier_bases: Vec::new(),
-        arrivals: Vec::new(),
-        earlier: None,
     };
     let facts = repo.commit_facts(&head, &question, &[]).unwrap();
     assert_eq!(facts.protected.len(), CONTRACT_FILES.len());

@@ -4,7 +4,6 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod anchors;
 mod baseline;
 mod commit;
 mod facts;

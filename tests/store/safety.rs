@@ -218,12 +218,12 @@ fn swap(
 #[test]
 fn a_newer_format_can_be_read_and_not_written() {
     let (fixture, store) = Fixture::with(2);
-    forge(&fixture, &store, swap("format", "3", "4"));
-    assert_eq!(store.format().unwrap(), 4);
+    forge(&fixture, &store, swap("format", "4", "5"));
+    assert_eq!(store.format().unwrap(), 5);
     assert_eq!(store.snapshot().unwrap().ledger.seq.0, 2);
     let error = store.lock(WAIT).unwrap_err();
     assert!(
-        matches!(error, StoreError::TooNew { found: 4, .. }),
+        matches!(error, StoreError::TooNew { found: 5, .. }),
         "{error}"
     );
     // What this cook cannot parse is called new, not broken.
@@ -238,8 +238,8 @@ fn a_newer_format_can_be_read_and_not_written() {
 #[test]
 fn an_older_format_is_refused_by_name() {
     let (fixture, store) = Fixture::with(2);
-    forge(&fixture, &store, swap("format", "3", "2"));
-    let too_old = |error| matches!(error, StoreError::TooOld { found: 2, .. });
+    forge(&fixture, &store, swap("format", "4", "3"));
+    let too_old = |error| matches!(error, StoreError::TooOld { found: 3, .. });
     assert!(too_old(store.snapshot().unwrap_err()));
     assert!(too_old(store.lock(WAIT).unwrap_err()));
 }

@@ -300,7 +300,7 @@ fn a_gate_that_looks_at_the_text_notices_nothing() {
         repo.record("auditor", repo.auditor_report()).ok();
         repo.record("regrounder", accepting(&repo))
             .expect_refused("review_negative")
-            .says("or nobody knows");
+            .says("planted defects that the gates do not notice");
     }
 }
 

@@ -44,12 +44,12 @@ impl Repo {
         panic!("still at work after {STEPS} steps: {rules:?}");
     }
 
-    /// Works until the project is done, and has `cook verify --strict` agree.
+    /// Works until the project is done, and has `cook verify` agree.
     #[track_caller]
     pub fn work_until_done(&self) -> Vec<String> {
         let rules = self.work();
         self.cook(&["next"]).ok().says("the project is done");
-        self.cook(&["verify", "--strict"]).ok();
+        self.cook(&["verify"]).ok();
         rules
     }
 
@@ -62,7 +62,9 @@ impl Repo {
             } else {
                 String::new()
             };
-            self.write_commit_for(id, &file, &format!("{before}{id} works\n"));
+            // A line that stood in a file of the basis would prove nothing.
+            let number = before.lines().count() + 1;
+            self.write_commit_for(id, &file, &format!("{before}{id} works, line {number}\n"));
         }
         self.record("implementer", self.implementer_report(None))
             .ok()

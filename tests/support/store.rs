@@ -152,6 +152,7 @@ pub fn transition(before: Option<(Tip, Snapshot)>, event: Event) -> Transition {
         records,
         receipts: Vec::new(),
         exchanges: Vec::new(),
+        tests: Vec::new(),
         displace: false,
     }
 }
@@ -192,7 +193,6 @@ pub fn slice_record(seq: u64, text: &str) -> SliceRecord {
         claimed: None,
         criteria_sha256: None,
         findings: Some(vec![text.to_owned()]),
-        own: None,
     }
 }
 
@@ -229,7 +229,6 @@ pub fn slice(id: &str) -> Slice {
         verification_commands: None,
         locked_notes: None,
         must_fix_findings: None,
-        stands_at: None,
         basis_commit: None,
         remaining_contract_ids_before: None,
         release_blocker_count_before: None,

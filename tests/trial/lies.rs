@@ -333,10 +333,42 @@ fn tests_that_a_variable_leaves_out() {
         replace(&repo, "Makefile", "test*.py\n", "test_more.py\n");
         repo.commit("Be fast", None);
         let (exit, answer) = check(&repo, &[]);
-        assert_eq!(exit, 3, "{answer:#}");
+        assert_eq!(exit, 1, "{answer:#}");
         let lines = answer["lines"].to_string();
         assert!(
-            lines.contains("not_comparable") && lines.contains("test_add"),
+            lines.contains("pass_to_fail") && lines.contains("test_add"),
+            "{answer:#}"
+        );
+    }
+}
+
+/// How make runs any recipe is the base's in the old trial.
+#[test]
+fn a_gate_whose_program_is_steered_to_do_nothing() {
+    let Some(repo) = python() else { return };
+    repo.write("t.sh", "grep -q sound calc.txt\n");
+    repo.write("calc.txt", "sound\n");
+    repo.write("Makefile", "SH = sh\ntest:\n\t$(SH) t.sh\n");
+    let base = repo.commit("Begin", None);
+    let steers: [(&str, &str); 5] = [
+        ("Makefile", "SH = true\ntest:\n\t$(SH) t.sh\n"),
+        (
+            "Makefile",
+            "SH = sh\nSHELL = /bin/true\ntest:\n\t$(SH) t.sh\n",
+        ),
+        ("Makefile", "MAKEFLAGS = -n\nSH = sh\ntest:\n\t$(SH) t.sh\n"),
+        ("Makefile", "SH = sh\n.IGNORE:\ntest:\n\t$(SH) t.sh\n"),
+        ("GNUmakefile", "test:\n\ttrue\n"),
+    ];
+    for (path, text) in steers {
+        repo.git(&["reset", "-q", "--hard", &base]);
+        repo.write("calc.txt", "broken\n");
+        repo.write(path, text);
+        repo.commit("Tidy", None);
+        let (exit, answer) = check(&repo, &[]);
+        assert_eq!(exit, 1, "{path}: {text}: {answer:#}");
+        assert!(
+            answer["lines"].to_string().contains("pass_to_fail"),
             "{answer:#}"
         );
     }
@@ -354,6 +386,39 @@ fn tests_that_the_code_skips() {
         "set_aside",
         "test_neg",
     );
+}
+
+/// npm is told to start something else than a shell.
+#[test]
+fn a_script_that_is_run_by_another_shell() {
+    let Some(repo) = node() else { return };
+    replace(&repo, "calc.js", "a + b", "a - b");
+    repo.write(".npmrc", "script-shell=/bin/true\n");
+    repo.commit("Tidy", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 1, "{answer:#}");
+}
+
+/// The program ends itself before its tests: a runner that named those that passed names none.
+#[test]
+fn a_program_that_ends_before_its_tests() {
+    let repo = Repo::unborn();
+    let is_here = repo.command("go").arg("version").output();
+    if !is_here.is_ok_and(|ran| ran.status.success()) {
+        eprintln!("skipped: `go` is not here");
+        return;
+    }
+    repo.write("go.mod", "module x\n\ngo 1.19\n");
+    repo.write(
+        "x.go",
+        "package x\n\nfunc Add(a, b int) int { return a + b }\n",
+    );
+    repo.write("x_test.go", "package x\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n");
+    repo.write("Makefile", "test:\n\tgo test -v ./...\n");
+    repo.commit("Begin", None);
+    repo.write("x.go", "package x\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }\n\nfunc Add(a, b int) int { return 0 }\n");
+    repo.commit("Tidy", None);
+    expect_refused(&repo, "gate_red", "ran no test");
 }
 
 /// A declaration needs words, and a file that nobody changed behind it.

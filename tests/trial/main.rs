@@ -8,6 +8,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod answers;
+mod folders;
 mod honest;
 mod lies;
 mod places;

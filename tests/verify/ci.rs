@@ -212,7 +212,7 @@ fn a_clone_is_verified_by_a_binary_of_the_runner() {
             .0
             .exits(code);
     }
-    for (input, value) in [("rerun", "true"), ("scope", "slice"), ("check", "yes")] {
+    for (input, value) in [("rerun", "slices"), ("scope", "slice"), ("check", "yes")] {
         act(&clone, &[&branch[..], &[(input, value)]].concat())
             .0
             .exits(2)

@@ -170,7 +170,7 @@ fn what_commands_alone_prove_is_run_at_the_basis_too() {
         repo.hand_in_reground(&claim("code.txt:1", "observed"));
         repo
     });
-    let rerun = ["verify", "slice", "one", "--rerun", "--json"];
+    let rerun = ["verify", "slice", "one", "--rerun", "--history", "--json"];
     repo.cook(&rerun).ok();
     write_anew(&repo, |event, facts| {
         let Event::Regrounded { block, .. } = event else {

@@ -129,22 +129,20 @@ fn what_verify_says_is_the_same_in_every_format() {
     repo.commit("Another sum", None);
     let [github, markdown, junit, sarif] = follow_their_schemas(&repo, &["verify"], 1);
     assert!(
-        github.contains("::error title=cook verify%3A criterion_differs,file=code.txt,line=2::"),
+        github.contains("::error title=cook verify%3A proof_broken,file=code.txt,line=2::"),
         "{github}"
     );
     assert!(
-        markdown.contains("`criterion_differs` | <code>code.txt:2: "),
+        markdown.contains("`proof_broken` | <code>code.txt:2: "),
         "{markdown}"
     );
     assert!(
-        junit.contains("name=\"the sum is written down\"><failure type=\"differs\""),
+        junit.contains("name=\"the sum is written down\"><failure type=\"lost\""),
         "{junit}"
     );
     let sarif: Value = serde_json::from_str(&sarif).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
-    let differs = results
-        .iter()
-        .find(|it| it["ruleId"] == "criterion_differs");
+    let differs = results.iter().find(|it| it["ruleId"] == "proof_broken");
     let place = &differs.unwrap()["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "code.txt");
     assert_eq!(place["region"]["startLine"], 2);
@@ -216,7 +214,7 @@ fn no_word_of_a_plan_does_anything() {
     repo.commit("Another way", None);
     let answer = repo.cook(&["verify", "--json"]).exits(1).json();
     let findings = answer["findings"].as_array().unwrap();
-    assert_eq!(answer["criteria"][0]["verdict"], "differs", "{answer:#}");
+    assert_eq!(answer["criteria"][0]["verdict"], "lost", "{answer:#}");
     let formats = follow_their_schemas(&repo, &["verify"], 1);
     is_harmless(&formats, findings.len());
 }

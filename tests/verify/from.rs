@@ -64,11 +64,11 @@ fn a_strangers_clone_reproduces_everything_and_keeps_nothing() {
         .ok();
     all_are(&run, "reproduced", "holds");
     let line = clone
-        .cook(&["verify", "--from", "origin", "--rerun=head", "--trust-repo"])
+        .cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
         .ok()
         .out;
     let first = line.lines().next().unwrap();
-    assert!(first.contains("is the done commit; what it records is the word of whoever can push this ref: `refs/cook/log/work` of `origin`"), "{first}");
+    assert!(first.contains("is the done commit; of 8 criteria 3 proved by a command, 5 by a text, 0 by nothing; what it records is the word of whoever can push this ref: `refs/cook/log/work` of `origin`"), "{first}");
     clone
         .cook(&["verify", "slice", "a", "--from", "origin"])
         .ok()
@@ -123,7 +123,7 @@ fn one_line_of_the_code_changed_in_a_clone_is_named() {
             "--json",
         ])
         .exits(1);
-    assert_eq!(verdicts(&run)["the sum is written down"], "differs");
+    assert_eq!(verdicts(&run)["the sum is written down"], "lost");
     assert!(codes(&run).contains(&"head_moved_since_done".to_owned()));
 }
 
@@ -213,7 +213,7 @@ fn what_was_taken_back_is_not_proven_by_the_log_it_was_done_in() {
         }
         let ask = |name: &str| {
             clone.git(&["checkout", "-q", name]);
-            clone.cook(&["verify", "--from", "origin", "--rerun=head", "--trust-repo"])
+            clone.cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
         };
         for (name, _) in merged {
             ask(name).ok();

@@ -347,6 +347,7 @@ pub fn write_anew(repo: &Repo, mut change: impl FnMut(&mut Event, &mut Facts) ->
             records: step.records,
             receipts: entry.receipts,
             exchanges: cited.remove(&seq).unwrap_or_default(),
+            tests: Vec::new(),
             lease_epoch: entry.lease_epoch,
             displace: false,
         };

@@ -46,7 +46,12 @@ fn the_done_commit_is_itself_and_another_with_its_tree_is_the_same() {
     let first = |run: crate::support::Run| run.out.lines().next().unwrap().to_owned();
     let line = first(repo.cook(&["verify"]).ok());
     assert!(line.starts_with("is this commit proven done? `"), "{line}");
-    assert!(line.ends_with("` is the done commit"), "{line}");
+    assert!(
+        line.ends_with(
+            "` is the done commit; of 8 criteria 3 proved by a command, 5 by a text, 0 by nothing"
+        ),
+        "{line}"
+    );
     repo.git(&["checkout", "-q", "--detach"]);
     assert_eq!(how(&repo, &[], 0).0, "itself");
 
@@ -77,8 +82,10 @@ fn a_merge_counts_when_its_gates_ran_on_it_and_a_tampered_one_never() {
         let (found, found_codes) = how(&repo, &[], 1);
         assert_eq!(found, "merged_from", "{way}");
         assert_eq!(found_codes, ["not_rerun", "scripted_command"], "{way}");
-        for rerun in ["--rerun", "--rerun=head"] {
-            let run = repo.cook(&["verify", "--strict", "--json", rerun]).exits(0);
+        {
+            let run = repo
+                .cook(&["verify", "--strict", "--json", "--rerun"])
+                .exits(0);
             all_are(&run, "reproduced", "holds");
             let commit = &run.json()["commit"];
             assert_eq!(commit["merged_as"], way);

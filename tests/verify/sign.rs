@@ -128,7 +128,7 @@ fn done_work_that_is_signed_later_is_signed_where_it_was_merged() {
     let ask = || {
         let clone = make_clone(repo, &["-b", "main"]);
         clone.git(&["merge", "-q", "--no-ff", "--no-edit", "origin/work"]);
-        clone.cook(&["verify", "--from", "origin", "--rerun=head", "--trust-repo"])
+        clone.cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
     };
     ask().exits(1).says("word_unsigned");
     signing.push(&["--key", &key]).ok();

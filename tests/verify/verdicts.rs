@@ -7,9 +7,9 @@ use crate::support::{Repo, run_alone};
 fn each_kind_of_proof_has_its_verdict_with_and_without_a_rerun() {
     let repo = make_finished();
     all_are(&repo.cook(&["verify", "--json"]).ok(), "holds", "holds");
-    for rerun in ["--rerun", "--rerun=slices", "--rerun=head"] {
-        let run = repo.cook(&["verify", "--strict", "--json", rerun]).ok();
-        all_are(&run, "reproduced", "holds");
+    for rerun in [&["--rerun"][..], &["--rerun", "--history"]] {
+        let words = [&["verify", "--strict", "--json"], rerun].concat();
+        all_are(&repo.cook(&words).ok(), "reproduced", "holds");
     }
     for id in ["a", "b"] {
         let run = repo
@@ -27,37 +27,23 @@ fn each_kind_of_proof_has_its_verdict_with_and_without_a_rerun() {
     }
 }
 
-/// The verdict of each slice is at its own head: what came later does not count there.
-#[test]
-fn a_rerun_is_at_the_head_of_each_slice() {
-    let repo = make_finished();
-    let run = repo.cook(&["verify", "--rerun", "--json"]).ok();
-    let answer = run.json();
-    let at = |text: &str| {
-        let criteria = answer["criteria"].as_array().unwrap().iter();
-        let mut named = criteria.filter(|one| one["text"] == text);
-        named.next().unwrap()["at"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(at("it adds"), repo.git(&["rev-parse", "HEAD~1"]));
-    assert_eq!(at("it subtracts"), repo.git(&["rev-parse", "HEAD"]));
-    let run = repo.cook(&["verify", "--rerun=head", "--json"]).ok();
-    let answer = run.json();
-    for one in answer["criteria"].as_array().unwrap() {
-        assert_eq!(one["at"], repo.git(&["rev-parse", "HEAD"]).as_str());
-    }
-}
-
 #[test]
 fn one_line_of_the_code_changed_is_named() {
-    for (from, to, criterion) in [
-        ("adds: works", "adds: broken", "it adds"),
+    for (from, to, criterion, word) in [
+        ("adds: works", "adds: broken", "it adds", "differs"),
         (
             "and gives their sum",
             "and gives their product",
             "the sum is written down",
+            "lost",
         ),
-        ("subtracts: works\n", "", "it subtracts"),
-        ("the difference", "what is left", "the difference is named"),
+        ("subtracts: works\n", "", "it subtracts", "differs"),
+        (
+            "the difference",
+            "what is left",
+            "the difference is named",
+            "lost",
+        ),
     ] {
         let repo = make_finished();
         let code = repo.read("code.txt");
@@ -65,9 +51,13 @@ fn one_line_of_the_code_changed_is_named() {
         repo.write("code.txt", code.replace(from, to));
         repo.commit("One line", None);
         let run = repo.cook(&["verify", "--rerun", "--json"]).exits(1);
-        assert_eq!(verdicts(&run)[criterion], "differs", "{}", run.out);
+        assert_eq!(verdicts(&run)[criterion], word, "{}", run.out);
         let codes = codes(&run);
-        for code in ["criterion_differs", "head_moved_since_done"] {
+        let of_word = match word {
+            "lost" => "proof_broken",
+            _ => "criterion_differs",
+        };
+        for code in [of_word, "head_moved_since_done"] {
             assert!(codes.contains(&code.to_owned()), "{codes:?}");
         }
     }
@@ -134,11 +124,13 @@ fn what_cannot_be_run_here_is_said_and_fails_where_it_is_asked_for() {
     repo.git(&["branch", "-q", "-D", "work"]);
     repo.git(&["reflog", "expire", "--expire=now", "--all"]);
     repo.git(&["prune", "--expire=now"]);
-    let run = repo.cook(&["verify", "--rerun", "--json"]).exits(1);
+    let run = repo.cook(&["verify", "--rerun", "--json"]);
+    assert_eq!(verdicts(&run)["it adds"], "reproduced", "{}", run.out);
+    let history = ["verify", "--rerun", "--history", "--json"];
+    let run = repo.cook(&history).exits(1);
     assert_eq!(verdicts(&run)["it adds"], "not_reproducible", "{}", run.out);
     assert!(codes(&run).contains(&"proof_not_reproducible".to_owned()));
-    repo.cook(&["verify", "--rerun"])
-        .says("is not in this clone");
+    run.says("is not in this clone");
 }
 
 /// A command that a log names and that is no gate here is never run.

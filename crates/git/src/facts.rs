@@ -37,29 +37,6 @@ impl Repo {
         Ok(range)
     }
 
-    /// The same of a commit that may be gone: the newest on HEAD that has its tree stands for it.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn range_from(
-        &self,
-        head: &Head,
-        commit: &str,
-        tree: Option<&str>,
-    ) -> Result<Range, Failure> {
-        let mut range = self.range(head, commit, false)?;
-        if range.resolves {
-            return Ok(range);
-        }
-        if let Some((tree, to)) = tree.zip(head.commit.as_ref()) {
-            range.merge_base = self.find_with_tree(tree, to)?;
-            if let Some(from) = &range.merge_base {
-                range.commits = self.list_since(from, to, true, false)?;
-            }
-        }
-        Ok(range)
-    }
-
     fn list_since(
         &self,
         from: &str,
@@ -174,7 +151,6 @@ impl Repo {
             protected: Vec::new(),
             claimed: Vec::new(),
             merged: Vec::new(),
-            lacking: None,
         };
         let Some(id) = facts.id.clone() else {
             return Ok(facts);
@@ -211,13 +187,16 @@ impl Repo {
         let mut own = question.claimed.clone();
         let of_slice = trailers.into_iter().filter(|(_, slice)| is_own(slice));
         own.extend(of_slice.map(|(id, _)| id));
-        let way = self.way(&basis, &id, &own)?;
+        let way = self.list_way(&basis, &id)?;
         facts.merged.clone_from(&facts.claimed);
         facts.merged.retain(|commit| !way.contains(commit));
         let made = facts.claimed.iter().filter(|made| way.contains(*made));
         own.extend(made.cloned());
         own.insert(id.clone());
-        let touched = self.list_touched_by(&basis, &id, &own)?;
+        let mut touched = BTreeSet::new();
+        for commit in own.intersection(&way) {
+            touched.extend(self.list_written_paths(commit)?);
+        }
         let mut paths = self.changes(Some(&basis), &id)?;
         paths.retain(|change| touched.contains(&change.path));
         let (mut guarded, mut free): (Vec<String>, Vec<String>) = paths
@@ -229,6 +208,17 @@ impl Repo {
         facts.paths = [guarded.clone(), free].concat();
         facts.protected = guarded;
         Ok(facts)
+    }
+
+    /// Commits after `from` on the first parents' way from `to`.
+    fn list_way(&self, from: &str, to: &str) -> Result<BTreeSet<String>, RepoError> {
+        let mut way = BTreeSet::new();
+        let mut next = Some(to.to_owned());
+        while let Some(commit) = next.filter(|commit| commit != from && way.len() < MAX_COMMITS) {
+            next = self.ask(|history| history.parent(&commit))?;
+            way.insert(commit);
+        }
+        Ok(way)
     }
 
     /// Ids of `from..to`, oldest first.

@@ -8,7 +8,6 @@
 //! worktrees under `<git dir>/cook`, copies elsewhere, putting a [`Baseline`] back, parking changes, moving the branch
 //! back while its commits and changes are kept, and removing locks whose owner is gone.
 
-mod attributes;
 mod baseline;
 mod branch;
 mod commit;
@@ -25,46 +24,39 @@ mod lines;
 mod listing;
 mod locks;
 mod look;
-mod mentions;
 mod merged;
 mod mixed;
 mod moves;
 mod named;
-mod own;
 mod parked;
 mod partial;
 mod program;
 mod refs;
 mod special;
 mod status;
+mod stood;
 mod throwaway;
 mod trailers;
 
-pub use attributes::is_set;
 pub use baseline::{Baseline, Difference, Ignored};
 pub use edits::{Edit, MAX_EDITS, MAX_TEXT};
 pub use error::RepoError;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};
 pub use identity::Identity;
-pub use lines::{
-    digest_lines, find_digest, find_lines, hunks, is_telling, make_unified_diff, split_lines,
-    stands_reshaped,
-};
+pub use lines::{digest_lines, find_digest, hunks, is_telling, make_unified_diff, split_lines};
 pub use merged::{MergedAs, MergedFrom};
 pub use mixed::{Put, Said, TreeChange};
 pub use moves::{MAX_MADE, MadeCommit};
-pub use own::{
-    Comparison, Followed, Following, Found, Piece, Text, find_moved, is_prose, may_move,
-    stands_by_words,
-};
 pub use parked::{PARKED_REFS, Unparked};
 pub use refs::RESCUED_REFS;
 pub use status::Status;
+pub use stood::{find_text, says_something};
 pub use throwaway::Throwaway;
 pub use trailers::{last_trailer, trailers};
 
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::Head;
+use cook_core::model::TreeEntry;
 use history::History;
 use libgit::Libgit;
 use look::native;
@@ -208,6 +200,14 @@ impl Repo {
             return Ok(Entry::Nothing);
         }
         Ok(self.ask(|history| history.entry(commit, path))?)
+    }
+
+    /// What stands at a path of a commit (full id), of whatever kind.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, Failure> {
+        Ok(self.ask(|history| history.tree_entry(commit, path))?)
     }
 
     /// A blob's content by its full id; none when this repository does not have it, or

@@ -161,13 +161,52 @@ impl Repo {
         let update = Call::new(&["update-index", "--replace", "-z", "--index-info"]);
         self.program.answer(on(update.stdin(gone)))?;
         let tree = self.program.text(on(Call::new(&["write-tree"])))?;
-        if tree == self.find_tree(code)? {
-            return Ok(code.to_owned());
+        self.make_on(code, &tree, "Tests of another commit")
+    }
+
+    /// A commit on top of HEAD (a full id) of all that stands in the worktree and that git does not ignore; HEAD
+    /// itself where nothing differs. No ref names it.
+    ///
+    /// # Errors
+    /// When git does not answer, or a file cannot be read.
+    pub fn make_snapshot(&self, head: &str) -> Result<String, Failure> {
+        let made = TemporaryDir::make();
+        let dir = made
+            .map_err(|error| RepoError::io("make a directory in", &std::env::temp_dir(), error))?;
+        let index = dir.path().join("index");
+        // It knows of each file when it was looked at last.
+        let own = self.git_dir().join("index");
+        match std::fs::copy(&own, &index) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(RepoError::io("copy", &own, error).into());
+            }
+            _ => {}
+        }
+        let on = |call: Call<'static>| call.env("GIT_INDEX_FILE", &index);
+        self.program.answer(on(Call::new(&["add", "--all"])))?;
+        let tree = self.program.text(on(Call::new(&["write-tree"])))?;
+        self.make_on(head, &tree, "What stands in the worktree")
+    }
+
+    /// Whether the repository knows a file that holds these bytes.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn has_file(&self, bytes: &[u8]) -> Result<bool, Failure> {
+        let hash = Call::new(&["hash-object", "--no-filters", "--stdin"]);
+        let id = self.program.text(hash.stdin(bytes))?;
+        Ok(self.blob(&id)?.is_some())
+    }
+
+    /// A commit of a tree by nobody; the one that it is on where the tree is that one's.
+    fn make_on(&self, parent: &str, tree: &str, message: &str) -> Result<String, Failure> {
+        if tree == self.find_tree(parent)? {
+            return Ok(parent.to_owned());
         }
         let mut call = Call::new(&["commit-tree", "--no-gpg-sign", "-p"])
-            .arg(code)
+            .arg(parent)
             .arg("-m")
-            .arg("Tests of another commit")
+            .arg(message)
             .arg(tree);
         for (name, value) in NOBODY {
             call = call.env(name, value);
@@ -203,6 +242,27 @@ impl Repo {
             }
         });
         Ok(said.collect())
+    }
+
+    /// Files of a commit (full id) that hold this text, which is within a line.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub(super) fn list_files_with(&self, commit: &str, text: &str) -> Result<Vec<String>, Failure> {
+        let options = [
+            "grep",
+            "--no-recurse-submodules",
+            "--full-name",
+            "--no-color",
+            "-aFlz",
+        ];
+        let call = Call::new(&options).arg("-e").arg(text);
+        let told = self.program.ask(call.arg(commit).arg("--"))?;
+        let prefix = format!("{commit}:");
+        let paths = told.stdout.split(|byte| *byte == 0);
+        let paths =
+            paths.filter_map(|path| path_text(path).strip_prefix(&prefix).map(str::to_owned));
+        Ok(paths.collect())
     }
 
     /// Files of a commit (full id) with a line that has one of these words, and those lines.

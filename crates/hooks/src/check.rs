@@ -20,8 +20,19 @@ pub struct False {
     pub what: String,
     /// The command that shows more, or mends it.
     pub next: String,
-    /// It is not false and could not be asked: the agent is told it once a commit.
-    pub once: bool,
+    /// Whose it is.
+    pub owed: Owed,
+}
+
+/// Who is told a line, and what becomes of the stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owed {
+    /// The agent: it is false, and the stop is refused.
+    Mending,
+    /// The agent, once a commit: it could not be asked.
+    Word,
+    /// The person, once a commit: nothing that an agent may do answers it, so the stop is let go.
+    Person,
 }
 
 /// Whether a stop is to be checked at all: not in cook's own child, not a sub-agent's, and not where
@@ -42,27 +53,53 @@ pub fn check_stop(
     let mut step = Step::new(agent, state, event, facts);
     step.state.seen_ms = facts.now_ms;
     step.state.called_ms = facts.now_ms;
+    let (of_person, found): (Vec<&False>, Vec<&False>) =
+        found.iter().partition(|line| line.owed == Owed::Person);
+    step.tell_person(&of_person);
     if found.is_empty() {
         step.state.check = Default::default();
-    } else if !step.steps_back() {
+        step.state.pending.notices.extend(facts.told.clone());
+    } else if facts.goal || !step.steps_back() {
         let counted = step.state.check.count(&progress(facts));
-        let is_told = step.state.check.blocks > 1 && found.iter().all(|line| line.once);
+        let is_told =
+            step.state.check.blocks > 1 && found.iter().all(|line| line.owed == Owed::Word);
         match counted {
             _ if is_told => {}
-            Stop::Refused => step.effects.block = Some(reason(found)),
+            Stop::Refused => step.effects.block = Some(reason(&found, facts.goal)),
             Stop::Released => step.write_down(format!(
-                "The session stopped although `cook check` finds something false: {BLOCKS} refused stops in a row brought no commit. First of it: {}",
+                "The session stopped although `{}: {BLOCKS} refused stops in a row brought {}. First of it: {}",
+                match facts.goal {
+                    true => "cook goal` is not reached",
+                    false => "cook check` finds something false",
+                },
+                if facts.goal { "no change" } else { "no commit" },
                 found.first().map_or(String::new(), |line| data(&line.what, 400))
             )),
             Stop::LetGo => {}
         }
     }
-    let tells = agent.row(event.native).is_some_and(|row| row.notice);
-    if tells && !step.state.pending.notices.is_empty() {
+    // Where the agent has no place for it, whoever calls says it on stderr.
+    if !step.state.pending.notices.is_empty() {
         let notices = std::mem::take(&mut step.state.pending.notices);
         step.effects.notice = Some(notices.join("\n"));
     }
     step.finish()
+}
+
+impl Step<'_> {
+    /// What is the person's to do, once a commit.
+    fn tell_person(&mut self, found: &[&False]) {
+        let at = progress(self.facts);
+        if found.is_empty() || self.state.told_at.as_ref() == Some(&at) {
+            return;
+        }
+        self.state.told_at = Some(at);
+        let lines = found.iter().map(|line| {
+            let (what, next) = (data(&line.what, 400), data(&line.next, 400));
+            format!("cook: not known: {what}; yours to do: {next}")
+        });
+        self.state.pending.notices.extend(lines);
+    }
 }
 
 fn progress(facts: &Situation) -> String {
@@ -70,18 +107,27 @@ fn progress(facts: &Situation) -> String {
 }
 
 /// The lines of the check, and no word more than is needed to act on them.
-fn reason(found: &[False]) -> String {
-    let mut text = "cook check: not true of this commit.".to_owned();
+fn reason(found: &[&False], goal: bool) -> String {
+    let (command, mut text) = match goal {
+        true => ("cook goal", "cook goal: not reached.".to_owned()),
+        false => (
+            "cook check",
+            "cook check: not true of this commit.".to_owned(),
+        ),
+    };
     for line in found.iter().take(SHOWN) {
         text.push_str(&format!(
             "\n- {} {}\n  next: {}",
-            if line.once { "not known" } else { "false" },
+            match line.owed {
+                Owed::Mending => "false",
+                _ => "not known",
+            },
             data(&line.what, 800),
             data(&line.next, 800)
         ));
     }
     if let Some(more) = found.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        text.push_str(&format!("\n- {more} more: cook check"));
+        text.push_str(&format!("\n- {more} more: {command}"));
     }
     text.push_str("\nMend it and commit, or say plainly what is not done.");
     text
@@ -107,7 +153,7 @@ mod tests {
         let found = [False {
             what: "[gate_red] `make test` is red <b>".to_owned(),
             next: "cook gate --clean test".to_owned(),
-            once: false,
+            owed: Owed::Mending,
         }];
         let mut state = SessionState::default();
         let mut refused = Vec::new();
@@ -136,7 +182,7 @@ mod tests {
         let found = [False {
             what: "[red_before] x".to_owned(),
             next: "y".to_owned(),
-            once: true,
+            owed: Owed::Word,
         }];
         let mut state = SessionState::default();
         let mut refused = Vec::new();
@@ -150,11 +196,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_the_persons_is_told_once_a_commit_and_refuses_nothing() {
+        let found = [False {
+            what: "[gate_untrusted] `make test` was not run".to_owned(),
+            next: "cook trust 'make test'".to_owned(),
+            owed: Owed::Person,
+        }];
+        let mut state = SessionState::default();
+        let mut told = Vec::new();
+        for head in ["a", "a", "a", "a", "a", "b", "b"] {
+            let outcome = stop(state, head, &found);
+            assert_eq!(outcome.effects.block, None);
+            assert!(outcome.entries.is_empty());
+            told.push(outcome.effects.notice.is_some());
+            state = outcome.state;
+        }
+        assert_eq!(told, [true, false, false, false, false, true, false]);
+    }
+
+    #[test]
     fn the_release_is_written_down_once() {
         let found = [False {
             what: "[gate_red] x".to_owned(),
             next: "y".to_owned(),
-            once: false,
+            owed: Owed::Mending,
         }];
         let mut state = SessionState::default();
         let mut kept = Vec::new();

@@ -68,8 +68,12 @@ pub struct Situation {
     pub again: bool,
     /// `cook run` drives: nobody owns the workflow.
     pub driven: bool,
-    /// HEAD.
+    /// HEAD; of a goal what stands in the worktree.
     pub head: Option<String>,
+    /// A goal is asked, also where the agent's own goal loop runs.
+    pub goal: bool,
+    /// What the person is to be told, where nothing holds the stop.
+    pub told: Option<String>,
     /// Commits made since the session's last look, oldest first.
     pub commits: Vec<MadeCommit>,
     /// Entries of the trail since the session's last look.

@@ -4,7 +4,7 @@
 use super::agent::Agent;
 use super::state::SessionState;
 use cook_core::digest::sha256;
-use cook_core::model::Checkpoint;
+use cook_core::model::{Checkpoint, GOAL_VIEW};
 use cook_git::Repo;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ impl StateDir {
     /// The directory, for looking only: nothing is made.
     pub fn at(repo: &Repo, set_up: bool) -> Self {
         Self {
-            dir: match set_up {
+            dir: match set_up && !disk::is_directory(&repo.git_dir().join(GOAL_VIEW)) {
                 true => repo.root().join(".agent").join("tmp"),
                 false => repo.git_dir().join("cook-hooks"),
             },

@@ -28,7 +28,7 @@ mod work;
 
 pub use agent::Agent;
 pub use answer::{answer, within};
-pub use check::{False, check_stop, is_checked};
+pub use check::{False, Owed, check_stop, is_checked};
 pub use cook_core::model::hooks::{Gate, Kind, Row};
 pub use core::step;
 pub use event::{Action, Effects, Event, Prompt, Source, Tool};

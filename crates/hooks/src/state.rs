@@ -76,6 +76,8 @@ pub struct SessionState {
     pub stop: StopGate,
     /// The same for what a check finds.
     pub check: StopGate,
+    /// The commit at which the person was last told what a check leaves to them.
+    pub told_at: Option<String>,
     /// Events that were handled: key and time.
     pub deliveries: VecDeque<(String, i64)>,
     /// When the last event came, milliseconds since 1970.

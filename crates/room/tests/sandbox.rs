@@ -84,6 +84,7 @@ impl Place {
         let environment = Environment::of(std::env::vars_os(), &around);
         let argv = self.bubblewrap.gate(&Gate {
             top: self.room.path(),
+            dir: "",
             home: &self.room.home(),
             objects: &[repo.join(".git/objects")],
             hidden: &hidden,

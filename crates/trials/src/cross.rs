@@ -299,9 +299,10 @@ impl Crossed<'_> {
             {
                 add(Word::SetAside, None);
             }
-            // Nobody can say what it would say of the new code.
+            // Nobody can say what it would say of the new code: its new version says nothing of it.
             (Some(TestResult::Passed), Old::Unknown | Old::Skipped)
-                if became == Became::Gone && self.names_all() =>
+                if became == Became::Gone && self.names_all()
+                    || became == Became::Green && self.runs_all() =>
             {
                 add(Word::NotComparable, Some(&NO_RESULT.to_owned()));
             }
@@ -361,6 +362,11 @@ impl Crossed<'_> {
         let both = [self.old_tests, self.after];
         both.iter()
             .all(|outcomes| !outcomes.is_partial && !outcomes.omits_passed)
+    }
+
+    /// The same, and what did not run is no part of what did not build or load.
+    fn runs_all(&self) -> bool {
+        self.names_all() && self.old_tests.unloaded.is_empty()
     }
 
     fn runs_of(&self, file: &str) -> bool {
@@ -530,6 +536,14 @@ mod tests {
                 a(Skipped),
                 true,
                 vec![Word::SetAside],
+            ),
+            (
+                a(Passed),
+                a(Skipped),
+                a(Passed),
+                a(Passed),
+                true,
+                vec![Word::NotComparable],
             ),
             (a(Passed), a(Passed), vec![], vec![], true, vec![Word::Lost]),
             (a(Failed), a(Passed), vec![], vec![], true, vec![Word::Lost]),

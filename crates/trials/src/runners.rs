@@ -92,6 +92,14 @@ pub const RUNNERS: &[Runner] = &[
                 part: Part::Whole,
             },
             Setting {
+                file: "pytest.toml",
+                part: Part::Whole,
+            },
+            Setting {
+                file: ".pytest.toml",
+                part: Part::Whole,
+            },
+            Setting {
                 file: "pyproject.toml",
                 part: Part::Sections(&["tool.pytest", "tool.tox"]),
             },

@@ -18,7 +18,7 @@ pub enum Split {
         /// Names among `scripts`.
         scripts: BTreeSet<String>,
     },
-    /// Rules of a Makefile or recipes of a justfile, by their targets.
+    /// Rules of a Makefile or recipes of a justfile, by their targets, and variables, with `$` in front.
     Rules(BTreeSet<String>),
 }
 
@@ -116,7 +116,7 @@ impl Split {
                     Some(found) => Some(found.iter().any(|target| targets.contains(*target))),
                     // What is indented, and an empty line, belongs to the rule above.
                     None if line.starts_with([' ', '\t', '\n', '\r']) => None,
-                    None => Some(false),
+                    None => Some(steers(line, targets)),
                 },
                 Self::Json { .. } => None,
             };
@@ -190,6 +190,55 @@ pub fn close_targets(text: &str, first: &str) -> BTreeSet<String> {
         }
     }
     closed
+}
+
+/// Variables by which make decides how any recipe is run.
+const STEERING: [&str; 4] = ["SHELL", ".SHELLFLAGS", "MAKEFLAGS", "GNUMAKEFLAGS"];
+
+/// The variables of a Makefile that the recipes of these targets use, by themselves or through others, with `$` in front;
+/// and those by which any recipe is run.
+pub fn list_variables(text: &str, targets: &[String]) -> BTreeSet<String> {
+    let rules = list_rules(text);
+    let own = rules.iter().filter(|(names, ..)| {
+        let mut names = names.iter();
+        names.any(|name| targets.iter().any(|target| target == name))
+    });
+    let recipes = own.flat_map(|(.., recipe)| recipe.iter().copied());
+    let mut due: Vec<&str> = recipes.flat_map(list_used).collect();
+    let mut found: BTreeSet<String> = STEERING.iter().map(|name| format!("${name}")).collect();
+    while let Some(name) = due.pop() {
+        if found.insert(format!("${name}")) {
+            let values = text.lines().filter_map(read_assignment);
+            let values = values.filter(|(assigned, _)| *assigned == name);
+            due.extend(values.flat_map(|(_, value)| list_used(value)));
+        }
+    }
+    found
+}
+
+/// The names in `$(NAME)` and `${NAME}`.
+fn list_used(text: &str) -> Vec<&str> {
+    let parts = text.split('$').skip(1);
+    let named = parts.filter_map(|part| part.strip_prefix(['(', '{']));
+    let names = named.filter_map(|part| part.split([')', '}', ':']).next());
+    names.filter(|name| !name.contains(' ')).collect()
+}
+
+/// The variable that a line assigns, and its value.
+fn read_assignment(line: &str) -> Option<(&str, &str)> {
+    let (left, value) = line.split_once('=')?;
+    let left = left.trim_end_matches([':', '?', '+', '!']).trim();
+    let name = left.split_whitespace().last()?;
+    let is_name = !line.starts_with('#') && !name.contains([':', '(', '"', '\'']);
+    is_name.then_some((name, value))
+}
+
+/// Whether a line outside of rules says how these are run.
+fn steers(line: &str, names: &BTreeSet<String>) -> bool {
+    let is_special = [".IGNORE", ".ONESHELL", ".POSIX"];
+    let is_special = is_special.iter().any(|word| line.starts_with(word));
+    let assigned = read_assignment(line);
+    is_special || assigned.is_some_and(|(name, _)| names.contains(&format!("${name}")))
 }
 
 type Rule<'t> = (Vec<&'t str>, Vec<&'t str>, Vec<&'t str>);
@@ -330,6 +379,16 @@ mod tests {
         assert_eq!(
             split.put(after, before).unwrap(),
             "CC := clang\ntest: unit\n\nunit: build\n\tpython3 -m unittest\n\nbuild:\n\tcc a.c b.c\n"
+        );
+        let steered = "SH = sh\nX = $(SH)\nOBJS = a.o\nSHELL = /bin/true\ntest: prog\n\t$(X) t.sh\nprog:\n\tcc $(OBJS)\n.IGNORE:\n";
+        let mut names = list_variables(steered, &["test".to_owned()]);
+        assert!(names.contains("$SH") && names.contains("$X") && !names.contains("$OBJS"));
+        names.insert("test".to_owned());
+        assert_eq!(
+            Split::Rules(names)
+                .put(steered, "SH = sh\ntest:\n\tsh t.sh\n")
+                .unwrap(),
+            "SH = sh\ntest:\n\tsh t.sh\nOBJS = a.o\nprog:\n\tcc $(OBJS)\n"
         );
         let made = "all:\n\t$(MAKE) -C . check X=1\ncheck:\n\ttrue\n";
         assert!(close_targets(made, "all").contains("check"));

@@ -59,7 +59,7 @@ pub fn side_of(path: &str, known: &Known, is_printed: bool) -> Side {
     if is_set || known.named.contains(path) || is_test_file(path) || is_among_tests(path) {
         return Side::Test;
     }
-    if is_whole_setting(path) || path.rsplit('/').next() == Some(SET_UP) {
+    if is_whole_setting(path) || is_set_up(path) {
         return Side::Test;
     }
     match is_printed {
@@ -109,6 +109,11 @@ pub fn settings_in(path: &str) -> impl Iterator<Item = &'static Setting> {
 /// A file that holds nothing but settings of a runner.
 pub fn is_whole_setting(path: &str) -> bool {
     settings_in(path).any(|setting| setting.part == Part::Whole)
+}
+
+/// By its name, set-up that a runner takes in by itself.
+pub fn is_set_up(path: &str) -> bool {
+    path.rsplit('/').next() == Some(SET_UP)
 }
 
 /// A file that would take the place of a runner's own.

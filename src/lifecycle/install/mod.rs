@@ -335,10 +335,10 @@ fn in_home(home: &Path, writes: &[StateDirectory], path: &str) -> PathBuf {
 }
 
 /// Agents whose hooks are installed here, in either place.
-pub fn list_installed(workspace: &Workspace) -> Vec<Agent> {
+pub fn list_installed(workspace: &Workspace, purpose: Purpose) -> Vec<Agent> {
     let is_there = |agent: &Agent| {
         [false, true].into_iter().any(|shared| {
-            let plan = &layout::plans(*agent, shared, Purpose::Workflow)[0];
+            let plan = &layout::plans(*agent, shared, purpose)[0];
             change(workspace, *agent, plan, true).is_ok_and(|c| c.standing != Standing::Missing)
         })
     };

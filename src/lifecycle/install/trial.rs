@@ -80,7 +80,7 @@ pub fn last_called(workspace: &Workspace, agent: Agent) -> Option<i64> {
 pub fn unseen(workspace: &Workspace) -> Vec<Finding> {
     let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
     let seen = state_dir.sessions();
-    super::list_installed(workspace)
+    super::list_installed(workspace, Purpose::Workflow)
         .into_iter()
         .filter(|agent| {
             !seen

@@ -1,7 +1,11 @@
 //! What is found: commands that say whether the repository is in order, and what a clean room
 //! needs so that they can.
 
+use super::files::Files;
 use std::borrow::Cow;
+
+/// The kind of a check that runs tests.
+const TEST: &str = "test";
 
 /// One command that says whether the repository is in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub struct Check {
     pub required: bool,
     /// It fetches what it needs, where no setup does.
     pub network: bool,
+    /// It runs tests.
+    pub tests: bool,
 }
 
 /// What the settings of a repository could be.
@@ -27,10 +33,10 @@ pub struct Proposed {
     pub checks: Vec<Check>,
     /// Directories that stay from run to run.
     pub cache: Vec<&'static str>,
-    /// Commands that come before the checks in a clone.
-    pub setup: Vec<String>,
-    /// Files whose change makes them run again; none = every commit does.
-    pub setup_inputs: Vec<&'static str>,
+    /// Commands that come before the checks in a clone, each with its folder.
+    pub setup: Vec<(String, String)>,
+    /// Files whose change makes them run again, from the root; none = every commit does.
+    pub setup_inputs: Vec<String>,
 }
 
 /// A check before its name is settled.
@@ -72,8 +78,8 @@ impl Proposal {
 pub(super) struct Found {
     pub(super) proposals: Vec<Proposal>,
     cache: Vec<&'static str>,
-    setup: Vec<String>,
-    setup_inputs: Vec<&'static str>,
+    setup: Vec<(String, String)>,
+    setup_inputs: Vec<String>,
     /// A setup rests on files that cannot be named.
     setup_always: bool,
 }
@@ -95,16 +101,20 @@ impl Found {
     /// they cannot be named.
     pub(super) fn add_setup<T: Into<String>>(
         &mut self,
+        files: &Files<'_>,
         commands: impl IntoIterator<Item = T>,
         inputs: &[&'static str],
     ) {
-        self.setup.extend(commands.into_iter().map(Into::into));
-        self.setup_inputs.extend(inputs);
+        let commands = commands.into_iter().map(Into::into);
+        self.setup
+            .extend(commands.map(|run| (files.dir().to_owned(), run)));
+        let inputs_here = inputs.iter().map(|path| files.place(path));
+        self.setup_inputs.extend(inputs_here);
         self.setup_always |= inputs.is_empty();
     }
 
     pub(super) fn has_test(&self) -> bool {
-        self.proposals.iter().any(|found| found.kind == "test")
+        self.proposals.iter().any(|found| found.kind == TEST)
     }
 
     /// Gives each check a name of its own.
@@ -122,6 +132,7 @@ impl Found {
             timeout: "20m",
             required: proposal.required,
             network: proposal.network,
+            tests: proposal.kind == TEST,
         });
         Proposed {
             checks: checks.collect(),

@@ -22,7 +22,7 @@ const MANAGERS: [Manager; 4] = [
     (
         "pnpm",
         &["pnpm-lock.yaml"],
-        "pnpm install --frozen-lockfile",
+        "pnpm install --frozen-lockfile --prefer-offline",
         "pnpm install --no-lockfile",
     ),
     (
@@ -40,7 +40,7 @@ const MANAGERS: [Manager; 4] = [
     (
         "npm",
         &["package-lock.json", "npm-shrinkwrap.json"],
-        "npm ci",
+        "npm ci --prefer-offline --no-audit --no-fund",
         "npm install --no-package-lock",
     ),
 ];
@@ -64,7 +64,17 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
 
 fn package(files: &Files<'_>, text: &str, found: &mut Found) -> Result<(), Error> {
     let manifest: Value = serde_json::from_str(text).unwrap_or_default();
-    let manager = package_manager(files, manifest["packageManager"].as_str());
+    let has_lock = MANAGERS
+        .iter()
+        .any(|(_, locks, ..)| files.first(locks).is_some());
+    let workspace = match has_lock {
+        true => None,
+        false => find_workspace(files)?,
+    };
+    let (at, of_all) = workspace
+        .as_ref()
+        .map_or((files, &manifest), |(at, of)| (at, of));
+    let manager = package_manager(at, of_all["packageManager"].as_str());
     let tool = manager.0;
     for name in SCRIPTS {
         let says = manifest["scripts"][name].as_str().unwrap_or_default();
@@ -77,7 +87,19 @@ fn package(files: &Files<'_>, text: &str, found: &mut Found) -> Result<(), Error
             found.add(Proposal::new(tool, name, PACKAGE, run));
         }
     }
-    install(files, manager, &manifest, found)
+    install(at, manager, of_all, found)
+}
+
+/// The nearest folder above whose package has others as parts: what they need is installed there.
+fn find_workspace<'a>(files: &Files<'a>) -> Result<Option<(Files<'a>, Value)>, Error> {
+    for above in files.above() {
+        let text = above.text(PACKAGE)?.unwrap_or_default();
+        let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
+        if manifest.get("workspaces").is_some() || above.has("pnpm-workspace.yaml") {
+            return Ok(Some((above, manifest)));
+        }
+    }
+    Ok(None)
 }
 
 /// What the package names comes first: its scripts need it, and targets of make call them.
@@ -100,7 +122,7 @@ fn install(
         None => return Ok(()),
     };
     let inputs: Vec<&'static str> = lock.into_iter().chain([PACKAGE]).collect();
-    found.add_setup([command], &inputs);
+    found.add_setup(files, [command], &inputs);
     found.add_caches(&["node_modules"]);
     Ok(())
 }

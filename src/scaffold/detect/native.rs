@@ -60,10 +60,25 @@ const SIMPLE: [Tool; 4] = [
 
 /// One file, one command, through the tool's wrapper script where one is there.
 fn simple(files: &Files<'_>, found: &mut Found) {
-    for (tool, sources, run, wrapped, caches) in SIMPLE {
+    for (tool, sources, plain, wrapped, caches) in SIMPLE {
+        // A module of Maven finds the others only where all of them begin.
+        let has_modules = |above: Files<'_>| {
+            let text = above.text("pom.xml").ok().flatten();
+            text.is_some_and(|text| text.contains("<modules>"))
+        };
+        if tool == "maven" && files.above().any(has_modules) {
+            continue;
+        }
         if let Some(source) = files.first(sources) {
-            let wrapped = wrapped.filter(|(script, _)| files.has(script));
-            let run = wrapped.map_or(run, |(_, run)| run);
+            let run = wrapped.and_then(|(script, run)| {
+                let mut all = std::iter::once(files.clone()).chain(files.above());
+                let up = all.position(|at| at.has(script))?;
+                Some(match up {
+                    0 => run.to_owned(),
+                    up => format!("{}{}", "../".repeat(up), run.trim_start_matches("./")),
+                })
+            });
+            let run = run.unwrap_or_else(|| plain.to_owned());
             found.add(Proposal::new(tool, "test", source, run).with_network(true));
             found.add_caches(caches);
         }
@@ -78,7 +93,7 @@ fn go(files: &Files<'_>, found: &mut Found) {
     }
     found.add(Proposal::new("go", "test", source, "go test -v ./..."));
     if !files.list_committed(&["go.sum"]).is_empty() && !files.has_directory("vendor") {
-        found.add_setup(["go mod download"], &[source, "go.sum"]);
+        found.add_setup(files, ["go mod download"], &[source, "go.sum"]);
     }
 }
 
@@ -96,7 +111,7 @@ fn mix(files: &Files<'_>, found: &mut Found) {
             "mix local.rebar --force",
             "mix deps.get",
         ];
-        found.add_setup(commands, &[&[source][..], &lock].concat());
+        found.add_setup(files, commands, &[&[source][..], &lock].concat());
     }
 }
 
@@ -161,7 +176,7 @@ fn ruby(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
             "bundle install",
         ];
         let inputs = files.list_committed(&["Gemfile", "Gemfile.lock"]);
-        found.add_setup(commands, &inputs);
+        found.add_setup(files, commands, &inputs);
         found.add_caches(&[".bundle", "vendor/bundle"]);
     }
     Ok(())
@@ -183,7 +198,7 @@ fn php(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
         return Ok(());
     }
     let inputs = files.list_committed(&["composer.json", "composer.lock"]);
-    found.add_setup(["composer install --no-interaction"], &inputs);
+    found.add_setup(files, ["composer install --no-interaction"], &inputs);
     found.add_caches(&["vendor"]);
     Ok(())
 }
@@ -197,16 +212,32 @@ fn cmake(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
         return Ok(());
     };
     let text = text.to_lowercase().replace(' ', "");
+    let options = list_options(&text, &files.read_workflows()?);
+    let build =
+        format!("cmake -S . -B .agent/tmp/cmake{options} && cmake --build .agent/tmp/cmake");
     found.add(
         if text.contains("enable_testing(") || text.contains("include(ctest)") {
-            let run = "sh -c 'cmake -S . -B .agent/tmp/cmake && cmake --build .agent/tmp/cmake && ctest --test-dir .agent/tmp/cmake --output-on-failure'";
+            let run =
+                format!("sh -c '{build} && ctest --test-dir .agent/tmp/cmake --output-on-failure'");
             Proposal::new("cmake", "test", source, run)
         } else {
-            let run =
-                "sh -c 'cmake -S . -B .agent/tmp/cmake && cmake --build .agent/tmp/cmake'";
-            Proposal::new("cmake", "build", source, run)
+            Proposal::new("cmake", "build", source, format!("sh -c '{build}'"))
         },
     );
     found.add_caches(&[".agent/tmp/cmake"]);
     Ok(())
+}
+
+/// The options of a project (its file in small letters, without blanks) that its CI turns on.
+fn list_options(text: &str, workflows: &[String]) -> String {
+    let words = workflows.iter().flat_map(|text| text.split_whitespace());
+    let names = words.filter_map(|word| word.strip_prefix("-D")?.strip_suffix("=ON"));
+    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let declares = |name: &&str| {
+        let head = format!("option({}", name.to_lowercase());
+        let mut after = text.split(&head).skip(1);
+        after.any(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    };
+    let names: std::collections::BTreeSet<&str> = names.filter(is_name).filter(declares).collect();
+    names.iter().map(|name| format!(" -D{name}=ON")).collect()
 }

@@ -55,24 +55,36 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
         text.contains("[tool.tox").then_some(PROJECT)
     };
     if let Some(source) = by_tox {
-        found.add(Proposal::new("tox", "test", source, "tox"));
+        let environment = choose_environment(&files.read_workflows()?);
+        let run = format!("tox -e {environment}");
+        found.add(Proposal::new("tox", "test", source, run));
         let inputs = ["tox.ini", PROJECT, "setup.py", "setup.cfg"];
         let inputs = [&inputs[..], &REQUIREMENTS].concat();
-        found.add_setup(["tox --notest"], &files.list_committed(&inputs));
+        let setup = format!("tox --notest -e {environment}");
+        found.add_setup(files, [setup], &files.list_committed(&inputs));
         found.add_caches(&[".tox"]);
         return Ok(());
     }
     let project = Project::read(files, &text)?;
     if let Some(source) = pytest(files, &text)? {
-        let tool = TOOLS.into_iter().find(|(lock, ..)| files.has(lock));
-        let run = if let Some((lock, run, make)) = tool {
-            found.add_setup([make], &files.list_committed(&[lock, PROJECT, "Pipfile"]));
+        // A member's lock file is that of its workspace.
+        let tool = TOOLS.into_iter().find_map(|(lock, run, make)| {
+            let mut all = std::iter::once(files.clone()).chain(files.above());
+            Some((all.find(|at| at.has(lock))?, lock, run, make))
+        });
+        let run = if let Some((at, lock, run, make)) = tool {
+            let inputs = files.list_committed(&[lock, PROJECT, "Pipfile"]);
+            found.add_setup(files, [make], &inputs);
+            if at.dir() != files.dir() {
+                found.add_setup::<String>(&at, [], &[lock]);
+            }
             found.add_caches(&[".venv"]);
             run
         } else if project.requirements.is_empty() && !project.is_package {
             "python3 -m pytest -v"
         } else {
-            project.add_environment(found, (!project.names_pytest).then_some("pytest"));
+            let also = (!project.names_pytest).then_some("pytest");
+            project.add_environment(files, found, also);
             ".venv/bin/python -m pytest -v"
         };
         found.add(Proposal::new("python", "test", source, run));
@@ -80,13 +92,32 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
         let python = if project.requirements.is_empty() && !project.needs_packages {
             "python3"
         } else {
-            project.add_environment(found, None);
+            project.add_environment(files, found, None);
             ".venv/bin/python"
         };
         let run = format!("{python} -m unittest discover -v{place}");
         found.add(Proposal::new("python", "test", source, run));
     }
     Ok(())
+}
+
+/// The environment of tox that the project's CI names, where it names one; else the one of the Python that runs tox.
+fn choose_environment(workflows: &[String]) -> String {
+    let is_name = |word: &&str| {
+        word.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    };
+    let lines = workflows.iter().flat_map(|text| text.lines());
+    let named = lines.filter_map(|line| {
+        let (_, rest) = line.split_once("tox ")?;
+        let (_, rest) = rest.split_once("-e ")?;
+        rest.split_whitespace().next().filter(is_name)
+    });
+    let named: std::collections::BTreeSet<&str> = named.collect();
+    match named.first() {
+        Some(one) if named.len() == 1 => (*one).to_owned(),
+        _ => "py".to_owned(),
+    }
 }
 
 /// What a project says it needs.
@@ -149,7 +180,7 @@ impl Project {
     }
 
     /// A virtual environment with all that it names, and itself.
-    fn add_environment(&self, found: &mut Found, also: Option<&str>) {
+    fn add_environment(&self, files: &Files<'_>, found: &mut Found, also: Option<&str>) {
         let mut words: Vec<String> = Vec::new();
         if self.is_package {
             words.extend(["-e", self.extra.unwrap_or(".")].map(str::to_owned));
@@ -164,7 +195,7 @@ impl Project {
         }
         let words = words.join(" ");
         commands.push(format!(".venv/bin/python -m pip install {words}"));
-        found.add_setup(commands, &self.inputs);
+        found.add_setup(files, commands, &self.inputs);
         found.add_caches(&[".venv"]);
     }
 }

@@ -12,9 +12,14 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
     };
     let manifest: Table = toml::from_str(&text).unwrap_or_default();
     let table = |name: &str| manifest.get(name).and_then(Value::as_table);
-    let lock = files.read_committed("Cargo.lock")?;
-    if lock.as_ref().is_some_and(|lock| lock.contains("source = ")) {
-        found.add_setup(["cargo fetch --locked"], &["Cargo.lock"]);
+    // A member's lock file is that of its workspace.
+    let mut lock = None;
+    for at in std::iter::once(files.clone()).chain(files.above()) {
+        let is_known = lock.is_some();
+        lock = lock.or(at.read_committed("Cargo.lock")?);
+        if !is_known && lock.as_ref().is_some_and(|lock| lock.contains("source = ")) {
+            found.add_setup(&at, ["cargo fetch --locked"], &["Cargo.lock"]);
+        }
     }
     let network = lock.is_none() && fetches(&manifest);
     found.add_caches(&["target"]);

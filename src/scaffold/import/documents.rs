@@ -57,7 +57,6 @@ fn slice(value: Value, index: usize, notes: &mut Notes) -> Option<Slice> {
         release_blocker_count_before: fields.count("release_blocker_count_before"),
         high_value_gap_count_before: fields.count("high_value_gap_count_before"),
         // Nobody measured it here.
-        stands_at: fields.text("stands_at").and(None),
         slice_id,
     };
     fields.finish();

@@ -82,7 +82,6 @@ fn slice_record(fields: &mut Fields<'_>) -> Result<SliceRecord, &'static str> {
         claimed: fields.texts("claimed"),
         criteria_sha256: fields.text("criteria_sha256"),
         findings: fields.texts("findings"),
-        own: None,
     })
 }
 

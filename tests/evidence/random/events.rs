@@ -1,298 +1,137 @@
-//! What happens to a history between two reports.
+//! What others do between two reports, in shell.
 
-use super::world::{By, SLICES, World};
-use std::cell::OnceCell;
+use super::world::{SLICES, World};
 
-/// How often it comes up, its name, what it does.
-type Event = (usize, &'static str, fn(&mut World));
+/// What the events are made of.
+const WORDS: &str = r#"
+commit() { git add -A; git commit -q --allow-empty -m "$1 $n" -m "$trailer"; }
+edit() { perl -pi -e "s/$value/$1/" $(git ls-files "$2"); }
+both() { edit other code; edit other tests; }
+small() { case $((n % 4)) in 0) edit broken code;; 1) edit bent tests;; 2) both;; *) echo "Word $n." >> notes.md;; esac; }
+aside() { git checkout -q -B aside "$near"; small; commit Aside; git checkout -q main; }
+undo() { [ -z "$1" ] || git revert --no-edit -X theirs "$1" || { git revert --abort; git reset -q --hard; }; }
+amend() { [ "$(git rev-parse HEAD)" = "$base" ] || git commit -q -a --allow-empty --amend "$@"; }
+shift_all() { if ls "$1"/deep/*.sh; then git mv -k "$1"/deep/*.sh "$1"; else mkdir -p "$1/deep"; git mv -k "$1"/*.sh "$1/deep"; fi; }
+collect() { git branch -qD aside; git reflog expire --expire=now --all; git gc -q --prune=now; }
+"#;
 
-/// Each kind of event.
-pub const EVENTS: [Event; 20] = [
-    (4, "amend", World::amend),
-    (8, "rebase", World::rebase),
-    (5, "squash", World::squash),
-    (4, "commit left out", World::leave_out),
-    (8, "formatter", World::format),
-    (6, "rename", World::rename),
-    (6, "move", World::shift),
-    (10, "rewrite", World::rewrite),
-    (6, "merge", World::merge_in),
-    (5, "merge into another", World::merge_out),
-    (10, "revert", World::revert),
-    (8, "revert of a revert", World::revert_a_revert),
-    (6, "reset", World::reset),
-    (4, "put back", World::put_back),
-    (4, "binary", World::change_entry),
-    (4, "deletion", World::delete),
-    (2, "pruned", World::collect),
-    (3, "many rewrites", World::overwrite_all),
-    (2, "amend with text", World::amend_text),
-    (2, "text made binary", World::make_binary),
+const EVENTS: [(&str, &str); 26] = [
+    ("amend", r#"amend -m "Amended $n" -m "$trailer""#),
+    ("break code", "edit broken code; commit Edit"),
+    (
+        "rebase",
+        "aside; git rebase -q -X $side --onto aside $near main || git rebase --abort",
+    ),
+    ("delete test", "git rm -qf $test; commit Drop"),
+    ("squash", "git reset -q --soft $near; commit All"),
+    ("bend test", "edit bent tests; commit Bend"),
+    (
+        "merge",
+        "aside; git merge -q --no-ff -X $side -m Merge aside || git merge --abort",
+    ),
+    ("break and bend", "both; commit Both"),
+    ("revert", "undo $any"),
+    (
+        "format",
+        r#"perl -pi -e 's/^\s+/\t/; s/$/\n/ if /\}/' $(git ls-files code tests); commit Format"#,
+    ),
+    ("reset", "git reset -q --hard $near"),
+    ("empty test", "echo true > $test; commit Ease"),
+    (
+        "empty test, broken code",
+        "echo true > $test; edit broken code; commit Ease",
+    ),
+    (
+        "revert of a revert",
+        "undo \"$(git rev-list -1 --grep '^Revert' $base..HEAD)\"",
+    ),
+    (
+        "rename test",
+        "git mv $test ${test%/*}/named-$n.sh; commit Rename",
+    ),
+    ("collect", "collect"),
+    (
+        "lax runner",
+        r#"perl -pi -e 's/if sh "\$file"/if sh "\$file" || true/' run.sh; edit broken code; commit Lax"#,
+    ),
+    (
+        "rename code",
+        "git mv $code ${code%/*}/named-$n.sh; commit Rename",
+    ),
+    (
+        "add test",
+        r#"echo '. ./lib.sh; [ "$(add 2 2)" = 4 ]' > tests/sum-$n.sh; commit Ask"#,
+    ),
+    ("move tests", "shift_all tests; commit Move"),
+    ("amend with text", "small; amend --no-edit"),
+    (
+        "delete code",
+        r#"perl -0pi -e "s/$name\(\)\s*\{.*?\}\n//s" $(git ls-files code); commit Remove"#,
+    ),
+    ("move code", "shift_all code; commit Move"),
+    ("runner", "echo \"# $n\" >> run.sh; commit Note"),
+    ("put back", "git checkout -q $base -- old; commit Back"),
+    ("amend and collect", "small; amend --no-edit; collect"),
 ];
 
 impl World {
-    /// That event, or one by chance.
-    pub fn event(&mut self, number: Option<usize>) {
-        let (before, first) = (self.head(), self.lines.len());
-        let (_, name, event) = match number {
-            Some(number) => EVENTS[number % EVENTS.len()],
-            None => self.any_event(),
+    /// That event in turn, or one by chance.
+    pub fn event(&mut self, number: usize) {
+        let at = match self.rng.chance(60) {
+            true => number,
+            false => self.rng.below(EVENTS.len()),
         };
+        let (name, event) = EVENTS[at % EVENTS.len()];
+        let since = format!("{}..HEAD", self.base);
+        let any = self.pick_line(&["rev-list", "--no-merges", &since]);
+        let near = self.pick_line(&["rev-list", "--first-parent", "-6", &since]);
+        let built: Vec<String> = self.values.keys().cloned().collect();
+        let built = self.rng.pick(&built).unwrap_or_else(|| "add".to_owned());
+        let value = self
+            .values
+            .get(&built)
+            .cloned()
+            .unwrap_or_else(|| "none".to_owned());
+        let trailer = self.rng.chance(20).then(|| self.rng.pick(&SLICES).unwrap());
+        self.count += 1;
         self.due = None;
-        event(self);
-        let (head, lines) = (self.head(), self.lines.len());
-        self.say(format!(
-            "   {} -> {}, lines {first}..{lines}",
-            &before[..8],
-            &head[..8]
-        ));
-        if before != head || name == "pruned" {
-            *self.figures.events.entry(name).or_default() += 1;
-        }
-        assert_eq!(
-            self.git(&["--no-optional-locks", "status", "--porcelain"]),
-            "",
-            "{:#?}",
-            self.log
-        );
+        let settings = [
+            ("n", self.count.to_string()),
+            (
+                "near",
+                [near, self.base.clone()]
+                    .into_iter()
+                    .find(|it| !it.is_empty())
+                    .unwrap(),
+            ),
+            ("any", any),
+            ("base", self.base.clone()),
+            ("name", built),
+            ("value", value),
+            ("code", self.pick_line(&["ls-files", "code"])),
+            ("test", self.pick_line(&["ls-files", "tests"])),
+            (
+                "side",
+                self.rng.pick(&["ours", "theirs"]).unwrap().to_owned(),
+            ),
+            (
+                "trailer",
+                trailer.map_or_else(String::new, |id| format!("Cook-Slice: {id}")),
+            ),
+        ];
+        let mut command = self.repo.command("sh");
+        command
+            .args(["-c", &format!("{WORDS}{event}")])
+            .envs(settings);
+        crate::support::run_alone(&mut command);
+        self.say(format!("== {name}: {}", self.repo.head()));
+        self.note(format!("event {name}"));
+        let left = self.git(&["status", "--porcelain", "--branch"]);
+        assert_eq!(left, "## main", "{}", self.log.join("\n"));
     }
 
-    fn any_event(&mut self) -> Event {
-        let sum: usize = EVENTS.iter().map(|(weight, ..)| weight).sum();
-        let mut at = self.rng.below(sum);
-        let chosen = EVENTS.iter().find(|(weight, ..)| {
-            let is_it = at < *weight;
-            at = at.saturating_sub(*weight);
-            is_it
-        });
-        *chosen.unwrap()
-    }
-
-    fn amend(&mut self) {
-        self.count += 1;
-        let trailer = match self.rng.chance(50) {
-            true => self.git(&["log", "-1", "--format=%(trailers)"]),
-            false => String::new(),
-        };
-        let message = format!("Amended ({})\n\n{trailer}", self.count);
-        if self.head() != self.base {
-            self.git(&["commit", "-q", "--allow-empty", "--amend", "-m", &message]);
-        }
-        self.say(format!("amend, trailer {trailer:?}"));
-    }
-
-    fn amend_text(&mut self) {
-        if self.head() == self.base || !self.rewrite_one() {
-            return self.say("nothing to amend");
-        }
-        let parent = self.resolve("HEAD~1").unwrap();
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "--amend", "--no-edit"]);
-        self.follow_trailer(&parent);
-        self.say("amend with another text");
-    }
-
-    /// What somebody put into a commit that bears the trailer of the slice in work is the slice's.
-    fn follow_trailer(&mut self, parent: &str) {
-        let words = ["log", "-1", "--format=%(trailers:key=Cook-Slice,valueonly)"];
-        let named = self.git(&words).trim().to_owned();
-        if self.in_work() != Some(named.clone()) {
-            return;
-        }
-        let before: Vec<usize> = self
-            .read_lines_at(parent)
-            .iter()
-            .map(|spot| spot.line)
-            .collect();
-        for spot in self.read_lines_at("HEAD").iter() {
-            let line = &mut self.lines[spot.line];
-            if line.by == By::Foreign && !before.contains(&spot.line) {
-                line.by = By::Slice(named.clone());
-            }
-        }
-    }
-
-    /// A commit of somebody's on an older one; what came after it goes on top.
-    fn move_base(&mut self) -> (String, String) {
-        let all = self.ancestors();
-        let old = self.rng.pick(&all).unwrap();
-        self.git(&["checkout", "-q", "-B", "upstream", &old]);
-        match self.rng.chance(60) {
-            true => {
-                self.rewrite_one();
-            }
-            false => {
-                let text = self.line("upstream", By::Foreign);
-                self.repo
-                    .write(&format!("up-{}.txt", self.count), text + "\n");
-            }
-        }
-        let new = self.commit("Upstream", None);
-        self.git(&["checkout", "-q", "main"]);
-        (old, new)
-    }
-
-    fn rebase(&mut self) {
-        let (old, new) = self.move_base();
-        let side = self.side();
-        let run = self.try_git(&["rebase", "-q", "-X", side, "--onto", &new, &old, "main"]);
-        if run.code != 0 {
-            self.try_git(&["rebase", "--abort"]);
-        }
-        self.say(format!(
-            "rebase -X {side} from {} onto {}: {}",
-            &old[..8],
-            &new[..8],
-            run.code
-        ));
-    }
-
-    fn side(&mut self) -> &'static str {
-        match self.rng.chance(50) {
-            true => "ours",
-            false => "theirs",
-        }
-    }
-
-    fn squash(&mut self) {
-        let all = self.ancestors();
-        let old = self.rng.pick(&all).unwrap();
-        let slice = self.rng.chance(30).then(|| self.rng.pick(&SLICES).unwrap());
-        self.git(&["reset", "-q", "--soft", &old]);
-        self.commit("All of it", slice);
-        self.follow_trailer(&old);
-        self.say(format!("squash down to {}, trailer {slice:?}", &old[..8]));
-    }
-
-    fn leave_out(&mut self) {
-        let all = self.ancestors();
-        let Some(out) = self.rng.pick(&all[..all.len() - 1]) else {
-            return self.say("nothing to leave out");
-        };
-        let side = self.side();
-        let run = self.try_git(&[
-            "rebase",
-            "-q",
-            "-X",
-            side,
-            "--onto",
-            &format!("{out}~1"),
-            &out,
-            "main",
-        ]);
-        if run.code != 0 {
-            self.try_git(&["rebase", "--abort"]);
-        }
-        self.say(format!("leave {} out -X {side}: {}", &out[..8], run.code));
-    }
-
-    fn colleague(&mut self) -> String {
-        let all = self.ancestors();
-        let from = self.rng.pick(&all).unwrap();
-        self.git(&["checkout", "-q", "-B", "colleague", &from]);
-        let slice = self.rng.chance(40).then(|| self.rng.pick(&SLICES).unwrap());
-        match self.rng.chance(60) {
-            true => {
-                self.rewrite_one();
-            }
-            false => {
-                let text = self.line("colleague", By::Foreign);
-                self.repo
-                    .write(&format!("col-{}.txt", self.count), text + "\n");
-            }
-        }
-        self.commit("Colleague", slice);
-        self.git(&["checkout", "-q", "main"]);
-        format!(
-            "a colleague's branch from {}, trailer {slice:?}",
-            &from[..8]
-        )
-    }
-
-    fn merge_in(&mut self) {
-        let branch = self.colleague();
-        let side = self.side();
-        self.count += 1;
-        let message = format!("Merge ({})", self.count);
-        let run = self.try_git(&[
-            "merge",
-            "-q",
-            "--no-ff",
-            "-X",
-            side,
-            "-m",
-            &message,
-            "colleague",
-        ]);
-        if run.code != 0 {
-            self.try_git(&["merge", "--abort"]);
-        }
-        self.say(format!("merge {branch} into main -X {side}: {}", run.code));
-    }
-
-    fn merge_out(&mut self) {
-        let branch = self.colleague();
-        let side = self.side();
-        self.count += 1;
-        let message = format!("Merge ({})", self.count);
-        self.git(&["checkout", "-q", "colleague"]);
-        let run = self.try_git(&["merge", "-q", "--no-ff", "-X", side, "-m", &message, "main"]);
-        if run.code != 0 {
-            self.try_git(&["merge", "--abort"]);
-            self.git(&["checkout", "-q", "main"]);
-        } else {
-            self.git(&["checkout", "-q", "-B", "main"]);
-        }
-        self.say(format!("merge main into {branch} -X {side}: {}", run.code));
-    }
-
-    fn undo(&mut self, commit: &str) -> i32 {
-        let mut run = self.try_git(&["revert", "--no-edit", commit]);
-        if run.code != 0 {
-            self.try_git(&["revert", "--abort"]);
-            run = self.try_git(&["revert", "--no-edit", "-X", "theirs", commit]);
-        }
-        if run.code != 0 {
-            self.try_git(&["revert", "--abort"]);
-            self.try_git(&["reset", "-q", "--hard"]);
-        }
-        run.code
-    }
-
-    fn revert(&mut self) {
-        let works = self.subjects(|subject| subject.starts_with("Work on"));
-        let Some(commit) = self.rng.pick(&works) else {
-            return self.say("nothing to revert");
-        };
-        let code = self.undo(&commit);
-        self.say(format!("revert {}: {code}", &commit[..8]));
-    }
-
-    fn revert_a_revert(&mut self) {
-        let reverts = self.subjects(|subject| subject.starts_with("Revert \"Work"));
-        let Some(commit) = self.rng.pick(&reverts) else {
-            return self.revert();
-        };
-        let code = self.undo(&commit);
-        self.say(format!("revert the revert {}: {code}", &commit[..8]));
-    }
-
-    fn reset(&mut self) {
-        let all = self.ancestors();
-        let near = all.len().min(4);
-        let to = self.rng.pick(&all[..near]).unwrap();
-        self.git(&["reset", "-q", "--hard", &to]);
-        self.say(format!("reset to {}", &to[..8]));
-    }
-
-    fn collect(&mut self) {
-        for branch in ["upstream", "colleague"] {
-            self.try_git(&["branch", "-q", "-D", branch]);
-        }
-        self.git(&["reflog", "expire", "--expire=now", "--all"]);
-        self.git(&["gc", "-q", "--prune=now"]);
-        // What was read before may be remembered.
-        self.store = OnceCell::new();
-        self.say("collect garbage");
+    fn pick_line(&mut self, words: &[&str]) -> String {
+        let lines: Vec<String> = self.git(words).lines().map(str::to_owned).collect();
+        self.rng.pick(&lines).unwrap_or_default()
     }
 }

@@ -36,10 +36,14 @@ pub fn list_undeclared(lines: &[TrialLine]) -> Vec<&TrialLine> {
     refuses.collect()
 }
 
-/// What a review has to answer for, each by an id: changes that are declared, and tests that could not be
-/// compared.
+/// What a review has to answer for, each by an id: changes that are declared or came with a merge, and tests
+/// that could not be compared.
 pub fn list_test_changes(lines: &[TrialLine]) -> Vec<TestChange> {
-    let owed = |line: &&TrialLine| line.declared.is_some() || line.word == Word::NotComparable;
+    let owed = |line: &&TrialLine| {
+        line.declared.is_some()
+            || line.word == Word::NotComparable
+            || line.word.weight() == Weight::Refuses
+    };
     let mut changes: Vec<TestChange> = Vec::new();
     let mut more = 0;
     for line in lines.iter().filter(owed) {
@@ -48,6 +52,7 @@ pub fn list_test_changes(lines: &[TrialLine]) -> Vec<TestChange> {
             changes.push(TestChange {
                 id: format!("t-{}", &digest[..8]),
                 code: code_of(line.word).id().to_owned(),
+                name: Some(line.name.clone()),
                 what: clean(&line.what, Lines::Fold),
                 declared: line.declared.clone(),
                 answered: None,

@@ -52,7 +52,6 @@ impl Work<'_> {
         let mut must = self.take_review(id);
         asked::add_new(&mut must, findings);
         self.keep_audit(id);
-        let seen = self.before.ledger.head_seen.clone();
         let ledger = self.ledger(id);
         ledger.sent_back = review.or(ledger.sent_back.take());
         let commit = ledger
@@ -70,12 +69,9 @@ impl Work<'_> {
         ledger.receipts.clear();
         ledger.head_tree = None;
         ledger.holds = None;
-        // What was built stays the slice's: its next commit comes after the same basis. What others put on top
-        // meanwhile stays theirs, whoever commits it anew.
+        // What was built stays the slice's: its next commit comes after the same basis.
         if let Some(accepted) = ledger.accepted.take() {
             ledger.basis = Some(accepted.basis);
-            ledger.earlier = Some(accepted.seq);
-            ledger.note_arrival(accepted.head, seen);
         }
         let record = self.slice_record(SliceRecordType::Reopened, id, &commit);
         record.findings = Some(must.clone());
@@ -84,7 +80,6 @@ impl Work<'_> {
         }
         self.must_fix(id, must);
         if let Some(slice) = self.next.plan.slice_mut(id) {
-            slice.stands_at = None;
             slice.status = if active {
                 SliceStatus::InProgress
             } else {

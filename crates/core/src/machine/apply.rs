@@ -3,14 +3,15 @@
 use super::dispatch::{dispatch, not_your_turn};
 use super::facts::{FactSet, Facts};
 use super::finish::{Before, Finished, finish};
-use super::rebound::{Rebound, follow};
 use super::rule::Rule;
+use super::vanished::{follow_facts, follow_to};
 use super::work::{Step, Work};
-use super::{arrivals, assurance, bootstrap, brief, by_cook, drift, reground, reports, user, wave};
+use super::{assurance, bootstrap, brief, by_cook, drift, goal, reground, reports, user, wave};
 use crate::diagnostic::{Code, Lines, Refusal, clean};
-use crate::model::{Actor, Count, Event, Policy, Profile, Records, Role, Snapshot, Submission};
+use crate::model::{
+    Actor, Count, Event, GOAL_SLICE, Policy, Profile, Records, Role, Snapshot, Submission,
+};
 use crate::report::write_ids;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The facts that [`apply`] reads for this event.
@@ -23,6 +24,12 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
     match event {
         Event::Regrounded { block, .. } => reground::needs(snapshot, block, &mut set),
         Event::RegroundedByCook { block, .. } => by_cook::needs(snapshot, block, &mut set),
+        Event::GoalAsked => goal::ask(snapshot, &mut set),
+        Event::Implemented { .. } if snapshot.ledger.goal.is_some() => {
+            goal::ask(snapshot, &mut set);
+            set.config = true;
+            set.worktree = true;
+        }
         Event::Implemented {
             slice_id,
             commit,
@@ -47,6 +54,7 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
         Event::Briefed { change, .. } => set.brief = Some(brief::question(snapshot, change)),
         Event::Said { .. }
         | Event::Bootstrapped { .. }
+        | Event::GoalSet { .. }
         | Event::Cancelled { .. }
         | Event::Blocked { .. }
         | Event::Refocused { .. }
@@ -54,7 +62,8 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
         | Event::BranchAdopted
         | Event::Restored
         | Event::Signed
-        | Event::CriterionAmended { .. } => {}
+        | Event::CriterionAmended { .. }
+        | Event::ProofRetired { .. } => {}
     }
     set
 }
@@ -73,14 +82,17 @@ pub fn apply(
         return start(facts, event);
     };
     let facts = &count_claimed_as_own(facts, event);
-    let followed = follow(before, facts.rebound.as_ref());
-    let rebound = match &followed {
-        Cow::Owned(_) => facts.rebound.as_ref().map(Rebound::finding),
-        Cow::Borrowed(_) => None,
+    let (followed, rebound) = follow_to(before, facts).unzip();
+    let followed_facts;
+    let (before, facts) = match &followed {
+        Some(next) => {
+            followed_facts = follow_facts(facts, before, next);
+            (next, &followed_facts)
+        }
+        None => (before, facts),
     };
-    let before = &*followed;
     let due = dispatch(Some(before), facts)?;
-    if matches!(event, Event::RegroundedByCook { .. }) != (actor == Actor::Cook) {
+    if event.is_cooks_own() != (actor == Actor::Cook) {
         return Err(Refusal::new(
             Code::NotByCook,
             format!("`{}` is not for whoever caused it", event.name()),
@@ -113,7 +125,6 @@ pub fn apply(
     let (rule, due_role) = (due.rule, due.role);
     let mut work = Work::new(before, facts, due);
     run(&mut work, event, actor)?;
-    arrivals::note_arrivals(&mut work, event);
     if actor == Actor::Script && event.is_user_only() {
         work.next.ledger.scripted_commands.0 += 1;
     }
@@ -193,25 +204,28 @@ fn with_contract_taken_in(facts: &Facts, before: &Snapshot, next: &Snapshot) -> 
 }
 
 fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
-    let Event::Bootstrapped {
-        mission,
-        profile,
-        branch,
-        settings,
-        import,
-    } = event
-    else {
+    let made = match event {
+        Event::Bootstrapped {
+            mission,
+            profile,
+            branch,
+            settings,
+            import,
+        } => Some(bootstrap::first(
+            facts,
+            mission.as_deref(),
+            profile,
+            branch.as_deref(),
+            settings.as_ref(),
+            import.as_deref(),
+        )?),
+        Event::GoalSet { goal, branch } => Some(bootstrap::first_of_goal(facts, goal, branch)?),
+        _ => None,
+    };
+    let Some((snapshot, next)) = made else {
         return Err(Refusal::new(Code::NotYourTurn, "there is no log yet")
             .replace_hints(["run `cook init`"]));
     };
-    let (snapshot, next) = bootstrap::first(
-        facts,
-        mission.as_deref(),
-        profile,
-        branch.as_deref(),
-        settings.as_ref(),
-        import.as_deref(),
-    )?;
     Ok(Step {
         snapshot,
         records: Records::default(),
@@ -242,6 +256,14 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             Ok(())
         }
         Event::RegroundedByCook { kind, block } => by_cook::apply(work, *kind, block),
+        Event::GoalSet { goal, branch } => goal::set(work, goal, branch),
+        Event::GoalAsked => goal::weigh(work),
+        Event::Implemented { submission, .. } if work.before.ledger.goal.is_some() => {
+            work.note_remarks(GOAL_SLICE, &submission.report);
+            goal::weigh(work)?;
+            goal::spend_attempt(work);
+            Ok(())
+        }
         Event::Implemented {
             slice_id,
             evidence,
@@ -295,6 +317,11 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             text,
             reason,
         } => user::amend(work, slice_id, *number, text, reason),
+        Event::ProofRetired {
+            slice_id,
+            number,
+            reason,
+        } => user::retire(work, slice_id, *number, reason),
         Event::Said { text, session } => brief::say(work, text, session.as_ref(), actor),
         // These leave the work where it stands and never come here.
         Event::Briefed { .. } | Event::Signed => Ok(()),
@@ -340,6 +367,8 @@ fn repair(
             "the profile asks for fewer judges or less assurance than the log",
         ));
     }
+    goal::check_profile(profile, work.before.ledger.goal.is_some())?;
+    goal::leave(work, profile);
     assurance::take_in(work, profile);
     work.next.profile = profile.clone();
     work.next.state.task_type = profile.task_type.clone();

@@ -4,12 +4,14 @@ use super::drift;
 use super::due::require_reground;
 use super::facts::{FactSet, Facts};
 use super::finish::{Before, finish};
+use super::goal;
 use super::rule::{Dispatch, Rule};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    ActiveSlice, ActiveStatus, Count, Counters, Event, Import, Ledger, Plan, PlanSource, Policy,
-    Profile, Remark, RoleSlot, SchemaVersion, SliceRecordType, SliceStatus, Snapshot, State,
-    Undone, VerificationEvidence, Waiting, WaitingKind, mission_anchor,
+    ActiveSlice, ActiveStatus, Assurance, Count, Counters, Event, GOAL_SLICE, Goal, Import, Ledger,
+    Plan, PlanSource, Policy, Profile, Remark, RoleSlot, SchemaVersion, SliceRecordType,
+    SliceStatus, Snapshot, State, Undone, VerificationEvidence, Waiting, WaitingKind,
+    mission_anchor,
 };
 use std::collections::BTreeMap;
 
@@ -48,6 +50,7 @@ pub(super) fn first(
     settings: Option<&BTreeMap<String, String>>,
     import: Option<&Import>,
 ) -> Result<(Snapshot, Dispatch), Refusal> {
+    goal::check_profile(profile, false)?;
     let anchor = match mission {
         Some(text) => mission_anchor(text)
             .ok_or_else(|| Refusal::new(Code::MissionMissing, "the mission has no line of text"))?,
@@ -70,14 +73,33 @@ pub(super) fn first(
         });
     }
     let facts = with_contract(facts, &next.ledger.settings);
-    let before = Before {
-        rule: Rule::Bootstrap,
-        in_wave: false,
-        spends_step: false,
-        displace: true,
-        marks: true,
-    };
-    let dispatch = finish(&mut next, &facts, &before)?.dispatch;
+    let dispatch = finish(&mut next, &facts, &BEGUN)?.dispatch;
+    Ok((next, dispatch))
+}
+
+/// What a log begins after.
+const BEGUN: Before = Before {
+    rule: Rule::Bootstrap,
+    in_wave: false,
+    spends_step: false,
+    displace: true,
+    marks: true,
+};
+
+/// The same of a goal: its one slice is in work from the start.
+pub(super) fn first_of_goal(
+    facts: &Facts,
+    goal: &Goal,
+    branch: &str,
+) -> Result<(Snapshot, Dispatch), Refusal> {
+    let anchor = mission_anchor(&goal.words)
+        .ok_or_else(|| Refusal::new(Code::MissionMissing, "the goal has no line of text"))?;
+    let mut profile = Profile::new(GOAL_SLICE);
+    profile.assurance = Assurance::Goal;
+    let mut next = empty(&goal.words, &anchor, profile);
+    next.ledger.branch = Some(branch.to_owned());
+    goal::begin(&mut next, goal);
+    let dispatch = finish(&mut next, facts, &BEGUN)?.dispatch;
     Ok((next, dispatch))
 }
 

@@ -3,10 +3,11 @@
 
 use super::facts::{CommitSeen, FactSet, Facts, Range};
 use super::text::short;
-use super::{gone, wave};
+use super::{proof, wave};
 use crate::diagnostic::{Code, Finding, Refusal, count_noun};
 use crate::model::{
-    ActiveStatus, Ledger, Slice, SliceLedger, SliceStatus, Snapshot, UserAnswer, surface_matches,
+    ActiveStatus, Ledger, Policy, Slice, SliceLedger, SliceStatus, Snapshot, UserAnswer,
+    surface_matches,
 };
 
 /// How the state and the repository have moved apart.
@@ -42,11 +43,16 @@ impl Drift {
     }
 }
 
-/// What any report makes of it, and what one may say besides.
-const GOES_BACK: &str = "any re-ground puts it back in progress, and rule 4 answers then; the report may also say what to do about it (`reconcile`, reopened, with `findings`), cancel the slice, or ask the user";
-
 /// The facts [`measure`] reads, whatever the policy.
 pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
+    if snapshot.ledger.goal.is_some() {
+        let is_over = snapshot.state.continuation_policy == Policy::Done;
+        return FactSet {
+            head: true,
+            since: snapshot.ledger.head_seen.clone().filter(|_| is_over),
+            ..FactSet::default()
+        };
+    }
     let mut set = FactSet {
         head: true,
         contract: true,
@@ -58,18 +64,16 @@ pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
         && in_work(snapshot)
     {
         let basis = &handoff.basis_commit;
-        let tree = snapshot.ledger.trees.get(basis).cloned();
-        set.ranges.insert(basis.clone(), tree);
+        set.ranges.insert(basis.clone());
         if snapshot.active.status == ActiveStatus::Committed
             && let Some(head) = active_ledger(snapshot).and_then(|slice| slice.head.clone())
         {
             set.on_head.insert(head);
         }
     }
-    set.committed = gone::ask_committed(snapshot);
     set.standing = mark(snapshot)
         .filter(|_| end_is_near(snapshot))
-        .map(|seen| gone::standing_question(snapshot, seen));
+        .map(|seen| proof::standing_question(snapshot, seen));
     let holds = snapshot.ledger.slices.values();
     set.on_head
         .extend(holds.filter_map(|slice| slice.holds.clone()));
@@ -126,7 +130,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         let strict = facts.config.as_ref().is_some_and(|config| config.strict);
         foreign(snapshot, facts.since()?, strict, &mut drift);
     }
-    note_taken_away(snapshot, facts, &mut drift)?;
+    note_lost(snapshot, facts, &mut drift)?;
     let head = facts.head()?;
     let room = wave::find_room(snapshot, head).filter(|_| end_is_near(snapshot));
     if let Some(room) = room.filter(|room| !room.red.is_empty()) {
@@ -342,23 +346,14 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
     Ok(())
 }
 
-/// Work that HEAD lost since somebody looked at it: nobody judges what is not there.
-fn note_taken_away(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(), Refusal> {
+/// Done slices whose proof HEAD lost since somebody looked at it: nobody judges what is not there.
+fn note_lost(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(), Refusal> {
     let since = match mark(snapshot) {
         Some(_) => Some(facts.since()?),
         None => None,
     };
-    let others = since.map_or_else(Vec::new, |since| list_foreign(snapshot, since));
-    if drift.unreported.is_empty() {
-        let what = gone::tell_taken_back(snapshot, facts, &others);
-        if let Some(what) = what {
-            drift.cause(Code::SliceTakenBack, format!("{what}; {GOES_BACK}"));
-        }
-        let part = gone::tell_part(snapshot, facts, &others);
-        drift.findings.extend(part);
-    }
     if end_is_near(snapshot) && since.is_some_and(|since| !is_accounted_for(snapshot, since)) {
-        for finding in gone::find_lost_done(snapshot, facts, &others) {
+        for finding in proof::find_lost(snapshot, facts) {
             drift.add(finding);
         }
     }

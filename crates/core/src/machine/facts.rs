@@ -6,13 +6,12 @@
 //! data: `event.json` in the log keeps the facts a transition was judged by, so
 //! that `verify` can judge it again.
 
-use super::rebound::{Rebound, ReboundQuestion};
 pub use super::worktree::{MAX_PATHS, Worktree};
 use crate::diagnostic::{Code, Refusal};
 pub use crate::model::Verdict;
 use crate::model::{
-    Accepted, Arrival, BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec,
-    Limits, Own, Receipt, RoomCheck, Share, Slice, Snapshot, Stamp, StrengthNote, Survival,
+    BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec, Goal, GoalFound,
+    KeptProof, Limits, Receipt, RoomCheck, Share, Slice, Stamp, StrengthNote,
 };
 use cook_trials::TrialLine;
 use serde::{Deserialize, Serialize};
@@ -32,9 +31,8 @@ pub struct FactSet {
     pub view: bool,
     /// `git status`.
     pub worktree: bool,
-    /// For each basis commit: does it resolve, is it an ancestor, what came since. With its tree, where
-    /// that was written down: git may have thrown the commit away, and another has that tree.
-    pub ranges: BTreeMap<String, Option<String>>,
+    /// For each basis commit: does it resolve, is it an ancestor, what came since.
+    pub ranges: BTreeSet<String>,
     /// What came on HEAD since this commit (HEAD at the last transition), with paths.
     pub since: Option<String>,
     /// For each commit: is it on HEAD.
@@ -45,15 +43,6 @@ pub struct FactSet {
     pub gates: Option<GateQuestion>,
     /// Anchors to verify.
     pub anchors: BTreeSet<AnchorQuestion>,
-    /// Where a committed slice's commit went. It is asked by itself: the other questions are of what
-    /// the answer makes of the state.
-    pub rebound: Option<ReboundQuestion>,
-    /// What the slice that is to be accepted consists of.
-    pub own: Option<OwnQuestion>,
-    /// By slice: what became of the work that it was accepted with.
-    pub survivals: BTreeMap<String, Accepted>,
-    /// The committed slice's work: what HEAD lacks of it.
-    pub committed: Option<OwnQuestion>,
     /// What done slices rest on, where HEAD moved.
     pub standing: Option<StandingQuestion>,
     /// Verify anchors by kept receipts alone: run no gate for them.
@@ -68,17 +57,17 @@ pub struct FactSet {
     pub config: bool,
     /// What the anchors of the brief are worth.
     pub brief: Option<BriefQuestion>,
+    /// A goal's checks at HEAD.
+    pub goal: Option<Box<Goal>>,
 }
 
-/// Ask what done slices rest on, where HEAD is not the commit that was seen. No gate is run for it;
-/// the answers stand among [`Facts::survivals`] and [`Facts::anchors`].
+/// Ask what done slices rest on, where HEAD is not the commit that was seen. No gate is run for it, but where gates run
+/// at HEAD before judges are asked: whoever asks who is due learns what whoever reports does.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StandingQuestion {
     /// Where nothing is asked.
     pub seen: String,
-    /// By slice: the work that it was accepted with.
-    pub survivals: BTreeMap<String, Accepted>,
-    /// Its proof.
+    /// Their proof.
     pub anchors: BTreeSet<AnchorQuestion>,
 }
 
@@ -107,14 +96,6 @@ pub struct CommitQuestion {
     pub slice_id: String,
     /// Commits that it claims already.
     pub claimed: BTreeSet<String>,
-    /// Bases before this one; see [`OwnQuestion::earlier_bases`].
-    #[serde(default)]
-    pub earlier_bases: Vec<String>,
-    /// What came while nobody worked on it; see [`OwnQuestion::arrivals`].
-    #[serde(default)]
-    pub arrivals: Vec<Arrival>,
-    /// The transition that accepted the slice before; see [`OwnQuestion::earlier`].
-    pub earlier: Option<u64>,
 }
 
 /// Ask for gates.
@@ -139,70 +120,50 @@ pub struct AnchorQuestion {
     pub anchor: String,
     /// Its basis kind.
     pub basis: crate::model::Basis,
-    /// The commit it was stamped at; none for a fresh claim.
-    pub stamped_at: Option<String>,
-    /// Whose work it must be; none = anybody's (dropped criteria).
-    pub work: Option<WorkOf>,
+    /// What it must show.
+    pub required: Required,
 }
 
-/// The work of a slice.
+/// What an anchor must show.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum WorkOf {
-    /// Of one that is to be accepted.
-    Claimed(OwnQuestion),
-    /// As the transition of this sequence accepted it.
-    Accepted(u64),
-}
-
-/// Ask what a slice's own commits wrote and took away.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OwnQuestion {
-    /// The slice, whose trailer makes a commit its own.
-    #[serde(default)]
-    pub slice_id: String,
-    /// The slice's basis.
-    pub basis: String,
-    /// The slice's head.
-    pub head: String,
-    /// Commits that it claims.
-    pub claimed: BTreeSet<String>,
-    /// Bases before this one that the history left: what stood there is nobody's new work.
-    #[serde(default)]
-    pub earlier_bases: Vec<String>,
-    /// What came while nobody worked on the slice: where the history left it, what others wrote there
-    /// is nobody's new work either.
-    #[serde(default)]
-    pub arrivals: Vec<Arrival>,
-    /// The transition that accepted it before: what it wrote then and what still stands is its own.
-    pub earlier: Option<u64>,
+pub enum Required {
+    /// That it holds at HEAD.
+    AtHead,
+    /// That it holds at HEAD, and whether it held at the basis of the slice that is to be accepted.
+    Claimed {
+        /// The slice's basis.
+        basis: String,
+        /// The slice's head.
+        head: String,
+    },
+    /// That what was accepted still holds at HEAD.
+    Accepted(KeptProof),
 }
 
 impl AnchorQuestion {
     /// What a stored record of a slice is asked.
-    pub fn ask_stored(snapshot: &Snapshot, slice: &Slice, record: &EvidenceRecord) -> Self {
-        let ledger = snapshot.ledger.slices.get(&slice.slice_id);
-        let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
-        let of = accepted.map(|accepted| WorkOf::Accepted(accepted.seq.0));
+    pub fn ask_stored(slice: &Slice, record: &EvidenceRecord) -> Self {
         Self {
             slice_id: slice.slice_id.clone(),
             criterion: record.criterion.clone(),
             anchor: record.anchor.clone(),
             basis: record.basis,
-            stamped_at: Some(record.head_sha.clone()),
-            work: of.filter(|_| slice.acceptance_criteria.contains(&record.criterion)),
+            required: Required::Accepted(record.copy_kept()),
         }
     }
 
     /// The key under which the answer stands in [`Facts::anchors`].
     pub fn key(&self) -> String {
+        let of = match &self.required {
+            Required::AtHead => "",
+            Required::Claimed { basis, .. } => basis,
+            Required::Accepted(kept) => &kept.head_sha,
+        };
+        let is_stored = matches!(self.required, Required::Accepted(_));
         format!(
-            "{}\u{1f}{}\u{1f}{}\u{1f}{}",
-            self.slice_id,
-            self.criterion,
-            self.anchor,
-            self.stamped_at.as_deref().unwrap_or_default()
+            "{}\u{1f}{}\u{1f}{}\u{1f}{of}\u{1f}{is_stored}",
+            self.slice_id, self.criterion, self.anchor
         )
     }
 }
@@ -285,9 +246,6 @@ pub struct CommitFacts {
     /// Those of them that a merge brought in: they are somebody else's work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<String>,
-    /// What HEAD lacks of it; none = nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lacking: Option<Survival>,
 }
 
 /// One gate's run.
@@ -338,10 +296,14 @@ pub struct AnchorAnswer {
     /// What it points at, in a form that is equal when two anchors point at the same thing:
     /// path and lines, or receipt and output anchor.
     pub target: String,
-    /// The place is the slice's work, or the receipt is of the slice head's tree.
-    pub related: bool,
     /// It did not hold at the slice's basis already.
     pub is_new: bool,
+    /// The lines that it shows, for the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Vec<String>>,
+    /// The tree of the tests that it shows, for the record; the log keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<String>,
 }
 
 /// The answer to a [`BriefQuestion`].
@@ -445,9 +407,6 @@ pub struct Facts {
     /// See [`FactSet::on_head`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub on_head: BTreeMap<String, bool>,
-    /// See [`FactSet::rebound`]; none where it went nowhere.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rebound: Option<Rebound>,
     /// See [`FactSet::commit`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitFacts>,
@@ -465,15 +424,9 @@ pub struct Facts {
     /// See [`FactSet::anchors`], by [`AnchorQuestion::key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub anchors: BTreeMap<String, AnchorAnswer>,
-    /// See [`FactSet::own`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub own: Option<Own>,
-    /// See [`FactSet::survivals`].
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub survivals: BTreeMap<String, Survival>,
-    /// See [`FactSet::committed`]; none = HEAD lacks nothing of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub committed: Option<Survival>,
+    /// See [`FactSet::standing`], by [`AnchorQuestion::key`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub standing: BTreeMap<String, AnchorAnswer>,
     /// See [`FactSet::stop_verifier`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_verifier: Option<StopVerifierRun>,
@@ -489,6 +442,9 @@ pub struct Facts {
     /// See [`FactSet::brief`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brief: Option<BriefFacts>,
+    /// See [`FactSet::goal`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<GoalFound>,
 }
 
 fn missing(what: &str) -> Refusal {
@@ -503,7 +459,9 @@ impl Facts {
         let verifier = self.stop_verifier.iter();
         let verifier = verifier.filter_map(|run| run.receipt.as_ref());
         let mut receipts: Vec<&Receipt> = Vec::new();
-        for receipt in gates.chain(verifier) {
+        let checks = self.goal.iter().flat_map(|found| &found.checks);
+        let checks = checks.filter_map(|run| run.receipt.as_ref());
+        for receipt in gates.chain(verifier).chain(checks) {
             if !receipts.iter().any(|known| known.id == receipt.id) {
                 receipts.push(receipt);
             }
@@ -568,16 +526,6 @@ impl Facts {
             .ok_or_else(|| missing("anchors"))
     }
 
-    pub(super) fn own(&self) -> Result<&Own, Refusal> {
-        self.own.as_ref().ok_or_else(|| missing("own"))
-    }
-
-    pub(super) fn survival(&self, slice: &str) -> Result<&Survival, Refusal> {
-        self.survivals
-            .get(slice)
-            .ok_or_else(|| missing("survivals"))
-    }
-
     pub(super) fn stop_verifier(&self) -> Result<&StopVerifierRun, Refusal> {
         self.stop_verifier
             .as_ref()
@@ -598,6 +546,10 @@ impl Facts {
 
     pub(super) fn brief(&self) -> Result<&BriefFacts, Refusal> {
         self.brief.as_ref().ok_or_else(|| missing("brief"))
+    }
+
+    pub(super) fn goal(&self) -> Result<&GoalFound, Refusal> {
+        self.goal.as_ref().ok_or_else(|| missing("goal"))
     }
 
     pub(super) fn config(&self) -> Result<&ConfigFacts, Refusal> {

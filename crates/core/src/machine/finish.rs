@@ -4,8 +4,8 @@ use super::assurance;
 use super::dispatch::dispatch;
 use super::drift;
 use super::facts::{Facts, Range};
+use super::goal;
 use super::rule::{Dispatch, Rule};
-use super::trees;
 use super::wave;
 use crate::diagnostic::Refusal;
 use crate::model::{ActiveStatus, Count, Policy, RoleSlot, Snapshot, Waiting, WaitingKind};
@@ -41,7 +41,6 @@ pub(super) fn finish(
     next.ledger.seq.0 += 1;
     next.ledger.aside.0 = 0;
     next.ledger.head_seen = head.commit.clone();
-    trees::keep(next, facts);
     let accounted = |since| drift::is_accounted_for(next, since);
     let marks =
         before.marks || next.ledger.mark.is_none() || facts.since.as_ref().is_some_and(accounted);
@@ -128,6 +127,7 @@ fn derive(next: &mut Snapshot, dispatch: &Dispatch) {
     };
     state.project_done = state.continuation_policy == Policy::Done;
     state.contract_status = match (state.continuation_policy, dispatch.rule) {
+        (Policy::Done, _) if next.ledger.goal.is_some() => goal::REACHED,
         (Policy::Done, _) => "satisfied",
         (Policy::Paused, _) if state.contract_status == "cancelled" => "cancelled",
         _ if !next.ledger.regrounded => "bootstrapped",
@@ -183,7 +183,6 @@ fn after(next: &Snapshot, facts: &Facts, displace: bool, marks: bool) -> Result<
             && let Some(id) = &commit.id
         {
             facts.on_head.insert(id.clone(), commit.on_head);
-            facts.committed.clone_from(&commit.lacking);
         }
     }
     Ok(facts)

@@ -6,7 +6,6 @@
 mod active;
 mod answers;
 mod apply;
-mod arrivals;
 mod asked;
 mod assurance;
 mod blocked;
@@ -21,22 +20,20 @@ mod due;
 mod estimate;
 mod facts;
 mod finish;
-mod gone;
+mod goal;
 mod planning;
 mod proof;
-mod rebound;
 mod records;
 mod reground;
 mod reports;
 mod rule;
 mod slices;
-mod taken;
 mod text;
 mod ticket;
-mod trees;
 mod trust;
 mod unfixed;
 mod user;
+mod vanished;
 mod wave;
 mod work;
 mod worktree;
@@ -54,10 +51,10 @@ pub use estimate::{SessionEstimate, estimate};
 pub use facts::{
     AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion,
     CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head, MAX_COMMITS, MAX_PATHS,
-    OutsideEdit, OwnQuestion, Range, StandingQuestion, StopVerifierRun, Verdict, WorkOf, Worktree,
+    OutsideEdit, Range, Required, StandingQuestion, StopVerifierRun, Verdict, Worktree,
 };
+pub use goal::ASK as ASK_GOAL;
 pub use planning::MAX_SLICES;
-pub use rebound::{Rebound, ReboundQuestion, follow, rebound_question};
 pub use reground::{Choice, Found, Selection, find_slice, find_state, list_needs};
 pub use reports::claims;
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};
@@ -67,6 +64,7 @@ pub use slices::{
 };
 pub use text::{quote_word, short};
 pub use ticket::{is_for_tree, ticket};
+pub use vanished::{ask_to_follow, follow};
 pub use wave::{
     find_audit_to_answer, list_left_if_cancelled, list_left_without, list_owed, list_unanswered,
     list_votes, open_audit,

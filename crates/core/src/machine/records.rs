@@ -31,7 +31,6 @@ impl Work<'_> {
             claimed: None,
             criteria_sha256: None,
             findings: None,
-            own: None,
         };
         self.records.slice.push(record);
         let last = self.records.slice.len() - 1;

@@ -195,16 +195,15 @@ pub(super) fn require_selectable(plan: &Plan, slice: &Slice) -> Result<(), Refus
     Ok(())
 }
 
-/// What a slice still waits for: slices that are neither done nor shown to be satisfied nor built
-/// and held up by a run alone, and outside blockers.
+/// What a slice still waits for: slices that are neither done nor shown to be satisfied, and outside
+/// blockers.
 pub fn waits_for(plan: &Plan, slice: &Slice) -> Vec<String> {
     slice
         .blocked_on
         .iter()
         .filter(|entry| {
             plan.slice(entry).is_none_or(|dependency| {
-                let is_built = dependency.status.is_open() && dependency.stands_at.is_some();
-                dependency.status != SliceStatus::Done && !dependency.is_satisfied() && !is_built
+                dependency.status != SliceStatus::Done && !dependency.is_satisfied()
             })
         })
         .cloned()

@@ -12,6 +12,8 @@ use std::fmt;
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Assurance {
+    /// Commands alone decide: there is one slice, and no review, audit or judge (`docs/goal.md`).
+    Goal,
     /// cook re-grounds where nothing is to be weighed, and no audit is due unless it is asked for.
     Lite,
     /// cook re-grounds where nothing is to be weighed, and every few slices are audited.
@@ -22,7 +24,7 @@ pub enum Assurance {
 }
 
 impl Assurance {
-    /// Every one, the most first.
+    /// Every one that `cook init` takes, the most first.
     pub const ALL: [Self; 3] = [Self::Strict, Self::Standard, Self::Lite];
 
     /// As `profile.json` has it.
@@ -31,6 +33,7 @@ impl Assurance {
             Self::Strict => "strict",
             Self::Standard => "standard",
             Self::Lite => "lite",
+            Self::Goal => "goal",
         }
     }
 

@@ -1,6 +1,6 @@
 //! `[clean_room]` of `cook.toml`: how a commit is made fit to run apart from anybody's worktree.
 
-use super::setting::{CachePath, CommandLine, Commands, RepoPath, Size, VariableName};
+use super::setting::{CachePath, Command, Commands, RepoPath, Size, VariableName};
 use serde::{Deserialize, Serialize};
 
 /// What of git a gate sees.
@@ -68,7 +68,7 @@ impl CleanRoom {
     }
 
     /// The setup commands.
-    pub fn setup(&self) -> impl Iterator<Item = &CommandLine> {
+    pub fn setup(&self) -> impl Iterator<Item = &Command> {
         self.setup.iter()
     }
 }

@@ -8,7 +8,7 @@ use super::clean_room::CleanRoom;
 use super::evidence::Place;
 use super::limits::{ATTEMPTS_PER_SLICE, Limits, STEPS};
 use super::sandbox::Sandbox;
-use super::setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, Span, nearest};
+use super::setting::{AgentName, CommandLine, Dollars, Pattern, RepoPath, RoleKey, Span, nearest};
 use super::strength::{Share, StrengthRule};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -63,6 +63,12 @@ pub struct GateTable {
     /// In the worktree it stops the work when it is red, and proves nothing when it is green.
     #[serde(default = "clean_room")]
     pub place: Place,
+    /// The folder that it runs in; the root where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dir: Option<RepoPath>,
+    /// What it says something about: `cook check` leaves it out where nothing of that changed. None = everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<Pattern>,
 }
 
 /// A gate with its name and its timeout as a number.
@@ -84,6 +90,30 @@ pub struct GateSpec {
     pub network: bool,
     /// Where it runs.
     pub place: Place,
+    /// The folder that it runs in, relative to the root; nothing = the root.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub dir: String,
+    /// What it says something about; none = everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+}
+
+impl GateSpec {
+    /// A path relative to the folder that it runs in; none where it lies elsewhere.
+    pub fn inside<'p>(&self, path: &'p str) -> Option<&'p str> {
+        match self.dir.as_str() {
+            "" => Some(path),
+            dir => path.strip_prefix(dir)?.strip_prefix('/'),
+        }
+    }
+
+    /// The path, from the root, of one that is relative to that folder.
+    pub fn from_root(&self, path: &str) -> String {
+        match self.dir.as_str() {
+            "" => path.to_owned(),
+            dir => format!("{dir}/{path}"),
+        }
+    }
 }
 
 fn gate_timeout() -> Span {
@@ -479,6 +509,13 @@ impl Config {
                 must_fail_at_basis: gate.must_fail_at_basis,
                 network: gate.network,
                 place: gate.place,
+                dir: gate
+                    .dir
+                    .as_deref()
+                    .unwrap_or("")
+                    .trim_matches('/')
+                    .to_owned(),
+                paths: gate.paths.iter().map(ToString::to_string).collect(),
             })
             .collect()
     }

@@ -63,6 +63,9 @@ pub struct Profile {
     /// Paths that hold documentation.
     #[serde(with = "Texts")]
     pub docs_surfaces: Vec<String>,
+    /// A job in which no command ran passes `cook verify --strict`. The user's alone to choose.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub text_proof_alone: bool,
 }
 
 /// The one protocol.
@@ -124,6 +127,7 @@ impl Profile {
             task_type: task_type(),
             evaluation_profile: evaluation_profile(),
             docs_surfaces: vec!["README.md".to_owned(), "docs/".to_owned()],
+            text_proof_alone: false,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::answer::{AnswerTo, PlaceAnswer};
 use super::assurance::{ByCook, Offer};
 use super::brief::BriefChange;
 use super::claim::EvidenceClaim;
+use super::goal::Goal;
 use super::ledger::{Waiting, WaitingKind};
 use super::limits::Limits;
 use super::plan::Plan;
@@ -259,6 +260,15 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         import: Option<Box<Import>>,
     },
+    /// The user sets a goal: the first transition of its log.
+    GoalSet {
+        /// What is frozen.
+        goal: Box<Goal>,
+        /// The branch that it is for.
+        branch: String,
+    },
+    /// cook asked the goal's checks of HEAD.
+    GoalAsked,
     /// A regrounder's report.
     Regrounded {
         /// Its block.
@@ -391,6 +401,15 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// The user gives up the proof of a criterion of a closed slice.
+    ProofRetired {
+        /// The slice.
+        slice_id: String,
+        /// Which criterion, from 1.
+        number: u64,
+        /// Why.
+        reason: String,
+    },
     /// The brief changes: a note, an import, a checkpoint.
     Briefed {
         /// How.
@@ -414,7 +433,8 @@ pub enum Event {
 }
 
 /// Names of the events that only a person may cause (`protocol/completion.md#what-is-the-users-alone`).
-pub const USER_COMMANDS: [&str; 10] = [
+pub const USER_COMMANDS: [&str; 12] = [
+    "goal_set",
     "resumed",
     "cancelled",
     "refocused",
@@ -423,6 +443,7 @@ pub const USER_COMMANDS: [&str; 10] = [
     "restored",
     "undone",
     "criterion_amended",
+    "proof_retired",
     "said",
     "signed",
 ];
@@ -443,6 +464,8 @@ macro_rules! names {
 
 names! {
     Bootstrapped "bootstrapped"
+    GoalSet "goal_set"
+    GoalAsked "goal_asked"
     Regrounded "regrounded"
     RegroundedByCook "regrounded_by_cook"
     Implemented "implemented"
@@ -463,6 +486,7 @@ names! {
     Verified "verified"
     Undone "undone"
     CriterionAmended "criterion_amended"
+    ProofRetired "proof_retired"
     Briefed "briefed"
     Said "said"
     Signed "signed"
@@ -494,6 +518,11 @@ impl Event {
             | Event::Asked { submission, .. } => Some(submission),
             _ => None,
         }
+    }
+
+    /// cook alone causes it, by its own rules.
+    pub fn is_cooks_own(&self) -> bool {
+        matches!(self, Event::RegroundedByCook { .. } | Event::GoalAsked)
     }
 
     /// One of [`USER_COMMANDS`].

@@ -52,6 +52,47 @@ pub struct EvidenceRecord {
     pub head_sha: String,
     /// When it was checked.
     pub recorded_at: Timestamp,
+    /// The lines that it showed: of a place, a symbol's line, or a section.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Vec<String>>,
+    /// Id of the tree that holds the tests as they were then; the log keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<String>,
+    /// The tree on which a transition last found that these tests pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_at: Option<String>,
+    /// Why the user gave it up: it is asked no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retired: Option<String>,
+}
+
+impl EvidenceRecord {
+    /// What it showed when it was accepted.
+    pub fn copy_kept(&self) -> KeptProof {
+        KeptProof {
+            head_sha: self.head_sha.clone(),
+            text: self.text.clone(),
+            tests: self.tests.clone(),
+            held_at: self.held_at.clone(),
+        }
+    }
+}
+
+/// What a proof showed when it was accepted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptProof {
+    /// HEAD when it was checked.
+    pub head_sha: String,
+    /// See [`EvidenceRecord::text`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Vec<String>>,
+    /// See [`EvidenceRecord::tests`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<String>,
+    /// See [`EvidenceRecord::held_at`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_at: Option<String>,
 }
 
 /// A stamped record. A plain text is what older writers left: it is read and proves
@@ -184,6 +225,9 @@ pub struct Receipt {
     /// Tree it ran on; null on an unborn branch.
     #[serde(deserialize_with = "nullable")]
     pub tree_oid: Option<String>,
+    /// Digest of what of that tree its gate says something about, where that is not all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope_sha256: Option<String>,
     /// Where it ran; only what ran in a clean room proves something.
     pub place: Place,
     /// What earlier runs had left there.

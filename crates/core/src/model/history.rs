@@ -1,6 +1,5 @@
 //! Append-only records: `slice-history.jsonl` and `stop-check-history.jsonl`.
 
-use super::own::Own;
 use super::report::ReportRecord;
 use super::scalar::{Count, SchemaVersion, Text, Timestamp};
 use super::state::Role;
@@ -93,9 +92,6 @@ pub struct SliceRecord {
     /// `reopened`: what must be fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<String>>,
-    /// `accepted`: what the slice's own commits wrote and took away.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own: Option<Own>,
 }
 
 /// The one kind of stop record.

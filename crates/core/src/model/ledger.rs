@@ -4,6 +4,7 @@
 
 use super::answer::{AnsweredRejection, Blocker, UserAnswer};
 use super::assurance::{Assured, Offer};
+use super::goal::GoalLedger;
 use super::limits::Limits;
 use super::scalar::Count;
 use super::source::{PlanSource, TaskSource};
@@ -95,29 +96,12 @@ pub struct FixNote {
     pub did: String,
 }
 
-/// Commits that came on HEAD while nobody worked on a slice.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Arrival {
-    /// The commit before them.
-    pub after: String,
-    /// The newest of them.
-    pub upto: String,
-}
-
 /// What is known of one slice beyond its plan entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SliceLedger {
     /// HEAD at selection, kept until the slice closes.
     pub basis: Option<String>,
-    /// Bases before it that are not on HEAD any more: what stood there is not the slice's either.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier_bases: Vec<String>,
-    /// What came while nobody worked on it: but for commits of its own it is not the slice's, whoever
-    /// commits it anew.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub arrivals: Vec<Arrival>,
     /// The newest commit an accepted or red `implemented` report named.
     pub reported: Option<String>,
     /// Slice head: the newest `implemented` commit since the last `reopened`.
@@ -173,7 +157,7 @@ pub struct SliceLedger {
     /// Why it is blocked, as the plan says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
-    /// The work as it was accepted, while the slice is done.
+    /// Where it was accepted, while the slice is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Accepted>,
     /// What planted defects say of its gates, at the commit that was reported last.
@@ -182,10 +166,6 @@ pub struct SliceLedger {
     /// Changes of tests in the commit that was reported last, which its review answers for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub test_changes: Vec<TestChange>,
-    /// Log sequence of the acceptance before the slice was taken up again: what still stands of
-    /// that work is the slice's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub earlier: Option<Count>,
 }
 
 impl SliceLedger {
@@ -194,36 +174,18 @@ impl SliceLedger {
         let no = self.sent_back.as_ref().filter(|review| review.rejects());
         no.filter(|no| self.last_head.as_ref() != Some(&no.commit))
     }
-
-    /// Notes what came while nobody worked on it, once; of very many the newest.
-    pub fn note_arrival(&mut self, after: String, upto: Option<String>) {
-        /// Each time the history is rewritten there is one more.
-        const MOST: usize = 100;
-        let Some(upto) = upto.filter(|upto| *upto != after) else {
-            return;
-        };
-        let arrival = Arrival { after, upto };
-        if !self.arrivals.contains(&arrival) {
-            self.arrivals.push(arrival);
-        }
-        let more = self.arrivals.len().saturating_sub(MOST);
-        self.arrivals.drain(..more);
-    }
 }
 
-/// The work of a done slice; the record of its acceptance says line by line what it is.
+/// The span of a done slice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Accepted {
     /// The slice's basis.
     pub basis: String,
-    /// The accepted commit; the commit on HEAD that holds its work, once the history was rewritten.
+    /// The accepted commit.
     pub head: String,
     /// Log sequence of the record.
     pub seq: Count,
-    /// Places that were lost or rewritten when the rest was kept with a reason.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<String>,
 }
 
 /// One vote of the current wave.
@@ -358,10 +320,6 @@ pub struct Ledger {
     pub last_at: Option<String>,
     /// HEAD at the last transition.
     pub head_seen: Option<String>,
-    /// The trees of commits that slices and their proofs rest on: where git threw one away, another may
-    /// have its tree.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub trees: BTreeMap<String, String>,
     /// HEAD up to which every commit is accounted for: by a re-ground, by an implementation, or as the
     /// slice's own. What came since is named, whatever the user did in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -424,6 +382,9 @@ pub struct Ledger {
     /// Left out where `strict` is and was in force.
     #[serde(default, skip_serializing_if = "Assured::is_default")]
     pub assured: Assured,
+    /// The goal, where the mission is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Box<GoalLedger>>,
     /// Times a user-only command was run with `--as-user`.
     pub scripted_commands: Count,
     /// Never lowered; a writer with a lower one is refused.

@@ -21,6 +21,7 @@ mod contract;
 mod directory;
 mod event;
 mod evidence;
+mod goal;
 mod hidden;
 mod history;
 pub mod hooks;
@@ -29,7 +30,6 @@ mod ledger;
 mod limits;
 mod log_refs;
 mod mission;
-mod own;
 mod plan;
 mod planned;
 mod report;
@@ -46,6 +46,7 @@ mod strength;
 mod surface;
 mod test_change;
 mod trail;
+mod tree;
 
 pub use access::Access;
 pub use agent::{
@@ -81,26 +82,32 @@ pub use event::{
     Resume, Submission, USER_COMMANDS, Verdicts,
 };
 pub use evidence::{
-    ArtifactType, Basis, Caches, Evidence, EvidenceRecord, Outcome, Place, Program, Receipt,
-    SandboxKind, Subject, VerificationEvidence,
+    ArtifactType, Basis, Caches, Evidence, EvidenceRecord, KeptProof, Outcome, Place, Program,
+    Receipt, SandboxKind, Subject, VerificationEvidence,
+};
+pub use goal::{
+    CheckRun, CheckVerdict, GOAL_SLICE, GOAL_VIEW, Goal, GoalCheck, GoalFound, GoalLedger,
+    HiddenFile,
 };
 pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use known::{KnownAgent, Markers};
 pub use ledger::{
-    Accepted, Amendment, Arrival, AuditNote, Counters, FixNote, Ledger, Remark, ReviewNote,
-    RoomCheck, SliceLedger, Undone, Vote, Waiting, WaitingKind, Wave,
+    Accepted, Amendment, AuditNote, Counters, FixNote, Ledger, Remark, ReviewNote, RoomCheck,
+    SliceLedger, Undone, Vote, Waiting, WaitingKind, Wave,
 };
 pub use limits::Limits;
 pub use log_refs::{LogRefs, escape_branch, is_branch_name, unescape_branch};
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
-pub use own::{MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TextOutcome, TreeEntry};
-pub use plan::{Plan, Slice, SliceStatus};
+pub use plan::{Plan, ProofTally, Slice, SliceStatus};
 pub use planned::{CancelledSlice, ChangedSlice, PlanBlock, PlannedSlice};
 pub use report::{ReportRecord, Rubric, RubricEntry, RubricVerdict};
 pub use sandbox::{Sandbox, SandboxMode};
 pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
-pub use setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, SocketPath, Span};
+pub use setting::{
+    AgentName, CachePath, Command, CommandIn, CommandLine, Commands, Dollars, Pattern, RepoPath,
+    RoleKey, SocketPath, Span,
+};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use source::{Import, PlanSource, TaskSource};
@@ -111,3 +118,4 @@ pub use strength::{
 pub use surface::{surface_matches, surface_names};
 pub use test_change::TestChange;
 pub use trail::{Record, Trail};
+pub use tree::TreeEntry;

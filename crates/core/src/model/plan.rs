@@ -103,14 +103,6 @@ pub struct Slice {
         skip_serializing_if = "Option::is_none"
     )]
     pub must_fix_findings: Option<Vec<String>>,
-    /// The commit whose work stands whole at HEAD, where the slice was opened again only for a run
-    /// that is red; set by cook. Slices that wait for its work go on.
-    #[serde(
-        default,
-        with = "OptionalText",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub stands_at: Option<String>,
     /// HEAD when it was selected; set by cook.
     #[serde(
         default,
@@ -131,6 +123,51 @@ pub struct Slice {
     /// High-value gaps when it was selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high_value_gap_count_before: Option<Count>,
+}
+
+/// What proves the criteria of done slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ProofTally {
+    /// A test, a line that a command printed, or its exit code.
+    pub by_command: usize,
+    /// A text of the repository.
+    pub by_text: usize,
+    /// Nothing that can be checked, or that the user gave up.
+    pub by_nothing: usize,
+}
+
+impl ProofTally {
+    /// In words.
+    pub fn describe(self) -> String {
+        let all = self.by_command + self.by_text + self.by_nothing;
+        match all {
+            0 => "no criterion was to be proved".to_owned(),
+            _ => format!(
+                "of {all} criteria {} proved by a command, {} by a text, {} by nothing",
+                self.by_command, self.by_text, self.by_nothing
+            ),
+        }
+    }
+}
+
+impl Plan {
+    /// What proves the criteria of done slices.
+    pub fn tally_proofs(&self) -> ProofTally {
+        let mut tally = ProofTally::default();
+        let slices = self.candidate_slices.iter();
+        for slice in slices.filter(|slice| slice.status == SliceStatus::Done) {
+            for criterion in &slice.acceptance_criteria {
+                let mut records = slice.evidence.iter().filter_map(Evidence::record);
+                match records.find(|record| record.criterion == *criterion) {
+                    None => tally.by_nothing += 1,
+                    Some(record) if record.retired.is_some() => tally.by_nothing += 1,
+                    Some(record) if record.receipt.is_some() => tally.by_command += 1,
+                    Some(_) => tally.by_text += 1,
+                }
+            }
+        }
+        tally
+    }
 }
 
 impl Slice {

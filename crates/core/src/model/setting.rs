@@ -119,16 +119,68 @@ checked_texts! {
     VariableName: check_variable;
 }
 
+/// A command, and the folder that it runs in where that is not the root: `"npm ci"`, or
+/// `{ run = "npm ci", dir = "web" }`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a command, or a table of `run` and `dir`"
+)]
+pub enum Command {
+    /// At the root.
+    AtRoot(CommandLine),
+    /// In a folder.
+    In(CommandIn),
+}
+
+/// A command in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandIn {
+    /// The command.
+    pub run: CommandLine,
+    /// The folder.
+    pub dir: RepoPath,
+}
+
+impl Command {
+    /// The folder; nothing = the root.
+    pub fn dir(&self) -> &str {
+        match self {
+            Self::AtRoot(_) => "",
+            Self::In(command) => command.dir.trim_matches('/'),
+        }
+    }
+}
+
+impl Deref for Command {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::AtRoot(run) => run,
+            Self::In(command) => &command.run,
+        }
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
 /// One command, or several.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(from = "OneOrMore", into = "Vec<CommandLine>")]
-pub struct Commands(Vec<CommandLine>);
+#[serde(from = "OneOrMore", into = "Vec<Command>")]
+pub struct Commands(pub Vec<Command>);
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a command, or a list of commands")]
 enum OneOrMore {
-    One(CommandLine),
-    More(Vec<CommandLine>),
+    // First: a table may be written as a list of its fields, and two commands are none.
+    More(Vec<Command>),
+    One(Command),
 }
 
 impl From<OneOrMore> for Commands {
@@ -140,16 +192,16 @@ impl From<OneOrMore> for Commands {
     }
 }
 
-impl From<Commands> for Vec<CommandLine> {
+impl From<Commands> for Vec<Command> {
     fn from(commands: Commands) -> Self {
         commands.0
     }
 }
 
 impl Deref for Commands {
-    type Target = [CommandLine];
+    type Target = [Command];
 
-    fn deref(&self) -> &[CommandLine] {
+    fn deref(&self) -> &[Command] {
         &self.0
     }
 }

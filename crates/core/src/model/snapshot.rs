@@ -4,6 +4,7 @@ use super::assurance::Assurance;
 use super::brief::{BriefDocument, BriefRecord};
 use super::contract::Profile;
 use super::evidence::VerificationEvidence;
+use super::goal::Goal;
 use super::history::{SliceRecord, StopRecord};
 use super::ledger::{Counters, Ledger, Undone};
 use super::plan::Plan;
@@ -46,6 +47,11 @@ impl Snapshot {
             ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
         );
         self.active.slice_id.as_deref().filter(|_| is_in_work)
+    }
+
+    /// The goal, where the mission is one.
+    pub fn goal(&self) -> Option<&Goal> {
+        self.ledger.goal.as_ref().map(|pursued| &pursued.goal)
     }
 
     /// The slice is committed, and waits to be reviewed or reconciled.

@@ -14,9 +14,6 @@ const HANDOFF: &str = "`cat .agent/active-slice.json` shows all";
 /// What a re-ground does with the ticks of a plan that was taken in.
 const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the reason `already satisfied` and `evidence` for every criterion, or leave it to be done\n";
 
-/// Of a slice that was opened again for a run alone: who waits for it goes on, and it is not built anew.
-const STANDS: &str = "only a run is red, and all of its work is at HEAD (what mends the run may be another slice's, which is selected first; once it passes, `reopen` with `at` takes this one up as it stands) by commit";
-
 /// The rule of that id.
 pub(super) fn find_rule(id: &str) -> Option<Rule> {
     Rule::ALL.into_iter().find(|known| known.id() == id)
@@ -187,7 +184,6 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
         "claimed done, not proven, by",
         tick.unwrap_or_default(),
     );
-    row(text, STANDS, slice.stands_at.as_deref().unwrap_or_default());
     let reason = ledger.and_then(|slice| slice.blocked.as_deref());
     row(text, "blocked because", reason.unwrap_or_default());
     row(
@@ -230,11 +226,6 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
     if let Some(spent) = attempts.filter(|spent| spent.0 > 0) {
         let _ = writeln!(text, "  attempts spent: {}", spent.0);
     }
-    let stands_at = snapshot
-        .plan
-        .slice(id)
-        .and_then(|it| it.stands_at.as_deref());
-    row(&mut text, STANDS, stands_at.unwrap_or_default());
     let ledger = snapshot.ledger.slices.get(id);
     row(
         &mut text,

@@ -60,6 +60,8 @@ pub fn summarize(event: &Event) -> String {
         }
         Event::BranchAdopted => "the workflow goes on on the branch checked out".to_owned(),
         Event::Restored => "edited documents are as the log has them".to_owned(),
+        Event::GoalSet { goal, .. } => format!("the goal is: {}", fold(&goal.words)),
+        Event::GoalAsked => "the goal's checks were asked of HEAD".to_owned(),
         Event::Verified => "the gates ran at HEAD, which had moved".to_owned(),
         Event::Undone {
             to_seq, operations, ..
@@ -75,6 +77,14 @@ pub fn summarize(event: &Event) -> String {
         } => format!(
             "{slice_id}, criterion {number}: {}; because {}",
             fold(text),
+            fold(reason)
+        ),
+        Event::ProofRetired {
+            slice_id,
+            number,
+            reason,
+        } => format!(
+            "{slice_id}, the proof of criterion {number} is given up; because {}",
             fold(reason)
         ),
         Event::Briefed { by, .. } => format!("the brief is changed by {}", fold(by)),

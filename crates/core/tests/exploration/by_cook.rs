@@ -83,7 +83,7 @@ pub fn owes_audit(before: &Snapshot) -> bool {
     match before.assurance() {
         Assurance::Strict => true,
         Assurance::Standard => is_last || before.ledger.assured.unaudited.0 >= AUDIT_EVERY,
-        Assurance::Lite => false,
+        Assurance::Lite | Assurance::Goal => false,
     }
 }
 

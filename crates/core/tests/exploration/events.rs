@@ -1,14 +1,13 @@
 //! What can happen in a state: every role's reports, every command of the user's,
 //! and what the repository does by itself.
 
-use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
+use super::world::{Contract, Dirt, Gates, Harm, Mood, Touch, World, id};
 use cook_core::machine::{
     MAX_SLICES, Rule, Verdict, current_audit, find_audit_to_answer, list_left_without, list_owed,
-    list_unanswered,
 };
 use cook_core::model::{
     self, ActiveStatus, Actor, AnswerTo, Assurance, Basis, Blocker, CancelledSlice, ChangedSlice,
-    Conclude, Count, Decision, Event, EvidenceClaim, Limits, PAUSED_BY_HAND, PlaceAnswer,
+    Conclude, Count, Decision, Event, Evidence, EvidenceClaim, Limits, PAUSED_BY_HAND, PlaceAnswer,
     PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile, Reground, Reopen, ReportRecord,
     Resume, Role, Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
 };
@@ -42,8 +41,8 @@ pub struct Bounds {
     pub stops: bool,
     /// How often history is rewritten on the way: amended, rewound, rebased, replaced.
     pub rewrites: usize,
-    /// How often somebody takes back what was committed.
-    pub reverts: usize,
+    /// How often somebody harms what proofs show.
+    pub harms: usize,
     /// Starts from state of older layouts too.
     pub imports: bool,
     /// Slices name a command that must be trusted.
@@ -80,6 +79,14 @@ pub fn submission(snapshot: &Snapshot, role: Role) -> Submission {
         mission_anchor: snapshot.state.mission_anchor.clone(),
         remaining_contract_ids: snapshot.state.unsatisfied_contract_ids.clone(),
         worktree_clean: None,
+    }
+}
+
+/// Of who reads what is at HEAD.
+fn reading(snapshot: &Snapshot, world: &World, role: Role) -> Submission {
+    Submission {
+        began_at: world.head.map(id),
+        ..submission(snapshot, role)
     }
 }
 
@@ -170,7 +177,10 @@ pub fn claim(slice: &str, criterion: &str, kind: &str) -> EvidenceClaim {
     EvidenceClaim {
         slice_id: Some(slice.to_owned()),
         criterion: criterion.to_owned(),
-        anchor: format!("{kind}:{slice}:{criterion}"),
+        anchor: match kind {
+            "text" => format!("{kind}:{slice}:{criterion}"),
+            _ => format!("test:{kind}:{slice}:{criterion}"),
+        },
         basis: Basis::Observed,
     }
 }
@@ -184,21 +194,17 @@ pub fn claims(slice: &Slice, kind: &str) -> Vec<EvidenceClaim> {
 }
 
 /// An answer to each no that the report of a regrounder owes one.
-pub fn answers(snapshot: &Snapshot, world: &World, rule: Rule) -> Vec<AnswerTo> {
-    let head = world.head(&Mood::GOOD, snapshot.ledger.branch.as_deref());
-    let owed = match rule {
-        Rule::Conclude => list_owed(snapshot),
-        _ => list_unanswered(snapshot, &head),
-    };
+pub fn answers(snapshot: &Snapshot) -> Vec<AnswerTo> {
     let audit = find_audit_to_answer(snapshot);
     let is_of_slice = current_audit(snapshot).is_some();
-    owed.into_iter()
+    list_owed(snapshot)
+        .into_iter()
         .chain(audit.filter(|_| !is_of_slice))
         .map(answer_to)
         .collect()
 }
 
-fn answer_to(no: Blocker) -> AnswerTo {
+pub fn answer_to(no: Blocker) -> AnswerTo {
     AnswerTo {
         no: no.id,
         reason: "it is not so".to_owned(),
@@ -278,7 +284,7 @@ fn blocks(
         snapshot,
         bounds,
         base: Reground {
-            answers: answers(snapshot, world, rule),
+            answers: answers(snapshot),
             conclude: (rule == Rule::Conclude).then_some(Conclude::GoOn { reason: None }),
             ..Reground::default()
         },
@@ -310,7 +316,48 @@ fn blocks(
     if bounds.hostile {
         hostile_plans(&mut all);
     }
+    replacements(&mut all, world);
     all.made
+}
+
+/// Each block that decides also with another proof for each that does not hold; and in place of one that does.
+fn replacements(all: &mut Blocks, world: &World) {
+    let slices = all.snapshot.plan.candidate_slices.iter();
+    let slices = slices.filter(|slice| slice.rests_on_proof());
+    let records = slices.flat_map(|slice| {
+        let records = slice.evidence.iter().filter_map(Evidence::record);
+        records.map(move |record| (slice, record))
+    });
+    let (mut other, mut owed) = (Vec::new(), Vec::new());
+    for (slice, record) in records {
+        let claim = claim(&slice.slice_id, &record.criterion, "other");
+        if world.worth(record, &Mood::GOOD) != Verdict::Verified {
+            owed.push(claim.clone());
+        }
+        other.push(claim);
+    }
+    if !owed.is_empty() {
+        for (label, mut block) in all.made.clone() {
+            if decides(&block) || label == "nothing" {
+                block.evidence.extend(owed.clone());
+                all.made.push((format!("{label}, proofs replaced"), block));
+            }
+        }
+    }
+    if all.bounds.hostile && !other.is_empty() {
+        all.add("replace proofs that hold", |block| {
+            block.evidence = other;
+            block.policy = asks();
+        });
+    }
+}
+
+/// It selects, accepts or stops.
+fn decides(block: &Reground) -> bool {
+    let reconcile = block.reconcile.as_ref();
+    block.select.is_some()
+        || block.conclude == Some(Conclude::Stop)
+        || reconcile.is_some_and(|reconcile| reconcile.decision == Decision::Accepted)
 }
 
 fn selections(all: &mut Blocks) {
@@ -527,7 +574,9 @@ fn reconciliations(all: &mut Blocks) {
         });
     }
     let kinds: &[&str] = if all.bounds.hostile {
-        &["bad", "gone", "odd", "unrelated", "shared", "old"]
+        &["bad", "gone", "odd", "unrelated", "shared", "old", "text"]
+    } else if all.bounds.harms > 0 {
+        &["text"]
     } else {
         &["unrelated"]
     };
@@ -579,7 +628,7 @@ fn rejections(all: &mut Blocks, rule: Rule) {
     let review = ledger.and_then(|ledger| ledger.review.as_ref());
     let is_rejected = review.is_some_and(|review| review.rejects());
     let is_committed = rule == Rule::Recover && active.status == ActiveStatus::Committed;
-    if is_committed && (is_rejected || all.bounds.reverts > 0) {
+    if is_committed && (is_rejected || all.bounds.harms > 0) {
         all.add(format!("reopen committed {name}"), |block| {
             block
                 .answers
@@ -861,7 +910,7 @@ pub fn reports(snapshot: &Snapshot, world: &World, rule: Rule, bounds: &Bounds) 
             for (label, said) in opinions() {
                 let event = Event::Reviewed {
                     verdicts: said,
-                    submission: submission(snapshot, role),
+                    submission: reading(snapshot, world, role),
                 };
                 offers.push(offer(
                     format!("review {label}"),
@@ -875,7 +924,7 @@ pub fn reports(snapshot: &Snapshot, world: &World, rule: Rule, bounds: &Bounds) 
             for positive in [true, false] {
                 let event = Event::Audited {
                     verdicts: audit(positive),
-                    submission: submission(snapshot, role),
+                    submission: reading(snapshot, world, role),
                 };
                 offers.push(offer("audit", event, Actor::Role, Mood::GOOD));
             }
@@ -1018,7 +1067,7 @@ fn judges(snapshot: &Snapshot, world: &World, hostile: bool, offers: &mut Vec<Of
     for (label, said) in said {
         let event = Event::Judged {
             verdicts: said,
-            submission: submission(snapshot, Role::StopJudge),
+            submission: reading(snapshot, world, Role::StopJudge),
         };
         offers.push(offer(
             format!("judge says {label}"),
@@ -1028,7 +1077,7 @@ fn judges(snapshot: &Snapshot, world: &World, hostile: bool, offers: &mut Vec<Of
         ));
     }
     for vote in &snapshot.ledger.wave.votes {
-        let mut again = submission(snapshot, Role::StopJudge);
+        let mut again = reading(snapshot, world, Role::StopJudge);
         again.session.clone_from(&vote.session);
         let event = Event::Judged {
             verdicts: verdicts(true),
@@ -1050,12 +1099,7 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
         };
         match &given.event {
             Event::Regrounded { block, .. } => {
-                let decides = block.select.is_some()
-                    || block.conclude == Some(Conclude::Stop)
-                    || block
-                        .reconcile
-                        .as_ref()
-                        .is_some_and(|reconcile| reconcile.decision == Decision::Accepted);
+                let decides = decides(block);
                 if decides {
                     if bounds.hostile {
                         with("on the user's dirt", &|mood| mood.dirt = Dirt::User);
@@ -1091,7 +1135,11 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                             Verdict::Changed,
                             Verdict::Missing,
                             Verdict::Unverifiable,
+                            Verdict::Stale,
                         ]
+                    } else if bounds.harms > 0 {
+                        // A commit brings it about.
+                        &[]
                     } else {
                         &[Verdict::Changed, Verdict::Missing]
                     };
@@ -1287,6 +1335,10 @@ pub fn user_commands(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Of
         );
         more_user_commands(snapshot, &mut user);
     }
+    // Where code is harmed as well, a plan has to answer for the red gate that no proof opens a slice for.
+    if bounds.user_commands && bounds.harms == 0 {
+        give_up_a_proof(snapshot, &mut user);
+    }
     if bounds.plans {
         offers.push(offer(
             "blocked by the runner",
@@ -1325,6 +1377,19 @@ fn make_budget(snapshot: &Snapshot) -> Limits {
         steps: (!attempts).then_some(2),
         attempts_per_slice: attempts.then_some(1),
         ..Limits::default()
+    }
+}
+
+fn give_up_a_proof(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
+    if let Some(first) = snapshot.plan.candidate_slices.first() {
+        for (number, reason) in [(1, "nobody uses it"), (9, "x"), (1, " ")] {
+            let event = Event::ProofRetired {
+                slice_id: first.slice_id.clone(),
+                number,
+                reason: reason.to_owned(),
+            };
+            user("give up a proof", event);
+        }
     }
 }
 
@@ -1435,10 +1500,12 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
                 true
             });
         }
-        with("commit without trailer on the surface", &|next| {
-            next.commit(None, Touch::Surface);
-            true
-        });
+        if bounds.harms == 0 {
+            with("commit without trailer on the surface", &|next| {
+                next.commit(None, Touch::Surface);
+                true
+            });
+        }
         if bounds.hostile {
             with("commit elsewhere", &|next| {
                 next.commit(None, Touch::Elsewhere);
@@ -1457,16 +1524,19 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
         }
     }
     // Who takes it up again commits once more.
-    if world.reverts() < bounds.reverts && world.commits.len() + 1 < bounds.commits {
-        with("revert", &|next| {
-            next.revert();
-            true
-        });
+    if world.harms() < bounds.harms && world.commits.len() + 1 < bounds.commits {
+        for harm in [Harm::Lost, Harm::Unrunnable, Harm::Unguarded] {
+            with(&format!("{harm:?}"), &|next| {
+                next.commit(None, Touch::Harm(harm));
+                true
+            });
+        }
     }
     if world.rewrites < bounds.rewrites {
         with("rewind", &World::rewind);
         if room {
             with("amend", &World::amend);
+            with("reword", &World::reword);
             with("rebase", &World::rebase);
         }
         if room && !world.commits.iter().any(|commit| commit.gone) {

@@ -11,12 +11,13 @@ use super::standing;
 use super::world::{Budget, Contract, Dirt, Mood, World};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
-    Dispatch, FactSet, Facts, Rule, Step, apply, current_audit, current_review, dispatch,
-    dispatch_needs, follow, needs, rebound_question,
+    Dispatch, FactSet, Facts, Rule, Step, apply, ask_to_follow, current_audit, current_review,
+    dispatch, dispatch_needs, follow, needs,
 };
 use cook_core::model::{
     ActiveStatus, Actor, Assurance, Count, Event, Import, Phase, Policy, Profile, Snapshot,
 };
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -58,8 +59,8 @@ pub struct Outcome {
     pub restless: usize,
     /// What decisions were seen to depend on.
     pub prompts: Prompts,
-    /// A few of the states, for tests of their documents.
-    pub samples: Vec<Snapshot>,
+    /// A few of the states, for tests of their documents and of honest work from there.
+    pub samples: Vec<(Snapshot, World)>,
 }
 
 /// States an exploration may have before it is called endless.
@@ -132,6 +133,18 @@ pub fn first(world: &World, judges: u64, assurance: Assurance, import: Option<Im
     apply(None, &facts, &event, Actor::User).unwrap().snapshot
 }
 
+/// The state as it speaks of HEAD: everything else is asked of that one.
+pub fn measure_followed<'a>(
+    snapshot: &'a Snapshot,
+    world: &World,
+    budget: &Budget,
+) -> Cow<'a, Snapshot> {
+    let mut set = FactSet::default();
+    ask_to_follow(&mut set, snapshot);
+    let facts = world.facts(&set, &Mood::GOOD, budget, None);
+    follow(snapshot, &facts)
+}
+
 /// Measures what the decision wants and decides.
 pub fn try_event(
     snapshot: &Snapshot,
@@ -141,11 +154,10 @@ pub fn try_event(
     event: &Event,
     actor: Actor,
 ) -> (FactSet, Facts, Result<Step, cook_core::diagnostic::Refusal>) {
-    let rebound = rebound_question(snapshot).and_then(|question| world.rebound(&question));
-    let set = needs(Some(&follow(snapshot, rebound.as_ref())), event);
+    let mut set = needs(Some(&measure_followed(snapshot, world, budget)), event);
+    ask_to_follow(&mut set, snapshot);
     let branch = snapshot.ledger.branch.as_deref();
     let mut facts = world.facts(&set, mood, budget, branch);
-    facts.rebound = rebound;
     let mut result = apply(Some(snapshot), &facts, event, actor);
     if result.as_ref().is_ok_and(|step| step.wants_room) {
         let room = FactSet {
@@ -160,22 +172,22 @@ pub fn try_event(
 
 /// Who is due, measured afresh.
 pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> Dispatch {
-    let rebound = rebound_question(snapshot).and_then(|question| world.rebound(&question));
-    let set = dispatch_needs(Some(&follow(snapshot, rebound.as_ref())));
+    let then = measure_followed(snapshot, world, budget);
+    let mut set = dispatch_needs(Some(&then));
+    ask_to_follow(&mut set, snapshot);
     // Only where a role comes next that a dirty tree would stop.
-    let decides = snapshot.state.requires_reground
-        || snapshot.ledger.regrounded
+    let decides = then.state.requires_reground
+        || then.ledger.regrounded
             && (!matches!(
-                snapshot.active.status,
+                then.active.status,
                 ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
-            ) || current_audit(snapshot).is_some()
-                || !snapshot.assurance().is_strict() && current_review(snapshot).is_some());
+            ) || current_audit(&then).is_some()
+                || !then.assurance().is_strict() && current_review(&then).is_some());
     assert!(
         !set.worktree || decides,
         "`cook next` would walk the tree for nothing"
     );
-    let mut facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
-    facts.rebound = rebound;
+    let facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
     dispatch(Some(snapshot), &facts).expect("dispatch is total")
 }
 
@@ -281,8 +293,10 @@ impl Explorer<'_> {
     fn expand(&mut self, at: u32) {
         let snapshot = Rc::clone(&self.nodes[at as usize].snapshot);
         let world = self.nodes[at as usize].world.clone();
-        if at.is_multiple_of(97) {
-            self.outcome.samples.push(Snapshot::clone(&snapshot));
+        let each = if self.bounds.harms > 0 { 11 } else { 97 };
+        if at.is_multiple_of(each) {
+            let sample = (Snapshot::clone(&snapshot), world.clone());
+            self.outcome.samples.push(sample);
         }
         for (label, next) in repository(&snapshot, &world, self.bounds) {
             let to = self.visit(Rc::clone(&snapshot), next, at, label.into());
@@ -451,7 +465,8 @@ impl Explorer<'_> {
                 let before = dispatch(Some(snapshot), &with_claims(&facts)).unwrap();
                 let now = due(&step.snapshot, world, &after, &self.budget);
                 let seen = invariants::Seen {
-                    before: snapshot,
+                    before: &measure_followed(snapshot, world, &self.budget),
+                    world,
                     due: &before,
                     offer,
                     facts: &facts,

@@ -3,9 +3,9 @@
 //! and everything that only tells the story are left out.
 
 use super::events::Bounds;
-use super::world::{Touch, World, find_commit};
+use super::world::{Mood, Touch, World, find_commit};
 use cook_core::machine::{AUDIT_EVERY, current_audit, current_review};
-use cook_core::model::{ActiveStatus, Policy, SliceStatus, Snapshot};
+use cook_core::model::{ActiveStatus, Evidence, Policy, SliceStatus, Snapshot};
 use serde::ser::{self, Serialize};
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
@@ -97,6 +97,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     snapshot.active.revision = None;
     forget_closed(&mut snapshot);
     place_accepted(&mut snapshot, world);
+    weigh_accepted(&mut snapshot, world, bounds);
     let has_review = current_review(&snapshot).is_some();
     let has_audit = current_audit(&snapshot).is_some();
     for slice in snapshot.ledger.slices.values_mut() {
@@ -137,7 +138,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         snapshot.ledger.status_seen = None;
     }
     snapshot.ledger.unanswered.truncate(2);
-    let here = world.head.map(|head| format!("tree-{head}"));
+    let here = world.head.map(|head| world.tree(head));
     if let Some(room) = &mut snapshot.ledger.room {
         room.red.truncate(1);
         if Some(&room.tree) == here.as_ref() {
@@ -176,15 +177,17 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         .find_slice_in_work()
         .and_then(|id| snapshot.ledger.slices.get(id));
     // The one that was set aside last takes the other's place once the slice is closed.
+    let is_same = in_work.map(|slice| bounds.rewrites > 0 && slice.head_tree == here);
     let earlier_audit = in_work.and_then(|slice| slice.earlier_audit.as_ref());
     let open_audit = earlier_audit.or(snapshot.ledger.open_audit.as_ref());
     (
         steps_left,
-        (world.rewrites, world.reverts()),
+        (world.rewrites, world.harms()),
         unborn,
         snapshot.undone.seqs.is_empty(),
         open_audit.is_some_and(|note| note.rejects),
         weighed,
+        is_same,
     )
         .hash(&mut digest.hasher);
     spent.hash(&mut digest.hasher);
@@ -232,7 +235,6 @@ fn place_accepted(snapshot: &mut Snapshot, world: &World) {
     let place = |commit: &mut String| {
         let index = find_commit(commit);
         *commit = match index.filter(|index| chain.contains(index)) {
-            Some(index) if world.is_reverted(index) => "taken back",
             Some(_) => "on HEAD",
             None => "left",
         }
@@ -245,10 +247,20 @@ fn place_accepted(snapshot: &mut Snapshot, world: &World) {
             place(&mut accepted.head);
         }
         slice.holds.iter_mut().for_each(place);
-        // The machine hands it on, and decides nothing by it.
-        slice.arrivals.clear();
-        // It names a record, and the machine asks nothing of it.
-        slice.earlier = None;
+    }
+}
+
+/// Of an accepted proof it matters what it is worth, and where history is rewritten since when.
+fn weigh_accepted(snapshot: &mut Snapshot, world: &World, bounds: &Bounds) {
+    let slices = snapshot.plan.candidate_slices.iter_mut();
+    for slice in slices.filter(|slice| slice.rests_on_proof()) {
+        for entry in &mut slice.evidence {
+            if let Evidence::Record(record) = entry {
+                record.tests = Some(format!("{:?}", world.worth(record, &Mood::GOOD)));
+                let since = record.head_sha.clone();
+                record.receipt = (bounds.rewrites > 0).then_some(since);
+            }
+        }
     }
 }
 
@@ -306,6 +318,9 @@ fn forget_left_commits(snapshot: &mut Snapshot, world: &World) {
     }
 }
 
+/// A commit: its place, its slice, what it changes, its parent, how far the one is that changed the same first.
+type Shape = (usize, Option<&'static str>, Touch, usize, usize);
+
 struct Names<'a> {
     world: &'a World,
     /// Commits by name: the chain of HEAD, then others as they are met.
@@ -350,10 +365,10 @@ impl Names<'_> {
     }
 
     /// The graph from the oldest commit that matters upward.
-    fn shape(&self, rewrites: bool) -> Vec<(usize, Option<&'static str>, usize, usize)> {
+    fn shape(&self, rewrites: bool) -> Vec<Shape> {
         let from = self.lowest.min(self.on_chain);
         let below = if rewrites { from.min(2) } else { 0 };
-        let mut shape = vec![(below, None, 0, 0)];
+        let mut shape = vec![(below, None, Touch::Nothing, 0, 0)];
         // Paths are asked for only of what came since.
         let new_from = self
             .seen
@@ -379,10 +394,14 @@ impl Names<'_> {
             });
             let parent = if place == from { 0 } else { parent };
             let touch = match commit.touch {
-                Touch::Elsewhere if place < new_from => Touch::Surface,
+                Touch::Elsewhere if place < new_from && !rewrites => Touch::Surface,
                 touch => touch,
             };
-            shape.push((place - from, commit.slice, touch as usize, parent));
+            let again = self.order.iter().position(|known| *known == commit.change);
+            let again = again
+                .filter(|_| rewrites)
+                .map_or(0, |first| 1 + place.abs_diff(first));
+            shape.push((place - from, commit.slice, touch, parent, again));
         }
         shape
     }

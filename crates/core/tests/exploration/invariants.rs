@@ -2,17 +2,20 @@
 
 use super::admission::find_answer;
 use super::events::Offer;
+use super::world::World;
 use cook_core::diagnostic::Code;
-use cook_core::machine::{AnchorQuestion, Dispatch, FactSet, Facts, Rule, Step, Verdict};
+use cook_core::machine::{Dispatch, FactSet, Facts, Rule, Step, Verdict};
 use cook_core::model::{
-    ActiveStatus, Caches, Conclude, Decision, Event, Evidence, Policy, Reground, Rest,
-    STOP_VERIFIER, Slice, SliceStatus, Snapshot,
+    ActiveStatus, Caches, Conclude, Decision, Event, Evidence, Policy, Reground, STOP_VERIFIER,
+    Slice, SliceStatus, Snapshot,
 };
 use std::collections::BTreeSet;
 
 /// A transition and what was known of it.
 pub struct Seen<'a> {
     pub before: &'a Snapshot,
+    /// The repository.
+    pub world: &'a World,
     /// Who was due.
     pub due: &'a Dispatch,
     pub offer: &'a Offer,
@@ -87,8 +90,8 @@ pub fn transition(seen: &Seen) -> Check {
     check_counters(seen)?;
     check_done(seen)?;
     check_slices_accepted(seen)?;
-    work_stands(seen)?;
-    super::standing::check_gone_goes_back(seen)?;
+    super::standing::check_built_on(seen)?;
+    super::standing::check_given_up(seen)?;
     check_selected_clean(seen)?;
     criteria_stay(seen)?;
     noes_stay(seen)?;
@@ -196,53 +199,6 @@ fn check_counters(seen: &Seen) -> Check {
     })
 }
 
-/// Nothing is built on work that is gone, nor on proof that was rewritten and not given anew.
-fn work_stands(seen: &Seen) -> Check {
-    let Some(block) = seen.block() else {
-        return Ok(());
-    };
-    let accepts = block
-        .reconcile
-        .as_ref()
-        .is_some_and(|reconcile| reconcile.decision == Decision::Accepted);
-    let builds = accepts || block.select.is_some() || block.conclude == Some(Conclude::Stop);
-    for slice in &seen.after().plan.candidate_slices {
-        let was = seen.before.plan.slice(&slice.slice_id);
-        let was_done = was.is_some_and(|was| was.status == SliceStatus::Done);
-        if slice.status != SliceStatus::Done || !was_done {
-            continue;
-        }
-        let id = &slice.slice_id;
-        let survival = seen.facts.survivals.get(id);
-        require(
-            survival.is_none_or(|found| found.rest != Rest::None),
-            || format!("slice `{id}` stays done, and its work is gone"),
-        )?;
-        for record in was
-            .iter()
-            .flat_map(|was| &was.evidence)
-            .filter_map(Evidence::record)
-        {
-            let again = block.evidence.iter().any(|claim| {
-                claim.slice_id.as_ref() == Some(id) && claim.criterion == record.criterion
-            });
-            let key = AnchorQuestion::ask_stored(seen.before, slice, record).key();
-            let verdict = seen.facts.anchors.get(&key).map(|answer| answer.verdict);
-            let ends = block.conclude == Some(Conclude::Stop)
-                && seen.after().state.continuation_policy == Policy::Done;
-            let holds = matches!(verdict, None | Some(Verdict::Verified | Verdict::Moved));
-            require(!ends || again || holds, || {
-                format!("done, and slice `{id}` rests on {verdict:?}")
-            })?;
-            let answered = again || verdict != Some(Verdict::Changed) || !builds;
-            require(answered && verdict != Some(Verdict::Missing), || {
-                format!("slice `{id}` stays done with {verdict:?}")
-            })?;
-        }
-    }
-    Ok(())
-}
-
 /// `done` only by a conclusion with the required votes at this HEAD and wave.
 fn check_done(seen: &Seen) -> Check {
     let was = seen.before.state.continuation_policy == Policy::Done;
@@ -348,7 +304,7 @@ fn check_slices_accepted(seen: &Seen) -> Check {
             let answer = proof.and_then(|proof| find_answer(seen, id, criterion, &proof.anchor));
             let holds = answer.is_some_and(|answer| {
                 matches!(answer.verdict, Verdict::Verified | Verdict::Moved)
-                    && answer.related
+                    && (answer.text.is_some() || answer.receipt.is_some())
                     && targets.insert(answer.target.clone())
             });
             require(holds, || {
@@ -426,7 +382,7 @@ fn criteria_stay(seen: &Seen) -> Check {
                 block.evidence.iter().any(|claim| {
                     &claim.criterion == criterion
                         && claim.slice_id.as_ref() == Some(id)
-                        && claim.anchor.starts_with("good")
+                        && claim.anchor.starts_with("test:good")
                 })
             });
             let amended = matches!(&seen.offer.event, Event::CriterionAmended { slice_id, .. } if slice_id == id)

@@ -49,7 +49,7 @@ const CORE: Bounds = Bounds {
     user_commands: false,
     stops: true,
     rewrites: 0,
-    reverts: 0,
+    harms: 0,
     imports: false,
     commands: false,
     undo: 0,
@@ -67,11 +67,11 @@ const WORKFLOWS: &[Bounds] = &[
         ..CORE
     },
     Bounds {
-        name: "work that is taken back",
+        name: "proofs that come to harm",
         start: &[1],
         commits: 4,
         stops: false,
-        reverts: 1,
+        harms: 1,
         ..CORE
     },
     Bounds {
@@ -267,13 +267,28 @@ fn from_every_state_done_and_a_stop_stay_reachable() {
 #[test]
 fn documents_read_back_as_they_were_written() {
     let mut read = 0;
-    for snapshot in OUTCOMES.iter().flat_map(|outcome| &outcome.samples) {
+    for (snapshot, _) in OUTCOMES.iter().flat_map(|outcome| &outcome.samples) {
         let text = serde_json::to_string(snapshot).unwrap();
         let again: Snapshot = serde_json::from_str(&text).unwrap();
         assert_eq!(&again, snapshot);
         read += 1;
     }
     assert!(read > 300, "only {read} states were read");
+}
+
+/// Honest work that goes well leads from states whose proofs came to harm to the end, and gives no slice up.
+#[test]
+fn an_honest_agent_reaches_done_where_proofs_came_to_harm() {
+    for outcome in OUTCOMES.iter() {
+        let mut harmed = WORKFLOWS.iter().filter(|bounds| bounds.harms > 0);
+        let Some(bounds) = harmed.find(|bounds| bounds.name == outcome.name) else {
+            continue;
+        };
+        for (snapshot, world) in &outcome.samples {
+            let mut walk = walk::Walk::from(*bounds, snapshot.clone(), world.clone());
+            walk.drive();
+        }
+    }
 }
 
 #[test]
@@ -308,10 +323,17 @@ fn every_rule_answers_somewhere() {
 
 /// Entries of the brief decide nothing, so the workflows here have none.
 const TAKEN_IN: &str = "`cook init --from`, before there is a log";
+const GOALS: &str = "tests/goal: no workflow here begins with a goal";
 const BRIEF: &str = "tests/cli/brief_contract.rs and tests/cli/brief.rs";
 
 /// Refusals that are not the machine's to make, with who makes them.
 const ELSEWHERE: &[(Code, &str)] = &[
+    (Code::GoalExists, GOALS),
+    (Code::GoalNone, GOALS),
+    (Code::GoalCheckGreen, GOALS),
+    (Code::GoalCheckUnknown, GOALS),
+    (Code::GoalDetached, GOALS),
+    (Code::HiddenUnfit, GOALS),
     (Code::IssueUnknown, "`cook issue`, which moves no state"),
     (Code::GatesNotGreen, "`cook strength`, which moves no state"),
     (

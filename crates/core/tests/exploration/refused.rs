@@ -5,7 +5,7 @@ use super::CORE;
 use super::events::{Bounds, audit, claims, first_plan, reconcile, submission};
 use super::explore::try_event;
 use super::walk::Walk;
-use super::world::{Dirt, Gates, Touch, id};
+use super::world::{Dirt, Gates, Harm, Touch, id};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
     FactSet, Facts, Rule, apply, claims as list_claims, dispatch_needs, find_audit_to_answer,
@@ -358,7 +358,7 @@ fn what_is_lost_is_shown_before_a_report_says_it() {
     }
     let found = find_state(&walk.snapshot, &facts, &walk.due()).unwrap();
     let codes: Vec<Code> = found.findings.iter().map(|finding| finding.code).collect();
-    assert_eq!(codes, [Code::CriterionLostProof]);
+    assert_eq!(codes, [Code::ProofBroken]);
 }
 
 /// What a report opens again it may change, as that is shown to it.
@@ -369,7 +369,7 @@ fn a_done_slice_that_was_reverted_may_be_changed() {
         block(walk, json!({"plan": plan}))
     };
     let mut walk = reach_selection();
-    walk.world.revert();
+    walk.harm(Harm::Lost);
     walk.take(change(&walk));
 }
 

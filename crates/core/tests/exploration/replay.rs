@@ -20,7 +20,7 @@ const WIDE: Bounds = Bounds {
     plans: true,
     user_commands: true,
     rewrites: 100,
-    reverts: 0,
+    harms: 3,
     commands: true,
     undo: 3,
     ..CORE

@@ -1,76 +1,151 @@
-//! Nobody is paid to judge work that is gone from HEAD while its commit is still there: told from the
-//! commit graph alone, in every state and for every report.
+//! What accepted proofs are worth, told from the commit graph and the mood alone: nothing ends on one that does
+//! not hold, nothing is built on one that nobody can tell of, none is given up unseen, and nobody judges a
+//! project from which the text of one is gone.
 
 use super::invariants::{Check, Seen, require};
-use super::world::{World, find_commit};
-use cook_core::machine::{Dispatch, Rule};
-use cook_core::model::{ActiveStatus, Policy, Rest, SliceStatus, Snapshot};
+use super::world::{Mood, World, is_text};
+use cook_core::diagnostic::Code;
+use cook_core::machine::{AnchorQuestion, Dispatch, Rule, Verdict};
+use cook_core::model::{
+    Conclude, Decision, Evidence, EvidenceRecord, Policy, Slice, SliceRecordType, Snapshot,
+};
 
-/// The committed slice, if a later commit took back what it wrote and none of its own came since.
-fn find_taken_back(snapshot: &Snapshot, world: &World) -> Option<String> {
-    let id = snapshot.active.slice_id.clone();
-    let id = id.filter(|_| snapshot.active.status == ActiveStatus::Committed)?;
-    let head = snapshot.ledger.slices.get(&id)?.head.as_deref();
-    let head = find_commit(head?)?;
-    let chain = world.chain(world.head);
-    let later = chain.iter().skip_while(|at| **at != head).skip(1);
-    let has_more = later
-        .into_iter()
-        .any(|at| world.commits[*at].slice == Some(id.as_str()));
-    (world.is_reverted(head) && !has_more).then_some(id)
-}
-
-/// Done slices whose work a later commit took back.
-fn list_done_and_gone<'a>(snapshot: &'a Snapshot, world: &World) -> Vec<&'a str> {
-    let is_gone = |id: &str| {
-        let ledger = snapshot.ledger.slices.get(id);
-        let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
-        let head = accepted.and_then(|accepted| find_commit(&accepted.head));
-        head.is_some_and(|head| world.is_reverted(head))
-    };
+/// Proofs of done slices, and of those that were cancelled as there already.
+fn list_accepted(snapshot: &Snapshot) -> impl Iterator<Item = (&Slice, &EvidenceRecord)> {
     let slices = snapshot.plan.candidate_slices.iter();
-    let done = slices.filter(|slice| slice.status == SliceStatus::Done);
-    let ids = done.map(|slice| slice.slice_id.as_str());
-    ids.filter(|id| is_gone(id)).collect()
-}
-
-/// The regrounder is asked, by the rule that says why; or the work is stopped.
-pub fn nobody_judges_what_is_gone(snapshot: &Snapshot, world: &World, due: &Dispatch) -> Check {
-    let gone = find_taken_back(snapshot, world);
-    let is_told = matches!(due.rule, Rule::Stopped | Rule::Bootstrap)
-        || due.rule == Rule::Recover && gone.iter().all(|id| due.reason.contains(id.as_str()));
-    require(gone.is_none() || is_told, || {
-        format!("{gone:?} is gone from HEAD, and {due:?}")
-    })?;
-    let gone = list_done_and_gone(snapshot, world);
-    let judges = matches!(due.rule, Rule::Judge | Rule::Conclude);
-    require(gone.is_empty() || !judges, || {
-        format!("{gone:?} are done and gone from HEAD, and {due:?}")
+    let slices = slices.filter(|slice| slice.rests_on_proof());
+    slices.flat_map(|slice| {
+        let records = slice.evidence.iter().filter_map(Evidence::record);
+        let records = records.filter(|record| record.retired.is_none());
+        records.map(move |record| (slice, record))
     })
 }
 
-/// After any re-ground the slice is in work again, or out of it, and its commit counts no more; what
-/// was reported and is gone does not count either.
-pub fn check_gone_goes_back(seen: &Seen) -> Check {
-    let reported = seen.facts.commit.as_ref();
-    let is_gone = reported.and_then(|commit| commit.lacking.as_ref());
-    require(
-        is_gone.is_none_or(|lacking| lacking.rest != Rest::None),
-        || "a commit is taken whose work HEAD does not hold".to_owned(),
-    )?;
-    let lacks = seen.facts.committed.as_ref();
-    let was_gone = lacks.is_some_and(|lacking| lacking.rest == Rest::None);
-    if !was_gone || seen.block().is_none() || seen.due.rule != Rule::Recover {
+/// Where it was last seen to hold says nothing of what it is.
+fn has(snapshot: &Snapshot, id: &str, record: &EvidenceRecord) -> bool {
+    list_accepted(snapshot).any(|(slice, known)| {
+        let known = EvidenceRecord {
+            held_at: record.held_at.clone(),
+            ..known.clone()
+        };
+        slice.slice_id == id && known == *record
+    })
+}
+
+/// Done rests on proofs that all hold at HEAD. What was accepted before and stays so is red after no re-ground;
+/// where nobody knows, nothing is built on it.
+pub fn check_built_on(seen: &Seen) -> Check {
+    let (before, after) = (seen.before, seen.after());
+    let is_done = |snapshot: &Snapshot| snapshot.state.continuation_policy == Policy::Done;
+    let ends = is_done(after) && !is_done(before);
+    let block = seen.block();
+    let accepts = block
+        .and_then(|block| block.reconcile.as_ref())
+        .is_some_and(|reconcile| reconcile.decision == Decision::Accepted);
+    let stops = block.is_some_and(|block| block.conclude == Some(Conclude::Stop));
+    let selects = block.is_some_and(|block| block.select.is_some());
+    for (slice, record) in list_accepted(after) {
+        let id = &slice.slice_id;
+        let stays = has(before, id, record);
+        let mood = if stays { seen.offer.mood } else { Mood::GOOD };
+        let worth = seen.world.worth(record, &mood);
+        let holds = matches!(worth, Verdict::Verified | Verdict::Moved);
+        require(!ends || holds, || {
+            format!("done, and slice `{id}` rests on what is {worth:?}")
+        })?;
+        let may_stay = match worth {
+            Verdict::Missing => block.is_none(),
+            Verdict::Changed => !accepts && !stops,
+            Verdict::Unverifiable => !accepts && !stops && !selects,
+            Verdict::Stale => !stops,
+            _ => true,
+        };
+        require(!stays || may_stay, || {
+            format!("slice `{id}` stays done with {worth:?}")
+        })?;
+    }
+    let is_bare = |slice: &&Slice| {
+        let mut criteria = slice.acceptance_criteria.iter();
+        let proves = |criterion: &String| {
+            let mut records = slice.evidence.iter().filter_map(Evidence::record);
+            records.any(|record| record.criterion == *criterion)
+        };
+        criteria.any(|criterion| !proves(criterion))
+    };
+    let mut closed = after.plan.candidate_slices.iter();
+    let bare = closed.find(|slice| slice.rests_on_proof() && is_bare(slice));
+    require(!ends || bare.is_none(), || {
+        format!("done without proof of {bare:?}")
+    })
+}
+
+/// An accepted proof is given up by the user, with its slice that is taken up again, for another one that
+/// roles are shown, or for the changed test that the review of an accepted slice answered for.
+pub fn check_given_up(seen: &Seen) -> Check {
+    if seen.offer.event.is_user_only() {
         return Ok(());
     }
-    let (before, after) = (&seen.before.active, &seen.after().active);
-    let stays = after.status == ActiveStatus::Committed && before.slice_id == after.slice_id;
-    require(!stays, || {
-        format!(
-            "{:?} is gone from HEAD and stays committed",
-            before.slice_id
-        )
-    })?;
-    let ends = seen.after().state.continuation_policy == Policy::Done;
-    require(!ends, || "done with work that is gone".to_owned())
+    for (slice, record) in list_accepted(seen.before) {
+        let id = &slice.slice_id;
+        let mut records = seen.step.records.slice.iter();
+        let is_reopened = records
+            .any(|record| record.kind == SliceRecordType::Reopened && record.slice_id == *id);
+        if is_reopened || has(seen.after(), id, record) {
+            continue;
+        }
+        let (criterion, anchor) = (&record.criterion, &record.anchor);
+        let now = list_accepted(seen.after())
+            .find(|(other, now)| other.slice_id == *id && now.criterion == *criterion);
+        let (_, now) = now.ok_or_else(|| format!("{anchor} of slice `{id}` is gone"))?;
+        let mut claims = seen.block().into_iter().flat_map(|block| &block.evidence);
+        let is_claimed = claims.any(|claim| {
+            let of = claim.slice_id.as_ref();
+            of == Some(id) && claim.criterion == *criterion && claim.anchor == now.anchor
+        });
+        let mut remarks = seen.after().ledger.remarks.iter();
+        let is_shown = remarks.any(|remark| {
+            let told = [criterion, anchor, &now.anchor];
+            remark.slice_id == *id
+                && remark.code == Code::ProofReplaced.id()
+                && told.iter().all(|told| remark.what.contains(told.as_str()))
+        });
+        let is_told = seen
+            .step
+            .findings
+            .iter()
+            .any(|it| it.code == Code::ProofReplaced);
+        require(
+            is_told && (is_claimed && is_shown || is_declared(seen, slice, record)),
+            || format!("{anchor} of slice `{id}` became {} unseen", now.anchor),
+        )?;
+    }
+    Ok(())
+}
+
+/// The slice that is accepted changed that test, and its review answered for it.
+fn is_declared(seen: &Seen, slice: &Slice, record: &EvidenceRecord) -> bool {
+    let key = AnchorQuestion::ask_stored(slice, record).key();
+    let answer = seen.facts.anchors.get(&key);
+    let is_green = answer.is_some_and(|answer| answer.now.as_ref() == Some(&record.anchor));
+    let reconcile = seen.block().and_then(|block| block.reconcile.as_ref());
+    let accepted = reconcile.filter(|it| it.decision == Decision::Accepted);
+    let ledger = accepted.and_then(|it| seen.before.ledger.slices.get(&it.slice_id));
+    let mut changes = ledger.into_iter().flat_map(|ledger| &ledger.test_changes);
+    is_green
+        && changes.any(|change| {
+            let named = change.name.as_ref();
+            named.is_some_and(|name| record.anchor == format!("test:{name}"))
+                && change.declared.is_some()
+                && change.answered.is_some()
+        })
+}
+
+/// What needs no run is looked at where HEAD moved: the regrounder is asked, or the work is stopped.
+pub fn nobody_judges_what_is_gone(snapshot: &Snapshot, world: &World, due: &Dispatch) -> Check {
+    let mut texts = list_accepted(snapshot).filter(|(_, record)| is_text(&record.anchor));
+    let gone = texts.find(|(_, record)| world.worth(record, &Mood::GOOD) == Verdict::Missing);
+    let judges = matches!(due.rule, Rule::Judge | Rule::Conclude);
+    require(gone.is_none() || !judges, || {
+        format!("{gone:?} is gone from HEAD, and {due:?}")
+    })
 }

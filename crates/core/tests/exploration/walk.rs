@@ -2,16 +2,20 @@
 //! exploration, and an honest driver that brings any state to its end.
 
 use super::events::{
-    Bounds, answers, asks, claims, first_plan, plan_of, reconcile, submission, verdicts,
+    Bounds, answer_to, answers, asks, claim, claims, first_plan, plan_of, reconcile, submission,
+    verdicts,
 };
-use super::explore::{bootstrap, due, try_event, with_claims};
+use super::explore::{bootstrap, due, measure_followed, try_event, with_claims};
 use super::invariants;
-use super::world::{Budget, Contract, Mood, Touch, World, id};
+use super::world::{Budget, Contract, Harm, Mood, Touch, World, id};
 use cook_core::diagnostic::Code;
-use cook_core::machine::{Dispatch, Facts, Rule, Step, dispatch, ready};
+use cook_core::machine::{
+    Dispatch, Facts, Rule, Step, Verdict, dispatch, find_audit_to_answer, ready,
+};
 use cook_core::model::{
-    ActiveStatus, Actor, Conclude, Count, Decision, Event, Limits, PAUSED_BY_HAND, Policy,
-    Reground, Resume, Role, SliceStatus, Snapshot, WaitingKind,
+    ActiveStatus, Actor, AnswerTo, Conclude, Count, Decision, Event, Evidence, EvidenceClaim,
+    EvidenceRecord, Limits, PAUSED_BY_HAND, Policy, Reground, Resume, Role, Slice, SliceStatus,
+    Snapshot, Submission, WaitingKind,
 };
 
 #[derive(Clone)]
@@ -34,8 +38,14 @@ impl Walk {
     }
 
     pub fn on(bounds: Bounds, world: World) -> Self {
+        let snapshot = bootstrap(&world, bounds.judges, bounds.assurance);
+        Self::from(bounds, snapshot, world)
+    }
+
+    /// From a state that was met.
+    pub fn from(bounds: Bounds, snapshot: Snapshot, world: World) -> Self {
         Self {
-            snapshot: bootstrap(&world, bounds.judges, bounds.assurance),
+            snapshot,
             world,
             mood: Mood::GOOD,
             budget: Budget {
@@ -86,7 +96,8 @@ impl Walk {
             mood: self.mood,
         };
         invariants::transition(&invariants::Seen {
-            before: &self.snapshot,
+            before: &measure_followed(&self.snapshot, &self.world, &self.budget),
+            world: &self.world,
             due: &before,
             offer: &offer,
             facts: &facts,
@@ -130,7 +141,7 @@ impl Walk {
 
     pub fn reground(&self, change: impl FnOnce(&mut Reground)) -> Event {
         let mut block = Reground {
-            answers: answers(&self.snapshot, &self.world, self.rule()),
+            answers: answers(&self.snapshot),
             ..Reground::default()
         };
         change(&mut block);
@@ -149,29 +160,42 @@ impl Walk {
         }
     }
 
+    /// A reader looks at HEAD.
+    fn reading(&self, role: Role) -> Submission {
+        Submission {
+            began_at: self.world.head.map(id),
+            ..submission(&self.snapshot, role)
+        }
+    }
+
     pub fn report_reviewed(&self, positive: bool) -> Event {
         Event::Reviewed {
             verdicts: verdicts(positive),
-            submission: submission(&self.snapshot, Role::Reviewer),
+            submission: self.reading(Role::Reviewer),
         }
     }
 
     pub fn report_audited(&self) -> Event {
         Event::Audited {
             verdicts: verdicts(true),
-            submission: submission(&self.snapshot, Role::Auditor),
+            submission: self.reading(Role::Auditor),
         }
     }
 
     pub fn report_judged(&self, can_stop: bool) -> Event {
         Event::Judged {
             verdicts: verdicts(can_stop),
-            submission: submission(&self.snapshot, Role::StopJudge),
+            submission: self.reading(Role::StopJudge),
         }
     }
 
     pub fn report_accepted(&self, slice: &str) -> Event {
-        let proof = claims(self.snapshot.plan.slice(slice).unwrap(), "good");
+        self.report_accepted_with(slice, "good")
+    }
+
+    /// Proved by anchors of this kind.
+    pub fn report_accepted_with(&self, slice: &str, kind: &str) -> Event {
+        let proof = claims(self.snapshot.plan.slice(slice).unwrap(), kind);
         self.reground(|block| {
             block.reconcile = reconcile(slice, Decision::Accepted);
             block.evidence = proof;
@@ -213,6 +237,11 @@ impl Walk {
 
     pub fn foreign_commit(&mut self, touch: Touch) {
         self.world.commit(None, touch);
+    }
+
+    /// Somebody's commit harms what accepted proofs show.
+    pub fn harm(&mut self, harm: Harm) {
+        self.foreign_commit(Touch::Harm(harm));
     }
 
     /// Plans the workflow's slices and selects the first.
@@ -264,7 +293,13 @@ impl Walk {
             Rule::Stopped => self.leave_stop(),
             Rule::Bootstrap => self.mood.contract = Contract::Committed,
             Rule::Recover => {
-                self.take(self.reground(|_| {}));
+                let event = self.reground(|_| {});
+                // Where the gate is red at HEAD and no slice answers for it, somebody mends it.
+                match self.attempt(&event, Actor::Role) {
+                    Ok(_) => {}
+                    Err(Code::NoProgress) => self.foreign_commit(Touch::Elsewhere),
+                    Err(code) => panic!("a re-ground is refused with {code}; {:?}", self.due()),
+                }
             }
             Rule::Select => self.plan_or_select(),
             Rule::Implement => {
@@ -284,7 +319,10 @@ impl Walk {
                 if self.world.head.is_none() {
                     self.foreign_commit(Touch::Elsewhere);
                 }
-                self.take(self.report_judged(true));
+                match self.due().waits_for_gates() {
+                    true => self.take(Event::Verified),
+                    false => self.take(self.report_judged(true)),
+                };
             }
             Rule::Conclude => self.conclude(),
         }
@@ -320,7 +358,11 @@ impl Walk {
             return;
         }
         if let Some(first) = ready(&self.snapshot.plan).first().cloned() {
-            self.take(self.reground(|block| block.select = Some(first)));
+            let proofs = self.replace_proofs();
+            self.take(self.reground(|block| {
+                block.select = Some(first);
+                block.evidence = proofs;
+            }));
             return;
         }
         let mut plan = plan_of(&self.snapshot);
@@ -336,12 +378,41 @@ impl Walk {
     fn settle(&mut self) {
         let name = self.snapshot.active.slice_id.clone().unwrap();
         let review = self.snapshot.ledger.slices[&name].review.as_ref();
-        let event = if review.is_some_and(|review| review.acceptable) {
+        let mut event = if review.is_some_and(|review| !review.rejects()) {
             self.report_accepted(&name)
         } else {
             self.report_reopened(&name)
         };
+        if let Event::Regrounded { block, .. } = &mut event {
+            block.evidence.extend(self.replace_proofs());
+            // An audit of the slice in work is answered where nothing stays open after it.
+            let audit = find_audit_to_answer(&self.snapshot).map(answer_to);
+            let is_answered = |no: &AnswerTo| block.answers.iter().any(|given| given.no == no.no);
+            let audit = audit.filter(|audit| !is_answered(audit));
+            block.answers.extend(audit);
+        }
         self.take(event);
+    }
+
+    /// Accepted proofs that do not hold at HEAD.
+    fn list_harmed(&self) -> impl Iterator<Item = (&Slice, &EvidenceRecord, Verdict)> {
+        let slices = self.snapshot.plan.candidate_slices.iter();
+        let slices = slices.filter(|slice| slice.rests_on_proof());
+        let records = slices.flat_map(|slice| {
+            let records = slice.evidence.iter().filter_map(Evidence::record);
+            records.map(move |record| (slice, record))
+        });
+        records
+            .map(|(slice, record)| (slice, record, self.world.worth(record, &self.mood)))
+            .filter(|(.., worth)| !matches!(worth, Verdict::Verified | Verdict::Moved))
+    }
+
+    /// Other proofs for those that nobody can tell of.
+    fn replace_proofs(&self) -> Vec<EvidenceClaim> {
+        self.list_harmed()
+            .filter(|(.., worth)| *worth != Verdict::Missing)
+            .map(|(slice, record, _)| claim(&slice.slice_id, &record.criterion, "other"))
+            .collect()
     }
 
     fn conclude(&mut self) {
@@ -352,15 +423,29 @@ impl Walk {
             .votes
             .iter()
             .all(|vote| vote.can_stop);
-        self.take(self.reground(|block| {
-            block.conclude = Some(if agreed {
-                Conclude::Stop
-            } else {
-                Conclude::GoOn {
-                    reason: Some("the judge was shown the wrong branch".to_owned()),
-                }
-            });
-        }));
+        let is_broken = self
+            .list_harmed()
+            .any(|(.., worth)| worth == Verdict::Missing);
+        let agreed = agreed && !is_broken;
+        let go_on = || Conclude::GoOn {
+            reason: Some("the judge was shown the wrong branch".to_owned()),
+        };
+        let proofs = self.replace_proofs();
+        let event = self.reground(|block| {
+            block.evidence = proofs;
+            block.conclude = Some(if agreed { Conclude::Stop } else { go_on() });
+        });
+        match self.attempt(&event, Actor::Role) {
+            Ok(_) => {}
+            // The user asks for another wave at this HEAD.
+            Err(Code::WaveLimit) => {
+                self.take(Event::Resumed(Resume {
+                    new_wave: true,
+                    ..Resume::default()
+                }));
+            }
+            Err(code) => panic!("the conclusion is refused with {code}; {:?}", self.due()),
+        }
     }
 
     /// An implementer's or regrounder's question.

@@ -6,13 +6,14 @@
 
 use cook_core::machine::{
     AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
-    Facts, GateRun, Head, OutsideEdit, Range, Rebound, ReboundQuestion, StopVerifierRun, Verdict,
+    Facts, GateQuestion, GateRun, Head, OutsideEdit, Range, Required, StopVerifierRun, Verdict,
     Worktree,
 };
 use cook_core::model::{
-    Accepted, CONTRACT_FILES, Caches, Count, GateSpec, Limits, Own, Place, Receipt, Rest,
-    RoomCheck, SETTINGS_FILES, SandboxKind, Share, StrengthNote, Survival, UnnoticedDefect,
+    CONTRACT_FILES, Caches, Count, EvidenceRecord, GateSpec, KeptProof, Limits, Place, Receipt,
+    RoomCheck, SETTINGS_FILES, SandboxKind, Share, StrengthNote, UnnoticedDefect,
 };
+use cook_trials::{TrialLine, Weight, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a commit changes.
@@ -26,14 +27,50 @@ pub enum Touch {
     Contract,
     /// Nothing.
     Nothing,
-    /// What the commits before it wrote there is taken back.
-    Revert,
+    /// Proofs of what was there before it do not hold any more as they did.
+    Harm(Harm),
+}
+
+/// What a commit does to proofs that were accepted before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Harm {
+    /// The work that they show is taken back.
+    Lost,
+    /// Tests are red.
+    Red,
+    /// Tests are red as they were accepted; they were changed with the code, and the commit declares it.
+    Declared,
+    /// Tests cannot be built as they were accepted.
+    Unrunnable,
+    /// Tests are gone, and pass as they were accepted.
+    Unguarded,
+    /// Texts are gone.
+    Gone,
+}
+
+impl Harm {
+    /// What a proof is worth after it; none where it is of another kind.
+    fn verdict(self, is_text: bool) -> Option<Verdict> {
+        match (self, is_text) {
+            (Harm::Lost, _) | (Harm::Gone, true) | (Harm::Red | Harm::Declared, false) => {
+                Some(Verdict::Missing)
+            }
+            (Harm::Unrunnable, false) => Some(Verdict::Unverifiable),
+            (Harm::Unguarded, false) => Some(Verdict::Changed),
+            _ => None,
+        }
+    }
+}
+
+/// An anchor at a text; the others are at a test.
+pub fn is_text(anchor: &str) -> bool {
+    !anchor.starts_with("test:")
 }
 
 impl Touch {
     fn path(self) -> Option<&'static str> {
         match self {
-            Touch::Surface | Touch::Revert => Some("src/lib.rs"),
+            Touch::Surface | Touch::Harm(_) => Some("src/lib.rs"),
             Touch::Elsewhere => Some("notes.txt"),
             Touch::Contract => Some(CONTRACT_FILES[0]),
             Touch::Nothing => None,
@@ -47,6 +84,8 @@ pub struct Commit {
     pub parent: Option<usize>,
     pub slice: Option<&'static str>,
     pub touch: Touch,
+    /// The commit that changed the same first: an amended or rebased one is another commit.
+    pub change: usize,
     /// No longer in the object database.
     pub gone: bool,
 }
@@ -191,15 +230,24 @@ impl World {
 
     /// Commits on HEAD.
     pub fn commit(&mut self, slice: Option<&'static str>, touch: Touch) -> usize {
+        let index = self.commits.len();
+        assert!(index < 256, "ids have two digits");
         self.commits.push(Commit {
             parent: self.head,
             slice,
             touch,
+            change: index,
             gone: false,
         });
-        let index = self.commits.len() - 1;
-        assert!(index < 256, "ids have two digits");
         self.head = Some(index);
+        index
+    }
+
+    /// The same change on HEAD.
+    fn commit_again(&mut self, old: usize) -> usize {
+        let old = self.commits[old];
+        let index = self.commit(old.slice, old.touch);
+        self.commits[index].change = old.change;
         index
     }
 
@@ -207,77 +255,61 @@ impl World {
     pub fn amend(&mut self) -> bool {
         let Some(head) = self.head else { return false };
         self.rewrites += 1;
-        let old = self.commits[head];
-        self.head = old.parent;
-        self.commit(old.slice, old.touch);
+        self.head = self.commits[head].parent;
+        self.commit_again(head);
         true
     }
 
     /// `git commit --amend` of the message alone, which no longer names a slice.
-    pub fn reword(&mut self) {
-        let head = self.head.expect("there is a commit");
-        self.rewrites += 1;
-        self.head = self.commits[head].parent;
-        let new = self.commit(None, self.commits[head].touch);
-        self.same.insert(new, head);
+    pub fn reword(&mut self) -> bool {
+        let Some(head) = self.head else { return false };
+        self.amend();
+        let new = self.head.expect("it was amended");
+        self.commits[new].slice = None;
+        let same = self.same.get(&head).copied();
+        self.same.insert(new, same.unwrap_or(head));
+        true
     }
 
-    /// `git revert` of all that was written before.
-    pub fn revert(&mut self) {
-        self.commit(None, Touch::Revert);
+    /// How often proofs came to harm.
+    pub fn harms(&self) -> usize {
+        let is_harm = |commit: &&Commit| matches!(commit.touch, Touch::Harm(_));
+        self.commits.iter().filter(is_harm).count()
     }
 
-    /// How often work was taken back.
-    pub fn reverts(&self) -> usize {
-        let reverts = self.commits.iter();
-        reverts
-            .filter(|commit| commit.touch == Touch::Revert)
-            .count()
-    }
-
-    /// The commit is on HEAD, and a later one took back what it wrote.
-    pub fn is_reverted(&self, commit: usize) -> bool {
-        let chain = self.chain(self.head);
-        let place = chain.iter().position(|at| *at == commit);
-        place.is_some_and(|place| {
-            let mut later = chain[place + 1..].iter();
-            later.any(|at| self.commits[*at].touch == Touch::Revert)
-        })
-    }
-
-    /// What HEAD lacks of a commit's work.
-    fn lacking(&self, commit: &str) -> Option<Survival> {
-        let is_reverted = self.find(commit).is_some_and(|at| self.is_reverted(at));
-        is_reverted.then(|| Survival {
-            rest: Rest::None,
-            on_head: true,
-            lost: vec!["src/lib.rs:1".to_owned()],
-            rewritten: Vec::new(),
-        })
-    }
-
-    fn tree(&self, commit: usize) -> String {
+    pub fn tree(&self, commit: usize) -> String {
         format!("tree-{}", self.same.get(&commit).unwrap_or(&commit))
     }
 
-    /// The commit on HEAD that has the tree of a slice's head, which HEAD does not hold any more.
-    pub fn rebound(&self, question: &ReboundQuestion) -> Option<Rebound> {
-        let from = find_commit(&question.head)?;
-        let basis = self.find(&question.basis)?;
-        let chain = self.chain(self.head);
-        if chain.contains(&from) || !chain.contains(&basis) {
-            return None;
-        }
-        let head = chain
-            .into_iter()
-            .find(|at| self.tree(*at) == self.tree(from))?;
-        Some(Rebound {
-            slice_id: question.slice_id.clone(),
-            from: question.head.clone(),
-            head: id(head),
-            basis: question.basis.clone(),
-            claimed: vec![id(head)],
-        })
+    /// Work and harm on the way to this commit, by what changed the same first.
+    fn changes(&self, to: Option<usize>) -> BTreeMap<usize, Touch> {
+        let chain = self.chain(to).into_iter().map(|at| self.commits[at]);
+        chain
+            .filter(|commit| matches!(commit.touch, Touch::Surface | Touch::Harm(_)))
+            .map(|commit| (commit.change, commit.touch))
+            .collect()
+    }
+
+    /// What came since a proof was accepted: work that was there then is not at HEAD, or a commit harms it.
+    fn harms_since(&self, kept: &KeptProof) -> BTreeSet<Harm> {
+        let then = self.changes(find_commit(&kept.head_sha));
+        let now = self.changes(self.head);
+        let is_lost = then.keys().any(|change| !now.contains_key(change));
+        let since = now.iter().filter(|(change, _)| !then.contains_key(change));
+        let done = since.filter_map(|(_, touch)| match touch {
+            Touch::Harm(harm) => Some(*harm),
+            _ => None,
+        });
+        done.chain(is_lost.then_some(Harm::Lost)).collect()
+    }
+
+    /// What a proof that was accepted is worth at HEAD, where it is run.
+    pub fn worth(&self, record: &EvidenceRecord, mood: &Mood) -> Verdict {
+        let is_text = is_text(&record.anchor);
+        let harms = self.harms_since(&record.copy_kept());
+        // The worst comes first.
+        let mut found = harms.iter().filter_map(|harm| harm.verdict(is_text));
+        found.next().unwrap_or(mood.stored)
     }
 
     /// `git reset --hard HEAD~`.
@@ -299,12 +331,12 @@ impl World {
         if rest.is_empty() {
             return false;
         }
-        let rest: Vec<Commit> = rest.iter().map(|&index| self.commits[index]).collect();
+        let rest = rest.to_vec();
         self.rewrites += 1;
         self.head = Some(root);
         self.commit(None, Touch::Elsewhere);
         for commit in rest {
-            self.commit(commit.slice, commit.touch);
+            self.commit_again(commit);
         }
         true
     }
@@ -377,22 +409,6 @@ impl World {
         }
     }
 
-    /// The same of a commit that may be gone.
-    fn range_from(&self, from: &str, tree: Option<&str>) -> Range {
-        let mut range = self.range(from, false);
-        if !range.resolves
-            && let Some(tree) = tree
-        {
-            let chain = self.chain(self.head).into_iter().rev();
-            let mut same = chain.filter(|commit| self.tree(*commit) == tree);
-            if let Some(found) = same.next() {
-                range.merge_base = Some(id(found));
-                range.commits = self.range(&id(found), false).commits;
-            }
-        }
-        range
-    }
-
     fn range(&self, from: &str, with_paths: bool) -> Range {
         let Some(index) = self.find(from) else {
             return Range {
@@ -443,7 +459,6 @@ impl World {
                 protected: Vec::new(),
                 claimed: Vec::new(),
                 merged: Vec::new(),
-                lacking: None,
             };
         };
         let since = question.since.as_deref().and_then(|text| self.find(text));
@@ -469,7 +484,6 @@ impl World {
             .map(id)
             .collect(),
             merged: Vec::new(),
-            lacking: self.lacking(&id(index)),
         }
     }
 
@@ -487,6 +501,7 @@ impl World {
             tail: "the last line".to_owned(),
             head_sha: self.head.map(id),
             tree_oid: self.head.map(|head| self.tree(head)),
+            scope_sha256: None,
             place,
             caches: Caches::Empty,
             sandbox: SandboxKind::None,
@@ -508,6 +523,8 @@ impl World {
             must_fail_at_basis,
             network: false,
             place: Place::CleanRoom,
+            dir: String::new(),
+            paths: Vec::new(),
         };
         let started = mood.gates != Gates::NotStarted;
         let mut runs = vec![GateRun {
@@ -534,24 +551,32 @@ impl World {
         runs
     }
 
-    fn anchor(question: &AnchorQuestion, mood: &Mood) -> AnchorAnswer {
-        let (kind, _) = question
-            .anchor
-            .split_once(':')
-            .unwrap_or((question.anchor.as_str(), ""));
-        let fresh = question.stamped_at.is_none();
-        let verdict = match kind {
-            "bad" => Verdict::Unverifiable,
-            "gone" => Verdict::Missing,
-            "odd" => Verdict::Malformed,
-            _ if fresh => Verdict::Verified,
-            _ => mood.stored,
+    fn anchor(&self, question: &AnchorQuestion, mood: &Mood, runs: bool) -> AnchorAnswer {
+        let mut words = question.anchor.trim_start_matches("test:").split(':');
+        let kind = words.next().unwrap_or_default();
+        let is_text = is_text(&question.anchor);
+        let harms = match &question.required {
+            Required::Accepted(kept) => self.harms_since(kept),
+            _ => BTreeSet::new(),
         };
+        let mut harmed = harms.iter().filter_map(|harm| harm.verdict(is_text));
+        let verdict = match (kind, harmed.next(), &question.required) {
+            ("bad", ..) => Verdict::Unverifiable,
+            ("gone", ..) => Verdict::Missing,
+            ("odd", ..) => Verdict::Malformed,
+            (_, Some(_), _) if !is_text && !runs => Verdict::Stale,
+            (_, Some(harmed), _) => harmed,
+            (_, None, Required::Accepted(_)) => mood.stored,
+            _ => Verdict::Verified,
+        };
+        let is_declared = verdict == Verdict::Missing && harms == [Harm::Declared].into();
+        let is_run = !is_text && kind != "unrelated";
+        let has_run = is_run && matches!(verdict, Verdict::Verified | Verdict::Missing);
         AnchorAnswer {
             verdict,
             why: format!("{verdict:?}"),
-            now: (verdict == Verdict::Moved).then(|| question.anchor.clone()),
-            receipt: matches!(kind, "test" | "cmd").then(|| "a receipt".to_owned()),
+            now: (verdict == Verdict::Moved || is_declared).then(|| question.anchor.clone()),
+            receipt: has_run.then(|| "a receipt".to_owned()),
             target: match kind {
                 "shared" => "one place".to_owned(),
                 // Ranges that begin at different lines and overlap.
@@ -561,35 +586,30 @@ impl World {
                 ),
                 _ => question.anchor.clone(),
             },
-            related: kind != "unrelated",
             is_new: kind != "old",
+            text: is_text.then(|| vec![question.anchor.clone()]),
+            tests: is_run.then(|| "tests".to_owned()),
         }
     }
 
-    /// What became of a done slice's work: as of its stored proof.
-    fn survival(&self, accepted: &Accepted, mood: &Mood) -> Survival {
-        if let Some(lacking) = self.lacking(&accepted.head) {
-            return lacking;
-        }
-        let found = self.find(&accepted.head);
-        let on_head = found.is_some_and(|index| self.is_ancestor(self.head, index));
-        let place = vec!["src/lib.rs:1".to_owned()];
-        Survival {
-            rest: match mood.stored {
-                Verdict::Missing => Rest::None,
-                Verdict::Changed => Rest::Part,
-                _ => Rest::Whole,
-            },
-            on_head,
-            lost: match mood.stored {
-                Verdict::Missing => place.clone(),
-                _ => Vec::new(),
-            },
-            rewritten: match mood.stored {
-                Verdict::Changed => place,
-                _ => Vec::new(),
-            },
-        }
+    /// The tests that a slice's own commits changed, as its report declares them.
+    fn trials(&self, question: &GateQuestion) -> Vec<TrialLine> {
+        let own = self.between(self.find(&question.basis), self.find(&question.commit));
+        let mut own = own.into_iter().map(|at| self.commits[at]);
+        let is_declared = own.any(|commit| commit.touch == Touch::Harm(Harm::Declared));
+        let tests = ["good:a:a1", "good:a:a2"]
+            .into_iter()
+            .filter(|_| is_declared);
+        let line = |name: &str| TrialLine {
+            word: Word::PassToFail,
+            weight: Weight::Shown,
+            name: name.to_owned(),
+            what: format!("`{name}` asks for something else"),
+            show: String::new(),
+            file: None,
+            declared: Some("the format changed".to_owned()),
+        };
+        tests.map(line).collect()
     }
 
     /// Answers what was asked, and nothing else.
@@ -603,8 +623,13 @@ impl World {
         let standing = set.standing.as_ref();
         let standing = standing.filter(|asked| self.head.map(id).as_ref() != Some(&asked.seen));
         let standing = standing.cloned().unwrap_or_default();
+        let runs = !set.existing_receipts_only;
         Facts {
-            trials: Vec::new(),
+            trials: set
+                .gates
+                .as_ref()
+                .map_or_else(Vec::new, |question| self.trials(question)),
+            goal: None,
             now: "2030-01-01T00:00:00Z".to_owned(),
             head: set.head.then(|| self.head(mood, workflow_branch)),
             contract_missing: set.contract.then(|| match mood.contract {
@@ -635,7 +660,7 @@ impl World {
             ranges: set
                 .ranges
                 .iter()
-                .map(|(from, tree)| (from.clone(), self.range_from(from, tree.as_deref())))
+                .map(|from| (from.clone(), self.range(from, false)))
                 .collect(),
             since: set.since.as_ref().map(|from| self.range(from, true)),
             on_head: set
@@ -648,10 +673,6 @@ impl World {
                     (text.clone(), on)
                 })
                 .collect(),
-            rebound: set
-                .rebound
-                .as_ref()
-                .and_then(|question| self.rebound(question)),
             commit: set
                 .commit
                 .as_ref()
@@ -665,24 +686,14 @@ impl World {
             anchors: set
                 .anchors
                 .iter()
-                .chain(&standing.anchors)
-                .map(|question| (question.key(), Self::anchor(question, mood)))
+                .map(|question| (question.key(), self.anchor(question, mood, runs)))
                 .collect(),
-            own: set.own.as_ref().map(|question| Own {
-                basis: question.basis.clone(),
-                head: question.head.clone(),
-                ..Own::default()
-            }),
-            survivals: set
-                .survivals
+            // No gate is run for what stands.
+            standing: standing
+                .anchors
                 .iter()
-                .chain(&standing.survivals)
-                .map(|(slice, accepted)| (slice.clone(), self.survival(accepted, mood)))
+                .map(|question| (question.key(), self.anchor(question, mood, false)))
                 .collect(),
-            committed: set
-                .committed
-                .as_ref()
-                .and_then(|question| self.lacking(&question.head)),
             // Its workflows have no brief; what changes one is tested by itself.
             brief: set.brief.as_ref().map(|_| Default::default()),
             room: self.head.filter(|_| set.room).map(|head| RoomCheck {

@@ -2,6 +2,7 @@
 //! regular file, appended to line by line, and locked.
 
 mod append;
+mod link;
 mod lock;
 mod look;
 mod read;
@@ -10,7 +11,8 @@ mod space;
 mod temporary;
 mod write;
 
-pub use append::{append_line, open_to_append};
+pub use append::{append_line, open_to_append, unshare};
+pub use link::link;
 pub use lock::{Held, hold_directory, is_at, open_lock, remove_lock, take_lock};
 pub use look::{is_directory, is_own, look, open_no_follow, sync_dir};
 pub use read::{Links, open_regular, read, read_if_plain, read_present, read_tail, read_text};

@@ -154,6 +154,11 @@ impl Bubblewrap {
             Authority::Implementer => argv.implementer(agent)?,
             Authority::Reader { checkout } => argv.reader(agent, checkout),
         }
+        // Files that whoever works on a goal does not see.
+        let hidden = agent.common_dir.join("cook").join("hidden");
+        if is_directory(&hidden) {
+            argv.add(["--tmpfs".into(), hidden.into()]);
+        }
         if let Some(session) = agent.session {
             argv.bind(session);
         }

@@ -25,6 +25,8 @@ pub struct Gate<'a> {
     pub shown: &'a [PathBuf],
     /// It reaches the network.
     pub network: bool,
+    /// The folder of the room's files that it runs in; nothing = their root.
+    pub dir: &'a str,
 }
 
 impl Bubblewrap {
@@ -64,7 +66,11 @@ impl Bubblewrap {
                 argv.extend(["--tmpfs".into(), place.into()]);
             }
         }
-        argv.extend(["--chdir".into(), at.into(), "--".into()]);
+        let dir = match gate.dir {
+            "" => at,
+            dir => at.join(dir),
+        };
+        argv.extend(["--chdir".into(), dir.into(), "--".into()]);
         argv
     }
 }

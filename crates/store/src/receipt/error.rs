@@ -31,8 +31,10 @@ pub enum ReceiptError {
         /// Which one.
         path: PathBuf,
     },
-    /// The command has no words, or an open quote.
-    #[error("`{0}` is not a command")]
+    /// The command has no words, an open quote, or an operator of a shell.
+    #[error(
+        "`{0}` is not a command: it has no words, an open quote, or what only a shell does, and cook starts programs without one: `sh -c '…'`"
+    )]
     Command(String),
 }
 

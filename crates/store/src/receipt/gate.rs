@@ -1,7 +1,8 @@
 //! Running gates: where, on what tree, and what came of it.
 
-use super::kept::FoundBy;
-use super::place::{Agents, Found, RunPlace, Terms};
+use super::downloads::lend_downloads;
+use super::kept::{AT_ROOT, FoundBy, Look};
+use super::place::{Agents, Found, Order, RunPlace, Terms};
 use super::programs::{compare, identify};
 use super::{Receipts, Trust, seal, words};
 use cook_core::diagnostic::{Code, Failure};
@@ -13,7 +14,7 @@ use cook_core::model::{
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{Ended, Live, Long, ProcessError, on_path, run};
-use cook_trials::Outcomes;
+use cook_trials::{Outcomes, fits_path};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
@@ -45,19 +46,9 @@ pub struct Gates<'a> {
     pub patience: Option<Duration>,
 }
 
-/// One command to run.
-pub(super) struct Order<'a> {
-    pub command: &'a str,
-    pub argv: Vec<String>,
-    pub timeout: Duration,
-    pub network: bool,
-    /// Runners append what becomes of each test.
-    pub hooked: bool,
-}
-
 /// A run that came to its end.
-struct Ran {
-    ended: Ended,
+pub(super) struct Ran {
+    pub ended: Ended,
     started_at: String,
     outcomes: Outcomes,
 }
@@ -118,14 +109,25 @@ impl Gates<'_> {
     }
 
     pub(super) fn room(&self, caches: Caches) -> Result<RunPlace<'_>, Failure> {
-        let terms = Terms {
+        RunPlace::room(self.terms(), caches)
+    }
+
+    /// Removes what a run without caches left that was killed.
+    ///
+    /// # Errors
+    /// A room that cannot be made or removed.
+    pub fn clear_empty_room(&self) -> Result<(), Failure> {
+        self.room(Caches::Empty).map(drop)
+    }
+
+    pub(super) fn terms(&self) -> Terms<'_> {
+        Terms {
             repo: self.repo,
             settings: self.settings,
             tools: self.trust.tools(),
             agents: self.agents,
             sandbox: self.sandbox,
-        };
-        RunPlace::room(terms, caches)
+        }
     }
 
     /// One gate at a commit, in a room that is set up for it.
@@ -216,9 +218,14 @@ impl Gates<'_> {
             return Ok(runs);
         }
         place.note_setup(None)?;
+        if let (Some(home), Caches::Kept) = (place.home(), place.caches()) {
+            let commands: Vec<&str> = self.settings.setup().map(|command| &**command).collect();
+            lend_downloads(&home, &commands);
+        }
         for command in self.settings.setup() {
             let mut gate = plan_gate(command);
             "setup".clone_into(&mut gate.name);
+            command.dir().clone_into(&mut gate.dir);
             gate.timeout_ms = SETUP_TIMEOUT.as_millis() as u64;
             gate.network = self.settings.network;
             let outcome = match self.order(&gate) {
@@ -261,7 +268,7 @@ impl Gates<'_> {
         }
     }
 
-    fn order<'g>(&self, gate: &'g GateSpec) -> Option<Order<'g>> {
+    pub(super) fn order<'g>(&self, gate: &'g GateSpec) -> Option<Order<'g>> {
         let own = Duration::from_millis(gate.timeout_ms);
         Some(Order {
             command: &gate.run,
@@ -269,6 +276,8 @@ impl Gates<'_> {
             timeout: self.patience.map_or(own, |patience| own.min(patience)),
             network: gate.network,
             hooked: true,
+            dir: &gate.dir,
+            paths: &gate.paths,
         })
     }
 
@@ -326,7 +335,10 @@ impl Gates<'_> {
         let receipt = seal(Receipt {
             command: order.command.to_owned(),
             argv: order.argv.clone(),
-            cwd: ".".to_owned(),
+            cwd: match order.dir {
+                "" => AT_ROOT.to_owned(),
+                dir => dir.to_owned(),
+            },
             exit_code: ended.code,
             timed_out: ended.timed_out,
             duration_ms: Count(ended.duration.as_millis() as u64),
@@ -336,6 +348,10 @@ impl Gates<'_> {
             tail: tail(&ended),
             head_sha: place.commit.clone(),
             tree_oid: place.tree.clone(),
+            scope_sha256: match &place.commit {
+                Some(commit) => self.measure_scope(commit, order.paths)?,
+                None => None,
+            },
             place: place.kind(),
             caches: place.caches(),
             sandbox: place.sandbox(),
@@ -355,10 +371,11 @@ impl Gates<'_> {
         // A receipt is of a commit: what ran on something else leaves none behind.
         if !place.is_altered() {
             let streams = [&ended.stdout, &ended.stderr];
-            let found_by = match (problem.is_none(), place.is_mixed()) {
-                (false, _) => FoundBy::Id,
-                (true, true) => FoundBy::Tree,
-                (true, false) => FoundBy::Command,
+            let found_by = match (problem.is_none(), place.look(), place.is_mixed()) {
+                (false, ..) => FoundBy::Id,
+                (true, Some(look), _) => FoundBy::Look(look),
+                (true, None, true) => FoundBy::Tree,
+                (true, None, false) => FoundBy::Command,
             };
             self.receipts.keep(&receipt, streams, &outcomes, found_by)?;
         }
@@ -393,7 +410,7 @@ impl Gates<'_> {
     }
 
     /// Runs it to its end; else why it could not be run.
-    fn run_once(
+    pub(super) fn run_once(
         &self,
         place: &RunPlace,
         order: &Order,
@@ -401,7 +418,7 @@ impl Gates<'_> {
         hooked: bool,
     ) -> Result<Result<Ran, String>, Failure> {
         place.lay_hooks()?;
-        let start = place.start(&order.argv, program, order.network, hooked);
+        let start = place.start(order, program, hooked);
         let started_at = self.clock.now();
         let began = SystemTime::now();
         let ended = run(&Long {
@@ -427,6 +444,47 @@ impl Gates<'_> {
         }
     }
 
+    /// The newest run of a gate on what it says something about of a commit, green or red, prepared as now.
+    ///
+    /// # Errors
+    /// When a receipt cannot be opened, or git does not answer.
+    pub fn find_asked(&self, commit: &str, gate: &GateSpec) -> Result<Option<Receipt>, Failure> {
+        self.find_look(commit, gate, None)
+    }
+
+    pub(super) fn find_look(
+        &self,
+        commit: &str,
+        gate: &GateSpec,
+        look: Option<Look>,
+    ) -> Result<Option<Receipt>, Failure> {
+        let scope = match look {
+            None => self.measure_scope(commit, &gate.paths)?,
+            Some(_) => None,
+        };
+        let of = match scope {
+            Some(scope) => scope,
+            None => self.repo.find_tree(commit)?,
+        };
+        let found = self.receipts.find_gate(gate, &of, look)?;
+        let prepared = self.preparation();
+        Ok(found.filter(|receipt| receipt.preparation_sha256 == prepared))
+    }
+
+    /// A digest of the files of a commit that these paths name; none where they name everything.
+    fn measure_scope(&self, commit: &str, paths: &[String]) -> Result<Option<String>, Failure> {
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        for (path, entry) in self.repo.files(commit)? {
+            if paths.iter().any(|pattern| fits_path(pattern, &path)) {
+                text.push_str(&format!("{} {} {path}\0", entry.mode, entry.id));
+            }
+        }
+        Ok(Some(sha256(text)))
+    }
+
     /// What a receipt must have been prepared by to answer for a run of now.
     pub fn preparation(&self) -> String {
         sha256(self.settings.preparation())
@@ -445,7 +503,7 @@ pub(super) fn run_of(gate: &GateSpec, (receipt, problem): Outcome, place: &RunPl
     }
 }
 
-const NO_WORDS: &str = "it has no words, or an open quote";
+const NO_WORDS: &str = "it has no words, an open quote, or what only a shell does, and cook starts programs without one: `sh -c '…'`";
 
 pub(super) fn last_line(text: &str) -> &str {
     let mut lines = text.lines().rev();
@@ -471,6 +529,8 @@ pub fn plan_gate(command: &str) -> GateSpec {
         must_fail_at_basis: false,
         network: false,
         place: Place::CleanRoom,
+        dir: String::new(),
+        paths: Vec::new(),
     }
 }
 

@@ -10,17 +10,18 @@ use super::user::Key;
 use super::{ReceiptError, files, words};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
-use cook_core::model::{Program, Receipt, STOP_VERIFIER};
+use cook_core::model::{GateSpec, Program, Receipt, STOP_VERIFIER};
 use cook_git::Repo;
 use cook_os::process::Kept;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use serde_json::Value;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a receipt file that are read.
 const RECEIPT_LIMIT: u64 = 1024 * 1024;
@@ -31,11 +32,24 @@ const TAG_LIMIT: u64 = 64;
 /// What stands in a kept stream where its middle was let go.
 const GAP: &str = "[cook: ";
 
+/// A look at a gate on a tree beside the one that counts. It is kept, so that whoever asks twice is told the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Once more, from empty caches.
+    Again,
+    /// With the user's environment.
+    Outside,
+    /// In the worktree.
+    Here,
+}
+
 /// By what a receipt is found later, beside its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FoundBy {
     /// By nothing else: something is wrong with the run.
     Id,
+    /// By its command and tree, as another look at them, and as nothing else.
+    Look(Look),
     /// By its command and tree.
     Tree,
     /// By these, and as the newest run of its command.
@@ -46,7 +60,6 @@ pub(super) enum FoundBy {
 #[derive(Debug)]
 pub struct Receipts {
     dir: PathBuf,
-    made: RefCell<BTreeSet<String>>,
     own_alone: Cell<bool>,
 }
 
@@ -57,6 +70,12 @@ pub struct Output {
     pub text: String,
     /// The middle of a stream was not kept, or a stream is not there any more.
     pub partial: bool,
+}
+
+/// The ids of receipts that this process made.
+fn list_made() -> MutexGuard<'static, BTreeSet<String>> {
+    static MADE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The receipt with its id: the SHA-256 of its other fields as JSON with sorted keys.
@@ -95,7 +114,6 @@ impl Receipts {
     pub fn of(repo: &Repo) -> Result<Self, Failure> {
         Ok(Self {
             dir: repo.cook_dir()?,
-            made: RefCell::default(),
             own_alone: Cell::new(false),
         })
     }
@@ -126,9 +144,16 @@ impl Receipts {
                 tag(&key, &receipt.id).as_bytes(),
             )?;
         }
-        if found_by != FoundBy::Id && receipt.proves() {
-            let tree = receipt.tree_oid.iter();
-            let keys = tree.map(|tree| tree_key(&receipt.argv, tree));
+        if let FoundBy::Look(look) = found_by {
+            let tree = receipt.tree_oid.as_deref().unwrap_or_default();
+            let key = look_key(Some(look), &receipt.argv, &receipt.cwd, tree);
+            let path = self.index_path(&key);
+            files::write(&path, receipt.id.as_bytes())?;
+        } else if found_by != FoundBy::Id && receipt.proves() {
+            let tree = receipt.tree_oid.iter().chain(&receipt.scope_sha256);
+            let in_folder = (receipt.cwd != AT_ROOT).then_some(receipt.cwd.as_str());
+            let dirs = || [AT_ROOT].into_iter().chain(in_folder);
+            let keys = tree.flat_map(|tree| dirs().map(|dir| tree_key(&receipt.argv, dir, tree)));
             let latest = (found_by == FoundBy::Command).then(|| command_key(&receipt.argv));
             for key in keys.chain(latest) {
                 files::write(&self.index_path(&key), receipt.id.as_bytes())?;
@@ -139,7 +164,7 @@ impl Receipts {
                 files::write(&path, receipt.id.as_bytes())?;
             }
         }
-        self.made.borrow_mut().insert(receipt.id.clone());
+        list_made().insert(receipt.id.clone());
         Ok(())
     }
 
@@ -180,6 +205,42 @@ impl Receipts {
         }
     }
 
+    /// The same of a gate, in its folder: its newest run on a tree, or on what it says something about of one, by
+    /// the digest of that; or another look at it.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn find_gate(
+        &self,
+        gate: &GateSpec,
+        of: &str,
+        look: Option<Look>,
+    ) -> Result<Option<Receipt>, Failure> {
+        let Ok(argv) = words(&gate.run) else {
+            return Ok(None);
+        };
+        self.believe(&look_key(look, &argv, folder(gate), of), |receipt| {
+            let parts = [&receipt.tree_oid, &receipt.scope_sha256];
+            receipt.argv == argv
+                && receipt.cwd == folder(gate)
+                && parts.into_iter().flatten().any(|part| part == of)
+                && (look.is_some() || receipt.proves())
+        })
+    }
+
+    /// What a key leads to, where it is that and was made here.
+    fn believe(
+        &self,
+        key: &str,
+        is_that: impl Fn(&Receipt) -> bool,
+    ) -> Result<Option<Receipt>, Failure> {
+        let found = self.find_by_key(key)?.filter(is_that);
+        Ok(match found {
+            Some(receipt) if self.is_believed(&receipt)? => Some(receipt),
+            _ => None,
+        })
+    }
+
     /// The newest run of the stop verifier at a tree.
     ///
     /// # Errors
@@ -189,13 +250,8 @@ impl Receipts {
     }
 
     fn find_argv(&self, argv: &[String], tree: &str) -> Result<Option<Receipt>, Failure> {
-        let found = self.find_by_key(&tree_key(argv, tree))?;
-        let found = found.filter(|receipt| {
+        self.believe(&tree_key(argv, AT_ROOT, tree), |receipt| {
             receipt.argv == argv && receipt.tree_oid.as_deref() == Some(tree) && receipt.proves()
-        });
-        Ok(match found {
-            Some(receipt) if self.is_believed(&receipt)? => Some(receipt),
-            _ => None,
         })
     }
 
@@ -224,16 +280,12 @@ impl Receipts {
         let Some(tree) = &green.tree_oid else {
             return Ok(None);
         };
-        let found = self.find_by_key(&key(&green.argv, tree))?;
-        let found = found.filter(|red| {
+        self.believe(&key(&green.argv, tree), |red| {
             red.argv == green.argv
+                && red.cwd == green.cwd
                 && red.tree_oid == green.tree_oid
                 && red.preparation_sha256 == green.preparation_sha256
                 && !red.has_passed()
-        });
-        Ok(match found {
-            Some(red) if self.is_believed(&red)? => Some(red),
-            _ => None,
         })
     }
 
@@ -314,7 +366,7 @@ impl Receipts {
 
     /// True when this process made that receipt.
     pub fn is_own(&self, receipt: &Receipt) -> bool {
-        self.made.borrow().contains(&receipt.id)
+        list_made().contains(&receipt.id)
     }
 
     /// The kept output of a receipt.
@@ -385,11 +437,27 @@ fn command_key(argv: &[String]) -> String {
 }
 
 fn red_key(argv: &[String], tree: &str) -> String {
-    sha256(format!("red\0{}", tree_key(argv, tree)))
+    sha256(format!("red\0{}", tree_key(argv, AT_ROOT, tree)))
 }
 
 fn chance_key(argv: &[String], tree: &str) -> String {
-    sha256(format!("chance\0{}", tree_key(argv, tree)))
+    sha256(format!("chance\0{}", tree_key(argv, AT_ROOT, tree)))
+}
+
+fn look_key(look: Option<Look>, argv: &[String], dir: &str, of: &str) -> String {
+    let key = tree_key(argv, dir, of);
+    look.map_or(key.clone(), |look| sha256(format!("{look:?}\0{key}")))
+}
+
+/// The folder of a receipt at the root.
+pub(super) const AT_ROOT: &str = ".";
+
+/// A gate's folder, as receipts name it.
+fn folder(gate: &GateSpec) -> &str {
+    match gate.dir.as_str() {
+        "" => AT_ROOT,
+        dir => dir,
+    }
 }
 
 fn program_key(name: &str) -> String {
@@ -405,6 +473,10 @@ pub(super) fn stop_verifier_argv() -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-fn tree_key(argv: &[String], tree: &str) -> String {
-    sha256(format!("{}\0\0{tree}", argv.join("\0")).as_bytes())
+fn tree_key(argv: &[String], dir: &str, tree: &str) -> String {
+    let dir = match dir {
+        AT_ROOT => String::new(),
+        dir => format!("\0\0{dir}"),
+    };
+    sha256(format!("{}\0\0{tree}{dir}", argv.join("\0")).as_bytes())
 }

@@ -4,6 +4,7 @@
 //! whoever asks [`Trust`] first; a receipt's id is the digest of everything else
 //! in it, so a changed one is recognised; files appear whole or not at all.
 
+mod downloads;
 mod error;
 mod files;
 mod flaky;
@@ -12,6 +13,7 @@ mod hooked;
 mod in_force;
 mod kept;
 mod outcomes;
+mod outside;
 mod place;
 mod programs;
 mod stop_verifier;
@@ -23,7 +25,7 @@ mod words;
 
 pub use error::ReceiptError;
 pub use gate::{Gates, merge_gates, plan_gate};
-pub use kept::{Output, Receipts, is_sealed, seal};
+pub use kept::{Look, Output, Receipts, is_sealed, seal};
 pub use place::Agents;
 pub use taken_back::TakenBack;
 pub use trial::{TrialRoom, TrialRun};

@@ -1,8 +1,10 @@
 //! Where commands run: a clean room that holds one commit, or the worktree as it stands.
 
 use super::ReceiptError;
+use super::downloads::list_downloads;
 use super::hooked::add_hooks;
 use super::in_force::find_sandbox;
+use super::kept::Look;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
 use cook_core::model::{
@@ -16,6 +18,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Bytes of a room's note.
 const MAX_NOTE: u64 = 1024;
@@ -57,6 +60,20 @@ pub(super) struct Terms<'a> {
     pub sandbox: SandboxMode,
 }
 
+/// One command to run.
+pub(super) struct Order<'a> {
+    pub command: &'a str,
+    pub argv: Vec<String>,
+    pub timeout: Duration,
+    pub network: bool,
+    /// Runners append what becomes of each test.
+    pub hooked: bool,
+    /// The folder that it runs in; nothing = the root.
+    pub dir: &'a str,
+    /// What it says something about; none = everything.
+    pub paths: &'a [String],
+}
+
 /// A place that commands run in, one after another.
 pub(super) struct RunPlace<'a> {
     repo: &'a Repo,
@@ -67,6 +84,7 @@ pub(super) struct RunPlace<'a> {
     /// Its `.git` holds what a clone would: where the project's end rests on it.
     alone: bool,
     mixed: bool,
+    look: Option<Look>,
     sandbox: Option<Bubblewrap>,
     environment: Environment,
     /// What it holds; a worktree is not asked.
@@ -95,13 +113,9 @@ impl<'a> RunPlace<'a> {
             room: None,
             alone: false,
             mixed: false,
+            look: None,
             sandbox: None,
-            environment: Environment {
-                variables: list_inherited()
-                    .filter(|(name, _)| !cook_room::is_of_runner(name))
-                    .collect(),
-                dropped: Vec::new(),
-            },
+            environment: inherit(),
             commit: head.commit,
             tree: head.tree,
             lacking: Vec::new(),
@@ -159,6 +173,7 @@ impl<'a> RunPlace<'a> {
             room: Some(room),
             alone: caches == Caches::Empty,
             mixed: false,
+            look: None,
             sandbox,
             environment,
             commit: None,
@@ -166,6 +181,39 @@ impl<'a> RunPlace<'a> {
             lacking: Vec::new(),
             filled: None,
         })
+    }
+
+    /// A room that holds nothing yet, where commands find this process's environment and no sandbox. What
+    /// runs there proves nothing: beside what the clean room says, it tells the commit from the room.
+    pub fn outside(terms: Terms<'a>) -> Result<Self, Failure> {
+        let terms = Terms {
+            sandbox: SandboxMode::Off,
+            ..terms
+        };
+        let mut place = Self::room(terms, Caches::Empty)?;
+        place.environment = inherit();
+        place.expect_mixed();
+        place.expect_look(Some(Look::Outside));
+        Ok(place)
+    }
+
+    /// Puts what setup fills in the worktree beside the commit's files, by links; none where links are not to be
+    /// had, and what needs them is red there.
+    pub fn link_caches(&self, dir: &str) {
+        let Some(top) = self.top() else { return };
+        let mut above = vec![""];
+        above.extend(dir.match_indices('/').map(|(end, _)| &dir[..end]));
+        above.push(dir);
+        for cache in &self.settings.cache {
+            let places = above.iter().filter(|_| !cache.contains('/'));
+            let places = places.map(|dir| Path::new(dir).join(&**cache));
+            for place in places.chain([PathBuf::from(&**cache)]) {
+                let (from, to) = (self.repo.root().join(&place), top.join(&place));
+                if from.is_dir() && to.symlink_metadata().is_err() {
+                    let _ = disk::link(&from, &to);
+                }
+            }
+        }
     }
 
     /// Makes a room hold a commit and nothing else; a worktree stays as it is.
@@ -262,6 +310,16 @@ impl<'a> RunPlace<'a> {
         (self.alone, self.mixed) = (false, true);
     }
 
+    /// What runs there is another look than the one that counts.
+    pub fn expect_look(&mut self, look: Option<Look>) {
+        self.look = look;
+    }
+
+    /// Which other look what runs there is, if it is one.
+    pub fn look(&self) -> Option<Look> {
+        self.look
+    }
+
     /// What it holds may be a commit that no clone has.
     pub fn is_mixed(&self) -> bool {
         self.mixed
@@ -312,8 +370,8 @@ impl<'a> RunPlace<'a> {
 
     pub fn kind(&self) -> Place {
         match self.room {
-            Some(_) => Place::CleanRoom,
-            None => Place::Worktree,
+            Some(_) if self.look != Some(Look::Outside) => Place::CleanRoom,
+            _ => Place::Worktree,
         }
     }
 
@@ -377,24 +435,25 @@ impl<'a> RunPlace<'a> {
     }
 
     /// How a command is started here; `hooked`: runners append what becomes of each test.
-    pub fn start(&self, argv: &[String], program: &Found, network: bool, hooked: bool) -> Start {
-        let mut words: Vec<OsString> = argv.iter().map(OsString::from).collect();
+    pub fn start(&self, order: &Order, program: &Found, hooked: bool) -> Start {
+        let mut words: Vec<OsString> = order.argv.iter().map(OsString::from).collect();
         if let (Found::Machine(file), Some(first)) = (program, words.first_mut()) {
             *first = file.into();
         }
         let mut env = self.environment.variables.clone();
         let (Some(room), Some(sandbox)) = (&self.room, &self.sandbox) else {
-            let dir = match &self.room {
+            let top = match &self.room {
                 Some(room) => room.path(),
                 None => self.repo.root(),
             };
-            env.insert("PWD".into(), dir.into());
+            let dir = join(top, order.dir);
+            env.insert("PWD".into(), dir.as_os_str().into());
             if let (Some(room), true) = (&self.room, hooked) {
-                add_hooks(&mut env, &room.home(), dir);
+                add_hooks(&mut env, &room.home(), top);
             }
             return Start {
                 argv: words,
-                dir: dir.to_owned(),
+                dir,
                 env,
             };
         };
@@ -402,7 +461,7 @@ impl<'a> RunPlace<'a> {
         if hooked {
             add_hooks(&mut env, Bubblewrap::home(), &top);
         }
-        env.insert("PWD".into(), top.into());
+        env.insert("PWD".into(), join(&top, order.dir).into());
         let mut objects = Vec::new();
         if !self.alone {
             objects.push(self.repo.common_dir().join("objects"));
@@ -415,7 +474,8 @@ impl<'a> RunPlace<'a> {
             objects: &objects,
             hidden: &self.list_hidden(),
             shown: &self.list_shown(),
-            network,
+            network: order.network,
+            dir: order.dir,
         });
         all.append(&mut words);
         Start {
@@ -455,6 +515,7 @@ impl<'a> RunPlace<'a> {
         let all = self.environment.variables.iter();
         all.filter(|(name, _)| !OWN.iter().any(|own| name == own))
             .flat_map(|(_, value)| std::env::split_paths(value))
+            .chain(list_downloads())
             .filter(|path| path.is_absolute() && path.is_dir())
             .collect()
     }
@@ -501,5 +562,23 @@ impl<'a> RunPlace<'a> {
         let noted =
             NewFile::at(&note, Durable::Nothing).write(stamp.unwrap_or_default().as_bytes());
         Ok(noted.map_err(|cause| ReceiptError::io("write", &note, cause))?)
+    }
+}
+
+/// This process's environment, as a program that it starts finds it.
+fn inherit() -> Environment {
+    Environment {
+        variables: list_inherited()
+            .filter(|(name, _)| !cook_room::is_of_runner(name))
+            .collect(),
+        dropped: Vec::new(),
+    }
+}
+
+/// A folder below a directory; nothing = the directory itself.
+fn join(top: &Path, dir: &str) -> PathBuf {
+    match dir {
+        "" => top.to_owned(),
+        dir => top.join(dir),
     }
 }

@@ -41,7 +41,8 @@ fn of_script(script: &str) -> Vec<String> {
     }
     let mut found = Vec::new();
     let mut begins = true;
-    for word in words(&script.replace(';', " ; ")).unwrap_or_default() {
+    // A shell reads it.
+    for word in shell_words::split(&script.replace(';', " ; ")).unwrap_or_default() {
         if JOINTS.contains(&word.as_str()) {
             begins = true;
         } else if begins && !word.contains('=') {

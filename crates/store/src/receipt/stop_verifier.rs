@@ -1,8 +1,8 @@
 //! The stop verifier: its checks of the commit in a clean room, and the control plane beside the log.
 
-use super::gate::{Gates, Order, last_line, tail};
+use super::gate::{Gates, last_line, tail};
 use super::kept::stop_verifier_argv;
-use super::place::{Found, RunPlace};
+use super::place::{Found, Order, RunPlace};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::StopVerifierRun;
 use cook_core::model::{Caches, STOP_VERIFIER};
@@ -37,6 +37,8 @@ impl Gates<'_> {
             timeout,
             network,
             hooked: true,
+            dir: "",
+            paths: &[],
         };
         let outcome = self.run(&mut place, &order)?;
         drop(place);
@@ -60,7 +62,16 @@ impl Gates<'_> {
             "control-plane".into(),
         ];
         let place = RunPlace::worktree(self.repo, self.settings)?;
-        let start = place.start(&[], &Found::Path, false, false);
+        let nothing = Order {
+            command: "",
+            argv: Vec::new(),
+            timeout: CONTROL_PLANE_TIMEOUT,
+            network: false,
+            hooked: false,
+            dir: "",
+            paths: &[],
+        };
+        let start = place.start(&nothing, &Found::Path, false);
         let ended = run(&Long {
             argv: &argv,
             dir: &start.dir,

@@ -1,10 +1,11 @@
 //! Trials: a gate on a tree that may be made of two commits.
 
 use super::gate::{Gates, run_of};
+use super::kept::Look;
 use super::place::RunPlace;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::GateRun;
-use cook_core::model::{Caches, GateSpec, Receipt};
+use cook_core::model::{Caches, GateSpec};
 use cook_trials::Outcomes;
 
 /// A room in which trials run one after another, so that only the files that differ are written.
@@ -42,13 +43,14 @@ impl<'a> TrialRoom<'a> {
     }
 
     /// A gate at a commit (full id), which may be a made one; answered from the newest receipt of its
-    /// command on that tree, green or red, where there is one and `anew` does not ask for another.
+    /// command on that tree, green or red, where there is one. `anew` asks for a second look, which is kept as such:
+    /// whoever asks twice is told the same.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
     pub fn run(&mut self, commit: &str, gate: &GateSpec, anew: bool) -> Result<TrialRun, Failure> {
-        let tree = self.gates.repo.find_tree(commit)?;
-        if !anew && let Some(receipt) = self.find(gate, &tree)? {
+        let look = anew.then_some(Look::Again);
+        if let Some(receipt) = self.gates.find_look(commit, gate, look)? {
             return self.read(GateRun {
                 gate: gate.clone(),
                 receipt: Some(receipt),
@@ -64,6 +66,7 @@ impl<'a> TrialRoom<'a> {
             none => {
                 let mut place = gates.room(self.caches)?;
                 place.expect_mixed();
+                place.expect_look(look);
                 none.insert(place)
             }
         };
@@ -72,12 +75,6 @@ impl<'a> TrialRoom<'a> {
             problem => run_of(gate, (None, problem), place),
         };
         self.read(run)
-    }
-
-    fn find(&self, gate: &GateSpec, tree: &str) -> Result<Option<Receipt>, Failure> {
-        let found = self.gates.receipts.find(&gate.run, tree)?;
-        let prepared = self.gates.preparation();
-        Ok(found.filter(|receipt| receipt.preparation_sha256 == prepared))
     }
 
     fn read(&self, run: GateRun) -> Result<TrialRun, Failure> {

@@ -8,6 +8,7 @@
 
 use super::programs::{self, identify};
 use super::user::Key;
+use super::words::split;
 use super::{ReceiptError, files, words};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::hex;
@@ -94,7 +95,7 @@ impl Trust {
             None => List::default(),
         };
         for entry in list.commands.iter().chain(&list.prefixes) {
-            words(entry).map_err(|error| unreadable(error.to_string()))?;
+            split(entry).map_err(|error| unreadable(error.to_string()))?;
         }
         let is_users = list == List::default()
             || Key::of_user()?.is_some_and(|key| list.tag == list.compute_tag(&key));

@@ -8,7 +8,7 @@ use super::error::StoreError;
 use super::log::{self, Log, TreeEntry};
 use super::objects::{self, Stand};
 use super::tree::{
-    APPENDED, Document, EVENT, EXCHANGES, FORMAT_FILE, HISTORIES, History, RECEIPTS, TRAIL,
+    APPENDED, Document, EVENT, EXCHANGES, FORMAT_FILE, HISTORIES, History, RECEIPTS, TESTS, TRAIL,
 };
 use git2::{ObjectType, Oid};
 use std::collections::HashSet;
@@ -349,7 +349,9 @@ fn folder(name: &str) -> Option<fn(&str) -> bool> {
         APPENDED => {
             Some(|name| name == TRAIL || History::ALL.iter().any(|history| history.file() == name))
         }
-        RECEIPTS => Some(|name| is_json(name, |stem| stem.bytes().all(|b| b.is_ascii_hexdigit()))),
+        TESTS | RECEIPTS => {
+            Some(|name| is_json(name, |stem| stem.bytes().all(|b| b.is_ascii_hexdigit())))
+        }
         EXCHANGES => Some(|name| {
             is_json(name, |stem| {
                 stem.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')

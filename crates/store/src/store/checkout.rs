@@ -10,6 +10,7 @@ use super::stamp::{Shown, Stamp, Stat};
 use super::tree::{self, Document, History};
 use super::view::{Glance, View, list_documents, scratch};
 use cook_core::diagnostic::Code;
+use cook_core::model::{GOAL_VIEW, Ledger};
 use cook_os::disk::{self, Durable, Mode, NewFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
@@ -17,10 +18,24 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 impl View<'_> {
+    /// A goal is shown in the git dir, a mission in the worktree.
+    fn choose_dir(&self) -> Result<(), StoreError> {
+        let name = Document::Ledger.file();
+        let ledger: Ledger = tree::parse(name, &self.stand.file(name)?)?;
+        let of_goal = self.place.git_dir.join(GOAL_VIEW);
+        if ledger.goal.is_some() {
+            place::make_directory(&of_goal, Code::LogUnsafe)?;
+        } else if place::is_directory(&of_goal, Code::LogUnsafe)? {
+            disk::remove_tree(&of_goal).writing(of_goal.display().to_string())?;
+        }
+        Ok(())
+    }
+
     /// Brings `.agent/` to the tip, leaving the files named in `leave` as they
     /// are. What would be overwritten and the log does not hold is set aside
     /// first, in one kept copy whose id is returned.
     pub(super) fn show(&self, leave: &BTreeSet<String>) -> Result<Option<String>, StoreError> {
+        self.choose_dir()?;
         let dir = self.place.agent_dir();
         place::make_directory(&dir, Code::AgentDirUnsafe)?;
         let scratch = scratch(&dir)?;
@@ -179,6 +194,7 @@ impl View<'_> {
             |error: io::Error| StoreError::write(format!(".agent/{}", history.file()), error);
         match plan.files.get(history.file()) {
             Some(Step::Append(length)) => {
+                disk::unshare(&target).map_err(failed)?;
                 let mut file = disk::open_no_follow(OpenOptions::new().write(true), &target)
                     .map_err(failed)?;
                 file.seek(SeekFrom::Start(*length)).map_err(failed)?;

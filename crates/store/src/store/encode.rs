@@ -7,7 +7,7 @@ use super::trail::Intake;
 use super::transition::Transition;
 use super::tree::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
-    Histories, History, RECEIPTS, TRAIL,
+    Histories, History, RECEIPTS, TESTS, TRAIL,
 };
 use super::writer;
 use cook_core::model::{Actor, Citation, CitedExchange};
@@ -63,6 +63,9 @@ pub(super) fn transition(
             Arc::new(tree::pretty(receipt)?),
         );
     }
+    let tests = transition.tests.iter();
+    let tests = tests.map(|(id, bytes)| (format!("{id}.json"), Arc::new(bytes.clone())));
+    let tests = tests.collect();
     write_tree(
         log,
         before,
@@ -71,6 +74,7 @@ pub(super) fn transition(
             (APPENDED, appended),
             (RECEIPTS, receipts),
             (EXCHANGES, exchanges(&transition.exchanges)?),
+            (TESTS, tests),
         ],
     )
 }
@@ -102,7 +106,7 @@ fn write_tree(
     log: &Log,
     before: Option<&Stand<'_>>,
     files: BTreeMap<String, Vec<u8>>,
-    folders: [(&str, Folder); 3],
+    folders: [(&str, Folder); 4],
 ) -> Result<Oid, StoreError> {
     let mut root = Vec::new();
     for (name, bytes) in files {

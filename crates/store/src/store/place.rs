@@ -6,6 +6,7 @@
 use super::error::{During, StoreError};
 use super::log::Log;
 use cook_core::diagnostic::Code;
+use cook_core::model::GOAL_VIEW;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile, TemporaryDir};
 use git2::ObjectFormat;
 use std::io::{self, Write};
@@ -68,9 +69,13 @@ impl Place {
         self.git_dir.join("cook-checkout.json")
     }
 
-    /// `<worktree>/.agent`.
+    /// `<worktree>/.agent`; of a goal, which writes nothing there, a directory in the git dir.
     pub fn agent_dir(&self) -> PathBuf {
-        self.worktree.join(".agent")
+        let of_goal = self.git_dir.join(GOAL_VIEW);
+        match disk::is_directory(&of_goal) {
+            true => of_goal,
+            false => self.worktree.join(".agent"),
+        }
     }
 }
 

@@ -5,15 +5,16 @@
 use super::Store;
 use super::difference::{Difference, is_history};
 use super::error::StoreError;
-use super::log::{self, Log};
+use super::log::{self, Log, TreeEntry};
 use super::objects::{self, Stand};
 use super::seal::take_signature;
 use super::trail;
 use super::tree::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
-    Histories, History, Lines, RECEIPTS, TRAIL,
+    Histories, History, Lines, RECEIPTS, TESTS, TRAIL,
 };
 use cook_core::diagnostic::{Code, Finding};
+use cook_core::digest::sha256;
 use cook_core::machine::Facts;
 use cook_core::model::{Actor, Event, Receipt, Records, Snapshot};
 use git2::{ObjectType, Oid};
@@ -145,6 +146,27 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Tests that a transition brought, by their digest; none where no transition did.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn read_kept_tests(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let name = format!("{id}.json");
+        for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
+            let found = self.read(|log| {
+                let mut kept = Stand::at(log, commit)?.folder(TESTS)?.into_iter();
+                let found = kept.find(|kept| kept.name == name);
+                found.map(|kept| log.blob(kept.id)).transpose()
+            })?;
+            if let Some(bytes) = found.filter(|bytes| sha256(bytes) == id) {
+                return Ok(Some(bytes));
+            }
+        }
+        Ok(None)
+    }
+}
+
 fn stop_at(mut report: ReplayReport, commit: Oid, seq: u64, what: &str) -> ReplayReport {
     report.findings.push(
         Finding::new(
@@ -192,6 +214,7 @@ struct Recorded {
     /// Checkpoints it took in: given, not derived.
     trail: Lines,
     /// The receipts it brought, by file name.
+    tests: Vec<TreeEntry>,
     receipts: Vec<(String, Oid)>,
     /// Names in the tree that no part of the format explains.
     strange: Vec<String>,
@@ -203,7 +226,16 @@ fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
     let stand = Stand::of(log, &read)?;
     stand.check_format()?;
     let known = |name: &str| {
-        [EVENT, FORMAT_FILE, HISTORIES, APPENDED, RECEIPTS, EXCHANGES].contains(&name)
+        [
+            EVENT,
+            FORMAT_FILE,
+            HISTORIES,
+            APPENDED,
+            RECEIPTS,
+            EXCHANGES,
+            TESTS,
+        ]
+        .contains(&name)
             || Document::ALL.iter().any(|document| document.file() == name)
     };
     let mut strange: Vec<String> = stand
@@ -238,6 +270,7 @@ fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
         appended: History::ALL.map(|history| appended(history.file())),
         format: stand.blob(FORMAT_FILE),
         trail: taken.into(),
+        tests: stand.folder(TESTS)?,
         receipts: stand
             .folder(RECEIPTS)?
             .into_iter()
@@ -300,6 +333,11 @@ impl Replay {
         let id = objects::blob_id(log, &tree::pretty(histories)?)?;
         if step.histories != Some(id) {
             return Ok(Some(differs(HISTORIES)));
+        }
+        for kept in &step.tests {
+            if kept.name != format!("{}.json", sha256(log.blob(kept.id)?)) {
+                return Ok(Some(differs(&format!("{TESTS}/{}", kept.name))));
+            }
         }
         let mut held = Vec::new();
         for receipt in step.file.facts.receipts() {

@@ -78,6 +78,7 @@ impl Store {
         let path = dir.join(TRAIL);
         refuse_other_kind(&path)?;
         let failed = |error: io::Error| StoreError::write(format!(".agent/{TRAIL}"), error);
+        disk::unshare(&path).map_err(failed)?;
         let mut file = disk::open_to_append(&path).map_err(failed)?;
         let before = disk::read_tail(&mut file, MAX_TRAIL).map_err(failed)?;
         if holds(&before, &entry.id) {

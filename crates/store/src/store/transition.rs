@@ -2,6 +2,7 @@
 
 use super::error::StoreError;
 use super::objects::Tip;
+use cook_core::digest::sha256;
 use cook_core::machine::Facts;
 use cook_core::model::{Actor, CitedExchange, Event, Receipt, Records, Said, Snapshot};
 use time::OffsetDateTime;
@@ -30,6 +31,8 @@ pub struct Transition {
     pub receipts: Vec<Receipt>,
     /// What was said in the session that its report was taken from.
     pub exchanges: Vec<CitedExchange>,
+    /// Tests that proofs show for the first time, by their digest.
+    pub tests: Vec<(String, Vec<u8>)>,
     /// Epoch of the writer's lease.
     pub lease_epoch: u64,
     /// True: files edited outside cook are set aside and the log's version is
@@ -59,6 +62,13 @@ pub(super) fn check(transition: &Transition) -> Result<i64, StoreError> {
         let plain = receipt.id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if receipt.id.is_empty() || receipt.id.len() > 128 || !plain {
             return Err(StoreError::from_malformed("a receipt's id is not a digest"));
+        }
+    }
+    for (id, bytes) in &transition.tests {
+        if sha256(bytes) != *id {
+            return Err(StoreError::from_malformed(
+                "tests are not named by their digest",
+            ));
         }
     }
     for cited in &transition.exchanges {

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// The format this build writes.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 pub(super) const FORMAT_FILE: &str = "format";
 pub(super) const EVENT: &str = "event.json";
@@ -21,6 +21,8 @@ pub(super) const HISTORIES: &str = "histories.json";
 pub(super) const APPENDED: &str = "appended";
 pub(super) const RECEIPTS: &str = "receipts";
 pub(super) const EXCHANGES: &str = "exchanges";
+/// Tests that proofs of this transition show.
+pub(super) const TESTS: &str = "tests";
 /// The checkpoint trail, in `.agent/` and under `appended/`.
 pub(super) const TRAIL: &str = "checkpoints.jsonl";
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const LOWER: Rule = Rule::Lower { none: None };
 
 /// The fields of `cook.toml`; `*` = any name. What stands below a field is its value.
-const OF_SETTINGS: [(&str, Rule); 62] = [
+const OF_SETTINGS: [(&str, Rule); 64] = [
     ("gates.*.run", Rule::Same),
     ("gates.*.timeout", LOWER),
     ("gates.*.required", Rule::Higher),
@@ -22,6 +22,8 @@ const OF_SETTINGS: [(&str, Rule); 62] = [
             none: None,
         },
     ),
+    ("gates.*.dir", Rule::Same),
+    ("gates.*.paths", Rule::Same),
     ("clean_room.dir", Rule::Aside),
     ("clean_room.max", Rule::Aside),
     ("clean_room.cache", Rule::Fewer),
@@ -108,7 +110,7 @@ const OF_SETTINGS: [(&str, Rule); 62] = [
 ];
 
 /// The fields of `profile.json`.
-const OF_PROFILE: [(&str, Rule); 10] = [
+const OF_PROFILE: [(&str, Rule); 11] = [
     ("schema_version", Rule::Same),
     ("protocol_id", Rule::Same),
     ("project_name", Rule::Aside),
@@ -125,6 +127,7 @@ const OF_PROFILE: [(&str, Rule); 10] = [
     ("task_type", Rule::Same),
     ("evaluation_profile", Rule::Same),
     ("docs_surfaces", Rule::More),
+    ("text_proof_alone", Rule::No),
 ];
 
 /// The rule of a field, or of what it stands in.
@@ -374,6 +377,18 @@ mod tests {
                 String::new(),
                 table("clean_room", "dir = \"/a\""),
                 None,
+            ),
+            (
+                "gates.t.dir",
+                gate(""),
+                gate("dir = \"web\""),
+                Some(NotComparable),
+            ),
+            (
+                "gates.t.paths",
+                gate(""),
+                gate("paths = [\"web\"]"),
+                Some(NotComparable),
             ),
             (
                 "clean_room.max",

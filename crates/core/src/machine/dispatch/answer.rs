@@ -1,5 +1,6 @@
 //! What the rules answer with, in words.
 
+use super::goal;
 use crate::diagnostic::{Code, Refusal, count_noun};
 use crate::machine::drift::{Drift, new_answer};
 use crate::machine::facts::{MAX_COMMITS, Range};
@@ -97,13 +98,17 @@ pub(super) fn describe_stop(snapshot: &Snapshot) -> (String, String, Option<Stri
     let waiting = snapshot.ledger.waiting.as_ref();
     let what = waiting.map_or(String::new(), |waiting| waiting.what.clone());
     let exit = waiting.map(|waiting| waiting.exit.clone());
+    let proofs = snapshot.plan.tally_proofs().describe();
+    if let Some((action, reason)) = goal::describe_end(snapshot) {
+        return (action, reason, None);
+    }
     match snapshot.state.continuation_policy {
         Policy::Done => (
             "nothing: the project is done".to_owned(),
             match snapshot.describe_assurance() {
-                None => "the final reconciliation is recorded".to_owned(),
+                None => format!("the final reconciliation is recorded; {proofs}"),
                 Some(_) => format!(
-                    "the final reconciliation is recorded; slices or votes rest on assurance `{}`",
+                    "the final reconciliation is recorded; {proofs}; slices or votes rest on assurance `{}`",
                     snapshot.lowest_assurance()
                 ),
             },

@@ -2,6 +2,7 @@
 //! that fires answers; each asks only for the facts `needs` names for it.
 
 mod answer;
+mod goal;
 mod rules;
 mod stopped;
 
@@ -9,12 +10,11 @@ pub use answer::not_your_turn;
 
 use crate::diagnostic::Refusal;
 use crate::machine::facts::{FactSet, Facts};
-use crate::machine::rebound::follow;
 use crate::machine::rule::{Dispatch, Rule, Trace};
+use crate::machine::vanished::{follow_facts, follow_to};
 use crate::machine::{drift, slices};
 use crate::model::{Policy, Snapshot};
 use rules::{Walk, selects};
-use std::borrow::Cow;
 
 /// The facts `dispatch` reads for this snapshot (none = there is no log).
 pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
@@ -28,6 +28,9 @@ pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
     };
     if snapshot.state.continuation_policy == Policy::Done {
         set.since = snapshot.ledger.head_seen.clone();
+    }
+    if snapshot.state.continuation_policy == Policy::Continue && snapshot.ledger.goal.is_some() {
+        return drift::needs(snapshot);
     }
     if snapshot.state.continuation_policy == Policy::Continue {
         set = drift::needs(snapshot);
@@ -69,13 +72,21 @@ pub fn explain(
     };
     let dispatch = match snapshot {
         None => walk.without_log()?,
-        Some(snapshot) => {
-            let followed = follow(snapshot, facts.rebound.as_ref());
-            if let (Cow::Owned(_), Some(found)) = (&followed, &facts.rebound) {
-                walk.findings.push(found.finding());
+        Some(snapshot) => match follow_to(snapshot, facts) {
+            None => walk.with_log(snapshot)?,
+            Some((next, finding)) => {
+                walk.findings.push(finding);
+                let facts = follow_facts(facts, snapshot, &next);
+                let mut walk_on = Walk {
+                    facts: &facts,
+                    traces: std::mem::take(&mut walk.traces),
+                    findings: std::mem::take(&mut walk.findings),
+                };
+                let dispatch = walk_on.with_log(&next)?;
+                walk.traces = walk_on.traces;
+                dispatch
             }
-            walk.with_log(&followed)?
-        }
+        },
     };
     let mut traces = walk.traces;
     for rule in Rule::ALL.into_iter().skip(traces.len()) {

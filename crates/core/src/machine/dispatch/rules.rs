@@ -1,6 +1,7 @@
 //! The rules, asked in order: the first that fires answers.
 
 use super::answer::{Answer, implement_answer};
+use super::goal;
 use crate::diagnostic::{Code, Finding, Refusal, count_noun, list_with_verb};
 use crate::machine::assurance::audit_is_due;
 use crate::machine::contract::stale_stop_verifier;
@@ -9,7 +10,7 @@ use crate::machine::facts::Facts;
 use crate::machine::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 use crate::machine::text::short;
 use crate::machine::{drift, slices, wave};
-use crate::model::{ActiveStatus, Policy, Snapshot};
+use crate::model::{ActiveStatus, GoalLedger, Policy, Snapshot};
 
 pub(super) struct Walk<'a> {
     pub facts: &'a Facts,
@@ -72,6 +73,9 @@ impl Walk<'_> {
         if let Some(dispatch) = self.decide_stopped(snapshot)? {
             return Ok(dispatch);
         }
+        if let Some(pursued) = &snapshot.ledger.goal {
+            return Ok(self.pursue(pursued));
+        }
         let missing = self.facts.contract_missing()?;
         if !missing.is_empty() {
             let answer = Answer::new(
@@ -94,6 +98,22 @@ impl Walk<'_> {
                 self.in_slice(snapshot, &drift)
             }
         }
+    }
+
+    /// A goal knows one role: whoever brings it about.
+    fn pursue(&mut self, pursued: &GoalLedger) -> Dispatch {
+        for rule in [Rule::Bootstrap, Rule::Recover, Rule::Select] {
+            self.pass(
+                rule,
+                "a goal has no contract in the worktree, and one slice",
+            );
+        }
+        let (action, reason) = goal::describe(pursued);
+        self.fire(
+            Rule::Implement,
+            Policy::Continue,
+            Answer::new(action, reason),
+        )
     }
 
     fn recover(&mut self, snapshot: &Snapshot, drift: &Drift) -> Option<Dispatch> {

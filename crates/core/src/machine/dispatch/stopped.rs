@@ -64,6 +64,13 @@ impl Walk<'_> {
                 answer,
             )));
         }
+        if snapshot.ledger.goal.is_some() {
+            self.pass(
+                Rule::Stopped,
+                "the goal is open, and its branch is checked out",
+            );
+            return Ok(None);
+        }
         let changed = settings_changed(snapshot, self.facts)?;
         if !changed.is_empty() {
             for path in &changed {

@@ -1,15 +1,15 @@
-//! What a re-ground claims: each claim verifies, and none serves two criteria.
+//! What a re-ground claims: each claim holds at HEAD, and none serves two criteria.
 
 use super::place::Place;
-use super::question::{fresh_question, list_claims};
+use super::question::{ask_again, fresh_question, list_claims};
 use super::text::{describe, many};
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::machine::facts::{AnchorAnswer, AnchorQuestion, Verdict, WorkOf};
+use crate::machine::facts::{AnchorAnswer, AnchorQuestion, Required, Verdict};
 use crate::machine::work::Work;
-use crate::model::{Evidence, EvidenceClaim, EvidenceRecord, Reground, SliceStatus, Snapshot};
+use crate::model::{Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice};
 
 /// Stamps every claim of the block into its slice's evidence; a claim that does
-/// not verify refuses the report.
+/// not hold refuses the report.
 pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     let mut wrong = Vec::new();
     for claim in &block.evidence {
@@ -22,60 +22,18 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
                 ),
             ));
         };
-        let answer = work.facts.anchor(&question)?;
+        let answer = work.facts.anchor(&question)?.clone();
         let id = question.slice_id.clone();
-        match answer.verdict {
-            Verdict::Verified if let Some(why) = misfit(work, block, &question, answer) => {
-                let what = format!("{}; {why}", describe(&question, answer));
-                wrong.push(Finding::new(Code::EvidenceUnrelated, what).at(id));
+        let code = match answer.verdict {
+            Verdict::Verified if !is_proof(&answer) => Code::EvidenceUnrelated,
+            Verdict::Verified => {
+                keep(work, block, claim, &question, &answer)?;
                 continue;
             }
-            Verdict::Verified => {}
-            Verdict::Malformed => {
-                wrong.push(
-                    Finding::new(Code::EvidenceMalformed, describe(&question, answer)).at(id),
-                );
-                continue;
-            }
-            _ => {
-                wrong.push(
-                    Finding::new(Code::EvidenceUnverified, describe(&question, answer)).at(id),
-                );
-                continue;
-            }
-        }
-        let record = EvidenceRecord {
-            criterion: claim.criterion.clone(),
-            anchor: claim.anchor.clone(),
-            basis: claim.basis,
-            receipt: answer.receipt.clone(),
-            head_sha: work.head()?,
-            recorded_at: work.now(),
+            Verdict::Malformed => Code::EvidenceMalformed,
+            _ => Code::EvidenceUnverified,
         };
-        let place = Place::of(&answer.target);
-        let stored = find_stored(work, block, &question, &place);
-        if let Some(other) = stored.or_else(|| find_standing(work, block, &question, &place)) {
-            return Err(refuse_shared(&other, claim));
-        }
-        let before = work.before;
-        let slice = work.find_planned(&id)?;
-        if let Some(other) = slice
-            .evidence
-            .iter()
-            .filter_map(Evidence::record)
-            .find(|other| {
-                let again = list_claims(before, block, &id, &other.criterion);
-                other.anchor == record.anchor
-                    && other.criterion != record.criterion
-                    && again.count() == 0
-            })
-        {
-            return Err(refuse_shared(&other.criterion, claim));
-        }
-        slice.evidence.retain(
-            |entry| !matches!(entry, Evidence::Record(old) if old.criterion == record.criterion),
-        );
-        slice.evidence.push(Evidence::Record(record));
+        wrong.push(Finding::new(code, describe(&question, &answer)).at(id));
     }
     match wrong.first().map(|finding| finding.code) {
         None => Ok(()),
@@ -83,59 +41,99 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
     }
 }
 
-/// Another criterion of the slice that rests on this place by its stored proof.
-fn find_stored(
-    work: &Work,
-    block: &Reground,
-    question: &AnchorQuestion,
-    place: &Place,
-) -> Option<String> {
-    let slice = work.before.plan.slice(&question.slice_id)?;
-    let is_there = |record: &&EvidenceRecord| {
-        let criterion = &record.criterion;
-        let stored = AnchorQuestion::ask_stored(work.before, slice, record);
-        let found = work.facts.anchors.get(&stored.key());
-        *criterion != question.criterion
-            && slice.acceptance_criteria.contains(criterion)
-            && list_claims(work.before, block, &slice.slice_id, criterion)
-                .next()
-                .is_none()
-            && found.is_some_and(|found| Place::of(&found.target).is_one_with(place))
-    };
-    let mut records = slice.evidence.iter().filter_map(Evidence::record);
-    records
-        .find(is_there)
-        .map(|record| record.criterion.clone())
+/// It shows a text, or something that ran. A commit or somebody's word is no proof of a criterion.
+pub(super) fn is_proof(answer: &AnchorAnswer) -> bool {
+    answer.text.is_some() || answer.receipt.is_some()
 }
 
-/// A criterion of another slice that is done, whose proof stands where this one is claimed: what stands
-/// as one slice left it is not what another made.
-fn find_standing(
+/// Writes the record of a claim that holds.
+fn keep(
+    work: &mut Work,
+    block: &Reground,
+    claim: &EvidenceClaim,
+    question: &AnchorQuestion,
+    answer: &AnchorAnswer,
+) -> Result<(), Refusal> {
+    let id = &question.slice_id;
+    let place = Place::of(&answer.target);
+    if let Some(other) = find_stored(work, block, question, &place) {
+        return Err(refuse_shared(&other, claim));
+    }
+    let record = EvidenceRecord {
+        criterion: claim.criterion.clone(),
+        anchor: claim.anchor.clone(),
+        basis: claim.basis,
+        receipt: answer.receipt.clone(),
+        head_sha: work.head()?,
+        recorded_at: work.now(),
+        text: answer.text.clone(),
+        held_at: answer.tests.as_ref().and(work.facts.head()?.tree.clone()),
+        tests: answer.tests.clone(),
+        retired: None,
+    };
+    let was = work.before.plan.slice(id);
+    let was_accepted = was.is_some_and(Slice::rests_on_proof);
+    let slice = work.find_planned(id)?;
+    let is_accepted = was_accepted && slice.rests_on_proof();
+    let mut replaced = None;
+    slice.evidence.retain(|entry| match entry {
+        Evidence::Record(old) if old.criterion == record.criterion => {
+            replaced = Some((old.anchor.clone(), old.receipt.is_some()));
+            false
+        }
+        _ => true,
+    });
+    let has_run = record.receipt.is_some();
+    slice.evidence.push(Evidence::Record(record));
+    if let Some((old, had_run)) = replaced.filter(|_| is_accepted) {
+        if had_run && !has_run {
+            let what = format!(
+                "`{}` of slice `{id}`, which is closed, was proved by a run ({old}); {} is none and does not take its place",
+                claim.criterion, claim.anchor
+            );
+            return Err(Refusal::new(Code::EvidenceUnrelated, what).replace_hints([
+                "claim a test or a command, or take the slice up again with `reopen`",
+            ]));
+        }
+        let what = format!(
+            "`{}` of slice `{id}`, which is closed, was proved by {old} and is proved by {} now",
+            claim.criterion, claim.anchor
+        );
+        work.remark(Code::ProofReplaced, id, what);
+    }
+    Ok(())
+}
+
+/// Another criterion that rests on this place by its stored proof: of the slice, and of every other one where it
+/// is to be accepted.
+pub(super) fn find_stored(
     work: &Work,
     block: &Reground,
     question: &AnchorQuestion,
     place: &Place,
 ) -> Option<String> {
-    if !matches!(question.work, Some(WorkOf::Claimed(_))) {
-        return None;
-    }
+    let is_claimed = matches!(question.required, Required::Claimed { .. });
+    let counts = |slice: &&Slice| {
+        let now = work.next.plan.slice(&slice.slice_id);
+        slice.slice_id == question.slice_id || is_claimed && now.is_some_and(Slice::rests_on_proof)
+    };
     let slices = work.before.plan.candidate_slices.iter();
-    let mut others = slices
-        .filter(|other| other.status == SliceStatus::Done && other.slice_id != question.slice_id);
-    others.find_map(|other| {
-        let mut records = other.evidence.iter().filter_map(Evidence::record);
-        let record = records.find(|record| {
-            let stored = AnchorQuestion::ask_stored(work.before, other, record);
+    slices.filter(counts).find_map(|slice| {
+        let is_there = |record: &&EvidenceRecord| {
+            let criterion = &record.criterion;
+            let stored = ask_again(work.before, block, slice, record);
             let found = work.facts.anchors.get(&stored.key());
-            let mut again = list_claims(work.before, block, &other.slice_id, &record.criterion);
-            stored.work.is_some()
-                && again.next().is_none()
-                && found.is_some_and(|found| {
-                    matches!(found.verdict, Verdict::Verified | Verdict::Moved)
-                        && Place::of(&found.target).holds(place)
-                })
-        })?;
-        Some(format!("{}: {}", other.slice_id, record.criterion))
+            let is_other = slice.slice_id != question.slice_id || *criterion != question.criterion;
+            is_other
+                && list_claims(work.before, block, &slice.slice_id, criterion)
+                    .next()
+                    .is_none()
+                && found.is_some_and(|found| Place::of(&found.target).is_one_with(place))
+        };
+        let mut records = slice.evidence.iter().filter_map(Evidence::record);
+        records
+            .find(is_there)
+            .map(|record| record.criterion.clone())
     })
 }
 
@@ -149,115 +147,26 @@ fn refuse_shared(other: &str, claim: &EvidenceClaim) -> Refusal {
     )
 }
 
-/// Why an anchor that verifies is no proof of this criterion.
-fn misfit(
-    work: &Work,
-    block: &Reground,
-    question: &AnchorQuestion,
-    answer: &AnchorAnswer,
-) -> Option<&'static str> {
-    let Some(of) = &question.work else {
-        let slice = work.before.plan.slice(&question.slice_id);
-        let is_gone = is_dropped(work.before, block, question)
-            || was_dropped(work.before, question)
-            || slice.is_some_and(|slice| slice.status == SliceStatus::Cancelled);
-        return (is_gone && !answer.related)
-            .then_some("what is dropped rests on a text or a receipt at HEAD");
-    };
-    let stored = match of {
-        WorkOf::Accepted(_) => find_given_anew(work, question),
-        WorkOf::Claimed(_) => None,
-    };
-    let stands_for = |found: &AnchorAnswer| {
-        found.verdict == Verdict::Changed
-            && Place::of(&found.target).is_one_with(&Place::of(&answer.target))
-    };
-    if let Some((record, found)) = stored {
-        let is_same = record.anchor == question.anchor;
-        let is_test = question.anchor.starts_with("test:");
-        let is_named = found.now.as_ref() == Some(&question.anchor);
-        return match (record.receipt.is_some(), answer.receipt.is_some()) {
-            (true, _) if is_same && found.verdict == Verdict::Verified => None,
-            // Any other says less than what was run before, or nothing of it.
-            (true, _) if !(is_test && (answer.related || is_named)) => {
-                Some("a run is replaced by a test that is the slice's work")
-            }
-            // It may be green without the text.
-            (false, true) => Some("a text is not shown by a run"),
-            (false, false) if !answer.related && !stands_for(found) => Some(NOT_ITS_WORK),
-            _ => None,
-        };
-    }
-    (!answer.related).then_some(NOT_ITS_WORK)
-}
-
-const NOT_ITS_WORK: &str = "it is not the slice's own work";
-
-/// The proof of a done slice that is given anew, and what it is worth now.
-fn find_given_anew<'a>(
-    work: &Work<'a>,
-    question: &AnchorQuestion,
-) -> Option<(&'a EvidenceRecord, &'a AnchorAnswer)> {
-    let slice = work.before.plan.slice(&question.slice_id)?;
-    let mut records = slice.evidence.iter().filter_map(Evidence::record);
-    let record = records.find(|record| record.criterion == question.criterion)?;
-    let stored = AnchorQuestion::ask_stored(work.before, slice, record);
-    let found = work.facts.anchors.get(&stored.key())?;
-    (slice.status == SliceStatus::Done).then_some((record, found))
-}
-
-/// A criterion that a slice was rid of before.
-fn was_dropped(snapshot: &Snapshot, question: &AnchorQuestion) -> bool {
-    let slice = snapshot.plan.slice(&question.slice_id);
-    slice.is_some_and(|slice| {
-        let mut records = slice.evidence.iter().filter_map(Evidence::record);
-        !slice.acceptance_criteria.contains(&question.criterion)
-            && records.any(|record| record.criterion == question.criterion)
-    })
-}
-
-/// Proof that several criteria share: one anchor may serve one criterion of a slice, and one
-/// dropped criterion of the whole plan. The lines that prove the slice to accept prove no other.
+/// No two criteria share a claim: of one slice, or of a slice that is to be accepted and any other.
 pub(in crate::machine) fn require_distinct(work: &Work, block: &Reground) -> Result<(), Refusal> {
-    let mut seen: Vec<(String, Place, &str, Option<bool>)> = Vec::new();
+    let mut seen: Vec<(AnchorQuestion, Place)> = Vec::new();
     for claim in &block.evidence {
         let Some(question) = fresh_question(work.before, block, claim) else {
             continue;
         };
         let place = Place::of(&work.facts.anchor(&question)?.target);
-        let slice_id = match is_dropped(work.before, block, &question) {
-            true => String::new(),
-            false => question.slice_id.clone(),
-        };
-        // Of work of its own, and of the slice to accept.
-        let is_new = question.work.as_ref();
-        let is_new = is_new.map(|work| matches!(work, WorkOf::Claimed(_)));
-        if let Some((_, _, other, _)) = seen.iter().find(|(of, shown, criterion, was_new)| {
-            if *of == slice_id {
-                return *criterion != claim.criterion && shown.is_one_with(&place);
-            }
-            let is_one = shown.holds(&place) && place.holds(shown);
-            is_one && matches!((is_new, was_new), (Some(a), Some(b)) if a || *b)
-        }) {
-            return Err(refuse_shared(other, claim));
+        let is_claimed =
+            |question: &AnchorQuestion| matches!(question.required, Required::Claimed { .. });
+        let other = seen.iter().find(|(other, there)| {
+            let is_same_slice = other.slice_id == question.slice_id;
+            let may_share = !is_same_slice && !is_claimed(other) && !is_claimed(&question);
+            let is_same_criterion = is_same_slice && other.criterion == question.criterion;
+            !may_share && !is_same_criterion && there.is_one_with(&place)
+        });
+        if let Some((other, _)) = other {
+            return Err(refuse_shared(&other.criterion, claim));
         }
-        seen.push((slice_id, place, &claim.criterion, is_new));
+        seen.push((question, place));
     }
     Ok(())
-}
-
-/// The block's plan leaves the criterion out or cancels its slice, and the plan before has it.
-fn is_dropped(snapshot: &Snapshot, block: &Reground, question: &AnchorQuestion) -> bool {
-    let had = snapshot
-        .plan
-        .slice(&question.slice_id)
-        .is_some_and(|slice| slice.acceptance_criteria.contains(&question.criterion));
-    let keeps = block.plan.as_ref().is_none_or(|plan| {
-        plan.candidate_slices
-            .iter()
-            .filter(|planned| planned.slice_id == question.slice_id)
-            .filter(|planned| planned.status != Some(SliceStatus::Cancelled))
-            .any(|planned| planned.acceptance_criteria.contains(&question.criterion))
-    });
-    had && !keeps
 }

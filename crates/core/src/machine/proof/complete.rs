@@ -1,15 +1,16 @@
 //! When a slice has enough.
 
+use super::claimed::{find_stored, is_proof};
 use super::place::Place;
 use super::question::find_question;
 use super::text::{describe, many};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::Verdict;
 use crate::machine::work::Work;
-use crate::model::{Evidence, Reground};
+use crate::model::{Evidence, EvidenceRecord, Reground};
 
-/// Every criterion of a slice has proof of its own that verifies and that the
-/// slice's commits produced. Refused otherwise; this is the only way to `done`.
+/// Every criterion of a slice has proof of its own that holds at HEAD, and one of them at least did not
+/// hold at the basis. Refused otherwise; this is the only way to `done`.
 pub(in crate::machine) fn require_complete(
     work: &mut Work,
     block: &Reground,
@@ -17,55 +18,51 @@ pub(in crate::machine) fn require_complete(
 ) -> Result<(), Refusal> {
     let slice = work.find_planned(id)?.clone();
     let mut wrong = Vec::new();
-    let mut targets: Vec<(Place, String)> = Vec::new();
     let mut old = Vec::new();
-    let mut evidence = slice.evidence.clone();
+    let mut is_run_new = false;
+    let mut stamped = Vec::new();
+    let (head, now) = (work.head()?, work.now());
     for criterion in &slice.acceptance_criteria {
-        let Some(entry) = evidence.iter_mut().find_map(|entry| match entry {
-            Evidence::Record(record) if &record.criterion == criterion => Some(record),
-            _ => None,
-        }) else {
-            wrong.push(
-                Finding::new(
-                    Code::EvidenceMissing,
-                    format!("`{criterion}` has no evidence of its own"),
-                )
-                .at(id),
-            );
+        let mut records = slice.evidence.iter().filter_map(Evidence::record);
+        let Some(record) = records.find(|record| record.criterion == *criterion) else {
+            let what = format!("`{criterion}` has no evidence of its own");
+            wrong.push(Finding::new(Code::EvidenceMissing, what).at(id));
             continue;
         };
-        let question = find_question(work.before, block, &slice, entry);
+        let question = find_question(work.before, block, &slice, record);
         let answer = work.facts.anchor(&question)?;
         let place = Place::of(&answer.target);
-        let holds = matches!(answer.verdict, Verdict::Verified | Verdict::Moved);
-        if !holds {
-            wrong.push(Finding::new(Code::EvidenceUnverified, describe(&question, answer)).at(id));
-        } else if !answer.related {
-            wrong.push(Finding::new(Code::EvidenceUnrelated, describe(&question, answer)).at(id));
-        } else if let Some((_, other)) = targets.iter().find(|(one, _)| one.is_one_with(&place)) {
-            wrong.push(
-                Finding::new(
-                    Code::EvidenceShared,
-                    format!(
-                        "`{other}` and `{criterion}` rest on the same proof ({})",
-                        entry.anchor
-                    ),
-                )
-                .at(id),
-            );
-        }
-        if !answer.is_new {
-            old.push(describe(&question, answer));
-        }
-        targets.push((place, criterion.clone()));
-        if let Some(now) = answer
-            .now
-            .as_ref()
-            .filter(|_| answer.verdict == Verdict::Moved)
-        {
-            entry.anchor = now.clone();
-            entry.head_sha = work.facts.head()?.commit.clone().unwrap_or_default();
-        }
+        let (code, what) = match find_stored(work, block, &question, &place) {
+            _ if answer.verdict != Verdict::Verified => {
+                (Code::EvidenceUnverified, describe(&question, answer))
+            }
+            _ if !is_proof(answer) => (Code::EvidenceUnrelated, describe(&question, answer)),
+            Some(other) => (
+                Code::EvidenceShared,
+                format!(
+                    "`{other}` and `{criterion}` rest on the same proof ({})",
+                    record.anchor
+                ),
+            ),
+            None => {
+                match answer.is_new {
+                    true => is_run_new |= answer.receipt.is_some(),
+                    false => old.push(describe(&question, answer)),
+                }
+                // What is accepted is what it shows now, whenever it was claimed.
+                stamped.push(EvidenceRecord {
+                    receipt: answer.receipt.clone(),
+                    head_sha: head.clone(),
+                    recorded_at: now.clone(),
+                    text: answer.text.clone(),
+                    tests: answer.tests.clone(),
+                    retired: None,
+                    ..record.clone()
+                });
+                continue;
+            }
+        };
+        wrong.push(Finding::new(code, what).at(id));
     }
     if let Some(code) = wrong.first().map(|finding| finding.code) {
         return Err(Refusal::new(code, many(&wrong)).with(wrong));
@@ -82,8 +79,22 @@ pub(in crate::machine) fn require_complete(
     for what in old {
         work.remark(Code::ProofNotNew, id, what);
     }
-    if let Some(slice) = work.next.plan.slice_mut(id) {
-        slice.evidence = evidence;
+    let slice = work.find_planned(id)?;
+    for entry in &mut slice.evidence {
+        if let Evidence::Record(record) = entry
+            && let Some(now) = stamped.iter().find(|it| it.criterion == record.criterion)
+        {
+            record.clone_from(now);
+        }
+    }
+    let has_run = |work: &Work| {
+        let ledger = work.before.ledger.slices.get(id);
+        ledger.is_some_and(|ledger| !ledger.receipts.is_empty())
+    };
+    if !is_run_new && has_run(work) {
+        let what =
+            "no command or test that proves it is new since its basis: its new proof is text alone";
+        work.remark(Code::TextOnly, id, what);
     }
     Ok(())
 }

@@ -5,10 +5,12 @@ mod claimed;
 mod complete;
 mod place;
 mod question;
+mod standing;
 mod stored;
 mod text;
 
 pub(super) use claimed::{require_distinct, stamp};
 pub(super) use complete::require_complete;
-pub(super) use question::{list_dropping_anchors, may_drop, questions, work_needs};
+pub(super) use question::{list_dropping_anchors, may_drop, questions};
+pub(super) use standing::{find_lost, standing_question};
 pub(super) use stored::revalidate_done;

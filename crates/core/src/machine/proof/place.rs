@@ -25,38 +25,22 @@ impl Place {
         lines().unwrap_or_else(|| Self::Other(target.to_owned()))
     }
 
-    /// All of the other's text is a part of this one. Runs hold nothing: one may show much.
-    pub(super) fn holds(&self, other: &Self) -> bool {
-        if let (Self::Other(one), Self::Other(other)) = (self, other) {
-            return one == other && one.starts_with("entry:");
-        }
-        self.compare_lines(other, |(first, last), (from, to)| {
-            first <= from && to <= last
-        })
-    }
-
     pub(super) fn is_one_with(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Other(one), Self::Other(other)) => one == other,
-            _ => self.compare_lines(other, |(first, last), (from, to)| {
-                first <= to && from <= last
-            }),
+            _ => self.overlaps(other),
         }
     }
 
-    /// Both are lines of one file, and of these this holds.
-    fn compare_lines(
-        &self,
-        other: &Self,
-        holds: fn((usize, usize), (usize, usize)) -> bool,
-    ) -> bool {
+    /// Both are lines of one file, and some of them are the same.
+    fn overlaps(&self, other: &Self) -> bool {
         let lines = |place: &Self| match place {
-            Self::Lines { path, first, last } => Some((path.clone(), (*first, *last))),
+            Self::Lines { path, first, last } => Some((path.clone(), *first, *last)),
             Self::Other(_) => None,
         };
-        let (Some((path, these)), Some((of, others))) = (lines(self), lines(other)) else {
+        let (Some((path, first, last)), Some((of, from, to))) = (lines(self), lines(other)) else {
             return false;
         };
-        path == of && holds(these, others)
+        path == of && first <= to && from <= last
     }
 }

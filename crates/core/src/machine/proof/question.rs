@@ -1,11 +1,9 @@
 //! Which anchors must be looked at, and which claim speaks for which criterion.
 
 use crate::machine::drift;
-use crate::machine::facts::{AnchorQuestion, FactSet, WorkOf};
-use crate::machine::gone::own_question;
+use crate::machine::facts::{AnchorQuestion, Required};
 use crate::model::{
-    Basis, Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, SliceStatus,
-    Snapshot,
+    Basis, Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, Snapshot,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,15 +14,13 @@ pub(in crate::machine) fn questions(
 ) -> BTreeSet<AnchorQuestion> {
     let mut by_key: BTreeMap<String, AnchorQuestion> = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
-        let wanted =
-            slice.rests_on_proof() || find_accepted(block) == Some(slice.slice_id.as_str());
-        for record in slice
-            .evidence
-            .iter()
-            .filter_map(Evidence::record)
-            .filter(|_| wanted)
-        {
-            let question = ask_stored(snapshot, block, slice, record);
+        let is_accepted = find_accepted(block) == Some(slice.slice_id.as_str());
+        let records = slice.evidence.iter().filter_map(Evidence::record);
+        let is_asked = |record: &&EvidenceRecord| {
+            is_accepted || slice.rests_on_proof() && record.retired.is_none()
+        };
+        for record in records.filter(is_asked) {
+            let question = ask_again(snapshot, block, slice, record);
             by_key.insert(question.key(), question);
         }
     }
@@ -42,43 +38,40 @@ pub(super) fn fresh_question(
     claim: &EvidenceClaim,
 ) -> Option<AnchorQuestion> {
     let slice_id = claim_slice(snapshot, block, claim)?;
-    let work = if find_accepted(block) == Some(slice_id.as_str()) {
-        own_question(snapshot, &slice_id).map(WorkOf::Claimed)
-    } else {
-        let ledger = snapshot.ledger.slices.get(&slice_id);
-        let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
-        let holds = snapshot
-            .plan
-            .slice(&slice_id)
-            .is_some_and(|slice| slice.acceptance_criteria.contains(&claim.criterion));
-        accepted
-            .filter(|_| holds)
-            .map(|accepted| WorkOf::Accepted(accepted.seq.0))
+    let claimed = match find_accepted(block) == Some(slice_id.as_str()) {
+        true => ask_of_work(snapshot, &slice_id),
+        false => None,
     };
     Some(AnchorQuestion {
         slice_id,
         criterion: claim.criterion.clone(),
         anchor: claim.anchor.clone(),
         basis: claim.basis,
-        stamped_at: None,
-        work,
+        required: claimed.unwrap_or(Required::AtHead),
     })
 }
 
-pub(super) fn ask_stored(
+/// What a stored record is asked: of the slice to accept, as a claim.
+pub(super) fn ask_again(
     snapshot: &Snapshot,
     block: &Reground,
     slice: &Slice,
     record: &EvidenceRecord,
 ) -> AnchorQuestion {
-    let stored = AnchorQuestion::ask_stored(snapshot, slice, record);
-    match find_accepted(block) == Some(slice.slice_id.as_str()) {
-        true => AnchorQuestion {
-            work: own_question(snapshot, &slice.slice_id).map(WorkOf::Claimed),
-            ..stored
-        },
-        false => stored,
+    let mut stored = AnchorQuestion::ask_stored(slice, record);
+    if find_accepted(block) == Some(slice.slice_id.as_str())
+        && let Some(claimed) = ask_of_work(snapshot, &slice.slice_id)
+    {
+        stored.required = claimed;
     }
+    stored
+}
+
+fn ask_of_work(snapshot: &Snapshot, slice_id: &str) -> Option<Required> {
+    Some(Required::Claimed {
+        basis: snapshot.plan.slice(slice_id)?.basis_commit.clone()?,
+        head: snapshot.ledger.slices.get(slice_id)?.head.clone()?,
+    })
 }
 
 /// The question whose answer speaks for this record: the fresh claim it was
@@ -92,7 +85,7 @@ pub(super) fn find_question(
     list_claims(snapshot, block, &slice.slice_id, &record.criterion)
         .filter(|claim| claim.anchor == record.anchor)
         .find_map(|claim| fresh_question(snapshot, block, claim))
-        .unwrap_or_else(|| ask_stored(snapshot, block, slice, record))
+        .unwrap_or_else(|| ask_again(snapshot, block, slice, record))
 }
 
 /// The slice a claim speaks of: the one it names, else the one that is
@@ -146,36 +139,18 @@ impl AnchorQuestion {
             criterion: String::new(),
             anchor: anchor.to_owned(),
             basis,
-            stamped_at: None,
-            work: Some(WorkOf::Claimed(own_question(snapshot, slice_id)?)),
+            required: ask_of_work(snapshot, slice_id)?,
         })
     }
 }
 
 /// The slice this block wants accepted.
-fn find_accepted(block: &Reground) -> Option<&str> {
+pub(super) fn find_accepted(block: &Reground) -> Option<&str> {
     block
         .reconcile
         .as_ref()
         .filter(|reconcile| reconcile.decision == Decision::Accepted)
         .map(|reconcile| reconcile.slice_id.as_str())
-}
-
-/// What must be measured of the slices' work: that of the one to accept, and what became of that of
-/// done ones.
-pub(in crate::machine) fn work_needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
-    set.own = find_accepted(block).and_then(|id| own_question(snapshot, id));
-    for slice in &snapshot.plan.candidate_slices {
-        let ledger = snapshot.ledger.slices.get(&slice.slice_id);
-        if slice.status == SliceStatus::Done
-            && let Some(accepted) = ledger.and_then(|ledger| ledger.accepted.clone())
-        {
-            set.survivals.insert(slice.slice_id.clone(), accepted);
-        }
-    }
-    let reopened = block.reopen.iter();
-    set.on_head
-        .extend(reopened.filter_map(|reopen| reopen.at.clone()));
 }
 
 /// A criterion may leave a slice only with proof, given in the same report.

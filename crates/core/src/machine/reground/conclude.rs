@@ -47,10 +47,10 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
         ));
     }
     if let Some(open) = work.next.plan.open_slices().next() {
-        return Err(Refusal::new(
-            Code::StopNotUnanimous,
-            format!("slice `{}` is open", open.slice_id),
-        ));
+        let broken = work.findings.iter();
+        let broken = broken.filter(|finding| finding.code == Code::ProofBroken);
+        let what = format!("slice `{}` is open", open.slice_id);
+        return Err(Refusal::new(Code::StopNotUnanimous, what).with(broken.cloned().collect()));
     }
     let worktree = work.facts.worktree()?;
     if !worktree.is_clean() {
@@ -114,7 +114,10 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
             .collect(),
         outcome: Outcome::Passed,
         recorded_at: Some(work.now()),
-        summary: "the stop verifier passed at the HEAD the judges agreed on".to_owned(),
+        summary: format!(
+            "the stop verifier passed at the HEAD the judges agreed on; {}",
+            work.next.plan.tally_proofs().describe()
+        ),
         runs: run.receipt.iter().cloned().collect(),
         ..VerificationEvidence::none()
     };

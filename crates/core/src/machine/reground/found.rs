@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::{AnchorQuestion, FactSet, Facts, Verdict};
 use crate::machine::proof;
 use crate::machine::rule::{Dispatch, Rule};
-use crate::machine::taken::take_vanished_away;
+use crate::machine::vanished::take_vanished_away;
 use crate::machine::work::Work;
 use crate::model::{Evidence, Reground, Slice, SliceStatus, Snapshot};
 use std::collections::BTreeMap;
@@ -47,14 +47,12 @@ impl Selection {
 /// What must be measured beside the facts of `dispatch`. No gate is run for it.
 pub fn list_needs(snapshot: &Snapshot) -> FactSet {
     let nothing = Reground::default();
-    let mut set = FactSet {
+    FactSet {
         head: true,
         existing_receipts_only: true,
         anchors: proof::questions(snapshot, &nothing),
         ..FactSet::default()
-    };
-    proof::work_needs(snapshot, &nothing, &mut set);
-    set
+    }
 }
 
 /// What any report of the role that is due begins from.
@@ -81,7 +79,7 @@ pub fn find_state(snapshot: &Snapshot, facts: &Facts, due: &Dispatch) -> Result<
                 "the log calls slice `{id}` {}, and what it rests on is gone: any re-ground opens it again, and may change or cancel it",
                 slice.status.id()
             );
-            Finding::new(Code::CriterionLostProof, what).at(id.clone())
+            Finding::new(Code::ProofBroken, what).at(id.clone())
         })
         .collect();
     let held = find_unsettled(facts).map(|refusal| refusal.message.clone());
@@ -102,7 +100,7 @@ fn find_unrun(work: &Work) -> BTreeMap<String, String> {
         let stale = records.filter(|record| {
             let before = work.before.plan.slice(&slice.slice_id);
             let key = before
-                .map(|before| AnchorQuestion::ask_stored(work.before, before, record).key())
+                .map(|before| AnchorQuestion::ask_stored(before, record).key())
                 .unwrap_or_default();
             let answer = work.facts.anchors.get(&key);
             answer.is_some_and(|answer| answer.verdict == Verdict::Stale)

@@ -45,7 +45,9 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     set.config = true;
     set.contract_committed = block.select.is_some();
     set.anchors = proof::questions(snapshot, block);
-    proof::work_needs(snapshot, block, set);
+    let reopened = block.reopen.iter();
+    set.on_head
+        .extend(reopened.filter_map(|reopen| reopen.at.clone()));
     // What a cache of an earlier commit holds is nobody's proof of this one.
     let stops = matches!(block.conclude, Some(Conclude::Stop));
     set.stop_verifier = stops.then_some(Caches::Empty);
@@ -54,12 +56,9 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     {
         let accepted = slice.accepted.as_ref().map(|accepted| &accepted.basis);
         let basis = slice.basis.as_ref().or(accepted);
-        set.ranges
-            .extend(basis.map(|basis| (basis.clone(), snapshot.ledger.trees.get(basis).cloned())));
+        set.ranges.extend(basis.cloned());
     }
     set.trust = list_named_commands(snapshot, block);
-    // All of it is asked above.
-    set.standing = None;
     set.brief = brief::reground_question(snapshot, block.brief.as_ref());
 }
 

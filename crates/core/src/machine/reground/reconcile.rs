@@ -124,7 +124,7 @@ pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
             .is_some_and(|it| it.weak);
         let why = match is_weak {
             true => {
-                ": gates notice too few of the planted defects, or nobody knows, and it does not answer for that"
+                ": it does not answer for a change of a test, or for planted defects that the gates do not notice"
             }
             false => "",
         };
@@ -185,14 +185,12 @@ pub(super) fn accept(
     ledger.offered_by = None;
     ledger.remarked = None;
     let receipts = std::mem::take(&mut ledger.receipts);
-    let own = work.facts.own()?.clone();
     let seq = work.seq();
-    work.ledger(id).earlier = None;
+    let basis = work.find_planned(id)?.basis_commit.clone();
     work.ledger(id).accepted = Some(Accepted {
-        basis: own.basis.clone(),
-        head: own.head.clone(),
+        basis: basis.unwrap_or_default(),
+        head: commit.clone(),
         seq,
-        kept: Vec::new(),
     });
     let record = work.slice_record(SliceRecordType::Accepted, id, &commit);
     match submission {
@@ -200,10 +198,8 @@ pub(super) fn accept(
         None => record.by = Some(ByCook::BY.to_owned()),
     }
     record.receipts = Some(receipts);
-    record.own = Some(own);
     if let Some(slice) = work.next.plan.slice_mut(id) {
         slice.status = SliceStatus::Done;
-        slice.stands_at = None;
         slice.must_fix_findings = Some(Vec::new());
     }
     work.next.active.status = ActiveStatus::Done;

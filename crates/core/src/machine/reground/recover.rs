@@ -1,9 +1,9 @@
 //! Putting right what rule 2 found in the documents.
 
 use crate::diagnostic::Refusal;
-use crate::machine::taken::{has_vanished, take_commit_away, tell_taken_back};
+use crate::machine::vanished::{has_vanished, take_commit_away};
 use crate::machine::work::Work;
-use crate::model::{ActiveStatus, SliceLedger, SliceStatus};
+use crate::model::{ActiveStatus, SliceStatus};
 
 /// Puts right what rule 2 found in the documents, so that after an accepted
 /// re-ground none of its conditions holds.
@@ -22,18 +22,14 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
         None => head.clone(),
     };
     let range = work.facts.range(&basis)?;
-    let (basis, left) = match range.ancestor {
-        true => (basis, None),
-        false => (
-            range.merge_base.clone().unwrap_or(head),
-            range.resolves.then_some(basis),
-        ),
+    let basis = match range.ancestor {
+        true => basis,
+        false => range.merge_base.clone().unwrap_or(head),
     };
-    let taken_back = tell_taken_back(work);
-    let is_gone = taken_back.is_some() || has_vanished(work)?;
-    move_basis(work.ledger(&id), basis.clone(), left);
+    let is_gone = has_vanished(work)?;
+    work.ledger(&id).basis = Some(basis.clone());
     if is_gone {
-        take_commit_away(work, &id, taken_back);
+        take_commit_away(work, &id);
     }
     let wanted = match work.next.active.status {
         ActiveStatus::Selected => SliceStatus::Selected,
@@ -57,14 +53,6 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
     }
     work.sync_handoff();
     Ok(())
-}
-
-/// The slice begins from another commit now. The one it began from, where the history left it, is kept:
-/// committing anew what stood there makes it nobody's work.
-pub(super) fn move_basis(ledger: &mut SliceLedger, basis: String, left: Option<String>) {
-    let left = left.filter(|left| !ledger.earlier_bases.contains(left));
-    ledger.earlier_bases.extend(left);
-    ledger.basis = Some(basis);
 }
 
 /// At most the active slice is selected in the plan.

@@ -1,7 +1,6 @@
 //! Selecting the slice to work on.
 
 use super::choices;
-use super::recover::move_basis;
 use crate::diagnostic::{Code, Finding, Refusal, list_with_verb};
 use crate::machine::active::active_from;
 use crate::machine::contract::stale_stop_verifier;
@@ -142,12 +141,6 @@ fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
 }
 
 /// The basis of the earlier selection, where the history left it.
-fn find_left_basis(work: &Work, id: &str) -> Option<String> {
-    let basis = work.next.ledger.slices.get(id)?.basis.as_ref()?;
-    let range = work.facts.ranges.get(basis)?;
-    (range.resolves && !range.ancestor).then(|| basis.clone())
-}
-
 fn basis_has_own(work: &Work, id: &str, basis: &str) -> bool {
     work.facts
         .ranges
@@ -205,16 +198,13 @@ fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
         slice.high_value_gap_count_before = Some(gaps);
         slice.must_fix_findings.get_or_insert_default();
     }
-    let left = find_left_basis(work, id).filter(|_| own_commits);
     let ledger = work.ledger(id);
     ledger.last_head = ledger.head.take().or(ledger.last_head.take());
     if !own_commits {
         ledger.claimed.clear();
         ledger.reported = None;
-        ledger.earlier_bases.clear();
-        ledger.arrivals.clear();
     }
-    move_basis(ledger, basis, left);
+    ledger.basis = Some(basis);
     work.set_audit_aside(id);
     let unfixed = work.take_review(id);
     work.must_fix(id, unfixed);

@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Refusal};
 use crate::machine::facts::{CommitFacts, GateRun, Range};
 use crate::machine::text::short;
 use crate::machine::work::Work;
-use crate::model::{ReportRecord, Rest, surface_matches, surface_names};
+use crate::model::{ReportRecord, surface_matches, surface_names};
 use crate::report::list_items;
 use cook_trials::Word;
 
@@ -45,17 +45,6 @@ pub(super) fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal
         return Err(Refusal::new(
             Code::CommitAlreadyReported,
             format!("commit {short} was reported, and nothing was committed since"),
-        ));
-    }
-    if let Some(lacking) = &facts.lacking
-        && lacking.rest == Rest::None
-    {
-        return Err(Refusal::new(
-            Code::CommitTakenBack,
-            format!(
-                "commit {short} is on HEAD, and nothing of the slice's work is there any more: not {}",
-                lacking.lost.join(", ")
-            ),
         ));
     }
     let mut others = work.next.ledger.slices.iter();

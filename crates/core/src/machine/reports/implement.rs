@@ -8,9 +8,9 @@ use crate::machine::drift;
 use crate::machine::due::require_reground;
 use crate::machine::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
 use crate::machine::records::attach;
-use crate::machine::taken::take_vanished_away;
 use crate::machine::text::quote_word;
 use crate::machine::trust::handoff_commands;
+use crate::machine::vanished::take_vanished_away;
 use crate::machine::work::Work;
 use crate::model::{
     ActiveStatus, Offer, Outcome, Receipt, ReviewNote, SliceRecordType, SliceStatus, Snapshot,
@@ -46,9 +46,6 @@ pub(in crate::machine) fn implement_needs(
         claimed: ledger.map_or_else(Default::default, |ledger| {
             ledger.claimed.iter().cloned().collect()
         }),
-        earlier_bases: ledger.map_or_else(Vec::new, |ledger| ledger.earlier_bases.clone()),
-        arrivals: ledger.map_or_else(Vec::new, |ledger| ledger.arrivals.clone()),
-        earlier: ledger.and_then(|ledger| ledger.earlier).map(|seq| seq.0),
     });
     set.gates = Some(GateQuestion {
         commit: commit.to_owned(),

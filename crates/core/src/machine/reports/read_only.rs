@@ -16,9 +16,7 @@ pub(in crate::machine) fn read_only_needs(set: &mut FactSet) {
 /// else at the last transition.
 pub(super) fn require_same_tree(work: &Work, submission: &Submission) -> Result<(), Refusal> {
     let head = work.facts.head()?.commit.as_deref().unwrap_or("(none)");
-    // A history that was written anew holds what was looked at under another name.
-    let is_followed = work.facts.rebound.is_some();
-    let elsewhere = |began: &&str| *began != head && !is_followed;
+    let elsewhere = |began: &&str| *began != head;
     if let Some(began) = submission.began_at.as_deref().filter(elsewhere) {
         return Err(Refusal::new(
             Code::TreeChanged,

@@ -158,9 +158,6 @@ fn cook_owned_differences(edited: &Slice, taken: &Slice) -> Vec<&'static str> {
     if edited.basis_commit != taken.basis_commit {
         fields.push("basis_commit");
     }
-    if edited.stands_at != taken.stands_at {
-        fields.push("stands_at");
-    }
     if edited.remaining_contract_ids_before != taken.remaining_contract_ids_before
         || edited.release_blocker_count_before != taken.release_blocker_count_before
         || edited.high_value_gap_count_before != taken.high_value_gap_count_before

@@ -1,4 +1,4 @@
-//! Correcting a criterion that proved false.
+//! Correcting a criterion that proved false, and giving up the proof of one.
 
 use crate::diagnostic::{Code, Refusal};
 use crate::machine::work::Work;
@@ -59,5 +59,53 @@ pub(in crate::machine) fn amend(
         reason: reason.to_owned(),
     });
     work.sync_handoff();
+    Ok(())
+}
+
+/// The user gives up the proof of a criterion of a closed slice, which stays closed.
+pub(in crate::machine) fn retire(
+    work: &mut Work,
+    slice_id: &str,
+    number: u64,
+    reason: &str,
+) -> Result<(), Refusal> {
+    if reason.trim().is_empty() {
+        return Err(Refusal::new(
+            Code::CriteriaEmpty,
+            "to give up a proof takes a reason",
+        ));
+    }
+    let slice = work.find_planned(slice_id)?;
+    if !slice.rests_on_proof() {
+        let what = format!(
+            "slice `{slice_id}` is {}: nothing that was accepted proves it",
+            slice.status.id()
+        );
+        return Err(Refusal::new(Code::EvidenceMissing, what).replace_hints([
+            "correct the criterion with `cook criteria amend`, or cancel the slice in a re-ground",
+        ]));
+    }
+    let index = usize::try_from(number)
+        .ok()
+        .and_then(|it| it.checked_sub(1));
+    let criteria = &slice.acceptance_criteria;
+    let count = criteria.len();
+    let Some(criterion) = index.and_then(|index| criteria.get(index)) else {
+        return Err(Refusal::new(
+            Code::SliceUnknown,
+            format!("slice `{slice_id}` has {count} criteria, not number {number}"),
+        ));
+    };
+    let mut records = slice.evidence.iter_mut().filter_map(|entry| match entry {
+        Evidence::Record(record) if record.criterion == *criterion => Some(record),
+        _ => None,
+    });
+    match records.next() {
+        Some(record) => record.retired = Some(reason.to_owned()),
+        None => {
+            let what = format!("no proof of `{criterion}` is on record");
+            return Err(Refusal::new(Code::EvidenceMissing, what));
+        }
+    }
     Ok(())
 }

@@ -9,8 +9,8 @@ mod stop;
 mod undo;
 
 pub(super) use adopt::{adopt, adopt_branch, restore};
-pub(super) use amend::amend;
-pub(super) use mission::{learn_mission, refocus};
+pub(super) use amend::{amend, retire};
+pub(super) use mission::{learn_mission, refocus, set_mission};
 pub(super) use resume::{resume, resume_needs};
 pub(super) use stop::{block, cancel, pause};
 pub(super) use undo::undo;

@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::machine::asked::add_new;
 use crate::machine::due::require_reground;
 use crate::machine::facts::FactSet;
-use crate::machine::gone::ask_own_at;
+use crate::machine::goal;
 use crate::machine::text::{quote_word, short};
 use crate::machine::trust::open_commands;
 use crate::machine::wave::review_blocker;
@@ -24,11 +24,7 @@ pub(in crate::machine) fn resume_needs(snapshot: &Snapshot, resume: &Resume, set
     set.trust = open_commands(snapshot);
     set.contract |= resume.settings;
     if resume.review_again {
-        let id = snapshot.active.slice_id.as_deref().unwrap_or_default();
         let head = find_reviewed_head(snapshot);
-        let question = head.as_deref();
-        let question = question.and_then(|head| ask_own_at(snapshot, id, head));
-        set.committed = question.or(set.committed.take());
         set.on_head.extend(head);
     }
 }
@@ -43,6 +39,9 @@ fn find_reviewed_head(snapshot: &Snapshot) -> Option<String> {
 
 /// The one way out of every stopped state. What the user says beside whatever it does binds.
 pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
+    if goal::is_over(work.before) && resume.trust.is_empty() {
+        return Err(goal::nothing_open());
+    }
     go_on(work, resume)?;
     let is_taken = work.next.ledger.answers != work.before.ledger.answers
         || work.next.mission != work.before.mission;

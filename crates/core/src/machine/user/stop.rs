@@ -72,7 +72,8 @@ fn wait(work: &mut Work, policy: Policy, kind: WaitingKind, what: &str, exit: &s
 
 /// Ends the workflow; open slices are cancelled.
 pub(in crate::machine) fn cancel(work: &mut Work, why: &str) -> Result<(), Refusal> {
-    if is_cancelled(&work.next) || work.next.state.continuation_policy == Policy::Done {
+    let is_done = work.next.state.continuation_policy == Policy::Done;
+    if is_cancelled(&work.next) || is_done && work.next.ledger.goal.is_none() {
         return Err(refusal("the workflow has ended already")
             .hint("`cook brief say TEXT` keeps what you want to say"));
     }

@@ -1,0 +1,250 @@
+//! A goal: a mission with one slice, whose criteria are commands of the user's. Of the rules S, 2, 3 and 4 only
+//! S and 4 ever find something to say of it, and what a run says of HEAD decides (`docs/goal.md`).
+
+use super::active::active_from;
+use super::dispatch::not_your_turn;
+use super::due::require_reground;
+use super::facts::FactSet;
+use super::rule::Rule;
+use super::user;
+use super::work::Work;
+use crate::diagnostic::{Code, Refusal};
+use crate::model::{
+    Accepted, ActiveSlice, ActiveStatus, Assurance, Assured, Basis, ByCook, CheckVerdict, Count,
+    Evidence, EvidenceRecord, GOAL_SLICE, Goal, GoalFound, GoalLedger, Outcome, Policy, Profile,
+    Receipt, Role, Slice, SliceRecordType, SliceStatus, Snapshot, Subject, VerificationEvidence,
+};
+
+/// The command that asks how far it is.
+pub const ASK: &str = "cook goal";
+/// The one word for its end.
+pub(super) const REACHED: &str = "goal_reached";
+
+/// Asks its checks of HEAD.
+pub(super) fn ask(snapshot: &Snapshot, set: &mut FactSet) {
+    set.goal = snapshot.goal().cloned().map(Box::new);
+}
+
+/// The slice and the ledger that it begins with.
+pub(super) fn begin(next: &mut Snapshot, goal: &Goal) {
+    let slice = Slice {
+        slice_id: GOAL_SLICE.to_owned(),
+        goal: goal.words.clone(),
+        acceptance_criteria: goal.list_criteria(),
+        status: SliceStatus::Selected,
+        verification_commands: Some(goal.checks.iter().map(|it| it.run.clone()).collect()),
+        must_fix_findings: Some(Vec::new()),
+        basis_commit: Some(goal.base.clone()),
+        remaining_contract_ids_before: Some(Vec::new()),
+        release_blocker_count_before: Some(Count(0)),
+        high_value_gap_count_before: Some(Count(0)),
+        ..Slice::default()
+    };
+    let anchor = next.state.mission_anchor.clone();
+    next.active = active_from(&slice, ActiveStatus::Selected, &anchor);
+    next.plan.candidate_slices = vec![slice];
+    let ledger = &mut next.ledger;
+    ledger.regrounded = true;
+    let entry = ledger.slices.entry(GOAL_SLICE.to_owned()).or_default();
+    entry.basis = Some(goal.base.clone());
+    ledger.goal = Some(Box::new(GoalLedger {
+        goal: goal.clone(),
+        found: None,
+    }));
+}
+
+/// Another goal, once the last one is over.
+pub(super) fn set(work: &mut Work, goal: &Goal, branch: &str) -> Result<(), Refusal> {
+    if !is_over(work.before) {
+        return Err(exists(work.before));
+    }
+    user::set_mission(work, &goal.words)?;
+    let next = &mut work.next;
+    next.ledger.slices.clear();
+    next.ledger.remarks.clear();
+    next.ledger.waiting = None;
+    next.ledger.branch = Some(branch.to_owned());
+    next.ledger.assured = Assured::default();
+    next.evidence = VerificationEvidence::none();
+    next.state.requires_reground = false;
+    next.state.continuation_policy = Policy::Continue;
+    next.state.latest_completed_slice = None;
+    next.state.latest_verified_slice = None;
+    begin(next, goal);
+    work.displace = true;
+    Ok(())
+}
+
+/// A goal or a mission is there already.
+fn exists(before: &Snapshot) -> Refusal {
+    let anchor = &before.state.mission_anchor;
+    match before.goal() {
+        Some(_) => Refusal::new(
+            Code::GoalExists,
+            format!("this branch has a goal: {anchor}"),
+        ),
+        None => Refusal::new(
+            Code::GoalExists,
+            format!("this worktree has a mission: {anchor}"),
+        )
+        .replace_hints(["run `cook next`: whoever is due works on it"]),
+    }
+}
+
+/// It is reached, or was dropped.
+pub(super) fn is_over(snapshot: &Snapshot) -> bool {
+    snapshot.ledger.goal.is_some() && snapshot.plan.open_slices().next().is_none()
+}
+
+/// What is over is not resumed.
+pub(super) fn nothing_open() -> Refusal {
+    Refusal::new(Code::GoalNone, "the goal of this worktree is over")
+}
+
+/// What the checks say of HEAD decides: it is reached, or the work goes on.
+pub(super) fn weigh(work: &mut Work) -> Result<(), Refusal> {
+    let Some(pursued) = work.before.ledger.goal.clone() else {
+        return Err(Refusal::new(Code::GoalNone, "this worktree has no goal"));
+    };
+    if is_over(work.before) && work.before.state.continuation_policy != Policy::Done {
+        return Err(nothing_open());
+    }
+    let head = work.head()?;
+    if work.due.rule == Rule::Stopped && work.due.policy != Policy::Done {
+        return Err(not_your_turn(Role::Implementer, &work.due));
+    }
+    let found = work.facts.goal()?.clone();
+    if found.commit != head || !found.is_borne_out(&pursued.goal) {
+        let what = "what is said of the checks is not what their runs say of HEAD";
+        return Err(Refusal::new(Code::StaleFacts, what));
+    }
+    work.next.ledger.goal = Some(Box::new(GoalLedger {
+        found: Some(found.without_receipts()),
+        ..*pursued
+    }));
+    work.displace = true;
+    match found.verdict() {
+        CheckVerdict::Green => reach(work, &head, &found),
+        CheckVerdict::Red | CheckVerdict::NotKnown => go_on(work, &head, &found),
+    }
+    Ok(())
+}
+
+/// A session that did not reach it spends an attempt.
+pub(super) fn spend_attempt(work: &mut Work) {
+    if work.next.state.continuation_policy == Policy::Continue {
+        let attempts = &mut work.next.counters.attempts;
+        attempts.entry(GOAL_SLICE.to_owned()).or_default().0 += 1;
+    }
+}
+
+/// Every check is green at this commit.
+fn reach(work: &mut Work, head: &str, found: &GoalFound) {
+    let Some(goal) = work.next.goal().cloned() else {
+        return;
+    };
+    let (seq, now) = (work.seq(), work.now());
+    let receipts = found.checks.iter().filter_map(|run| run.receipt.clone());
+    let receipts: Vec<Receipt> = receipts.collect();
+    let record = |(criterion, (check, run)): (
+        String,
+        (&crate::model::GoalCheck, &crate::model::CheckRun),
+    )| {
+        Evidence::Record(EvidenceRecord {
+            criterion,
+            anchor: format!("cmd:{}#exit", check.run),
+            basis: Basis::Output,
+            receipt: run.receipt.as_ref().map(|receipt| receipt.id.clone()),
+            head_sha: head.to_owned(),
+            recorded_at: now.clone(),
+            text: None,
+            tests: Some(goal.tests.clone()),
+            held_at: None,
+            retired: None,
+        })
+    };
+    let runs = goal.checks.iter().zip(&found.checks);
+    let evidence = goal.list_criteria().into_iter().zip(runs).map(record);
+    let evidence = evidence.collect();
+    if let Some(slice) = work.next.plan.slice_mut(GOAL_SLICE) {
+        slice.status = SliceStatus::Done;
+        slice.evidence = evidence;
+    }
+    let ledger = work.ledger(GOAL_SLICE);
+    ledger.last_head = Some(head.to_owned());
+    ledger.accepted = Some(Accepted {
+        basis: goal.base.clone(),
+        head: head.to_owned(),
+        seq,
+    });
+    let made = work.slice_record(SliceRecordType::Accepted, GOAL_SLICE, head);
+    made.by = Some(ByCook::BY.to_owned());
+    made.receipts = Some(receipts.iter().map(|receipt| receipt.id.clone()).collect());
+    let next = &mut work.next;
+    next.active = ActiveSlice::idle(&next.state.mission_anchor);
+    next.state.latest_completed_slice = Some(GOAL_SLICE.to_owned());
+    next.state.latest_verified_slice = Some(GOAL_SLICE.to_owned());
+    next.state.continuation_policy = Policy::Done;
+    next.ledger.waiting = None;
+    next.ledger.assured.lowest = Assurance::Goal;
+    next.evidence = VerificationEvidence {
+        subject_type: Subject::CurrentHead,
+        goal: Some(goal.words.clone()),
+        basis_commit: Some(goal.base.clone()),
+        head_sha: Some(head.to_owned()),
+        verification_commands: goal.checks.iter().map(|it| it.run.clone()).collect(),
+        outcome: Outcome::Passed,
+        recorded_at: Some(now),
+        summary: "every check of the goal is green".to_owned(),
+        runs: receipts,
+        ..VerificationEvidence::none()
+    };
+}
+
+/// Something is red or not known; what was reached before is open again.
+fn go_on(work: &mut Work, head: &str, found: &GoalFound) {
+    if work.next.state.continuation_policy == Policy::Done {
+        work.next.state.continuation_policy = Policy::Continue;
+        work.next.ledger.assured.lowest = Assurance::default();
+        work.ledger(GOAL_SLICE).accepted = None;
+    }
+    let must_fix = work.next.goal().map(|goal| found.list_reasons(goal));
+    let anchor = work.next.state.mission_anchor.clone();
+    if let Some(slice) = work.next.plan.slice_mut(GOAL_SLICE) {
+        slice.status = SliceStatus::InProgress;
+        slice.evidence.clear();
+        slice.must_fix_findings = must_fix;
+        work.next.active = active_from(slice, ActiveStatus::InProgress, &anchor);
+    }
+    work.ledger(GOAL_SLICE).reported = Some(head.to_owned());
+    work.next.evidence = VerificationEvidence::none();
+}
+
+/// The profile of goals is for goals.
+pub(super) fn check_profile(profile: &Profile, is_goal: bool) -> Result<(), Refusal> {
+    match profile.assurance == Assurance::Goal && !is_goal {
+        true => Err(Refusal::new(
+            Code::DoesNotApply,
+            "the profile `goal` is a goal's, which `cook goal` sets",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The user asks for more than a goal: its slice is planned anew under the contract.
+pub(super) fn leave(work: &mut Work, profile: &Profile) {
+    if work.before.ledger.goal.is_none() || profile.assurance == Assurance::Goal {
+        return;
+    }
+    work.next.ledger.goal = None;
+    work.next.ledger.slices.remove(GOAL_SLICE);
+    work.next.plan.candidate_slices.clear();
+    work.next.ledger.regrounded = false;
+    work.next.ledger.waiting = None;
+    work.next.state.continuation_policy = Policy::Continue;
+    work.next.ledger.assured.lowest = Assurance::default();
+    work.go_idle();
+    work.displace = true;
+    let cause = "the user made a mission of a goal, which has no plan yet";
+    require_reground(&mut work.next, cause.to_owned());
+}

@@ -1,0 +1,174 @@
+//! Anchors at what a gate printed, and at a receipt: held against kept receipts.
+
+use super::sources::{Said, Sources, answer};
+use super::told::read_line;
+use cook_core::diagnostic::{Failure, without_tags};
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, Required};
+use cook_core::model::{Receipt, Verdict};
+use cook_trials::TestResult;
+
+/// Characters by which a longer line may be named.
+const BEGINNING: usize = 8;
+
+impl Sources<'_> {
+    /// `cmd:COMMAND#LINE`, `cmd:COMMAND#exit`.
+    pub(super) fn judge_command(
+        &self,
+        question: &AnchorQuestion,
+        command: &str,
+        text: &str,
+    ) -> Result<AnchorAnswer, Failure> {
+        let tree = self.head.tree.as_deref().unwrap_or_default();
+        let Some(receipt) = self.receipts.find(command, tree)? else {
+            let (verdict, why) = match self.receipts.latest(command)? {
+                Some(_) => (Verdict::Stale, "its receipt is of another tree"),
+                None => (
+                    Verdict::Unverifiable,
+                    "no trusted gate has run this command",
+                ),
+            };
+            return Ok(answer(verdict, why, &question.anchor));
+        };
+        let (verdict, why, target) = self.read_said(&receipt, text)?;
+        let mut answer = answer_from(&receipt, verdict, why, &target);
+        answer.is_new = self.differs_at_basis(question, command, |then| {
+            Ok(self.read_said(then, text)?.0 == Verdict::Verified)
+        })?;
+        if !answer.is_new {
+            answer.why.push_str(", as at the basis already");
+        }
+        Ok(answer)
+    }
+
+    /// What stands behind `#`: `exit`, or a line of the output.
+    fn read_said(
+        &self,
+        receipt: &Receipt,
+        text: &str,
+    ) -> Result<(Verdict, String, String), Failure> {
+        if !receipt.has_passed() {
+            return Ok((Verdict::Missing, red(receipt), text.to_owned()));
+        }
+        if matches!(text, "exit" | "exit-status-line") {
+            let why = "it ended with exit code 0".to_owned();
+            return Ok((Verdict::Verified, why, "exit".to_owned()));
+        }
+        let said = self.read_output(receipt)?;
+        Ok(match find_line(&said, text) {
+            Some(at) => {
+                let why = format!("line {} of its output", at + 1);
+                (Verdict::Verified, why, format!("line {}", at + 1))
+            }
+            None if said.partial => {
+                let why = "the output is not kept whole".to_owned();
+                (Verdict::Unverifiable, why, text.to_owned())
+            }
+            None => {
+                let holds = said.lines.iter().find(|line| line.contains(text));
+                let why = holds.map_or_else(
+                    || "no line of its output says that".to_owned(),
+                    |line| {
+                        format!("no line of its output begins with that; one holds it: `{line}`")
+                    },
+                );
+                (Verdict::Missing, why, text.to_owned())
+            }
+        })
+    }
+
+    /// `receipt:ID`: of a done slice the same command is asked again.
+    pub(super) fn judge_receipt(
+        &self,
+        question: &AnchorQuestion,
+        id: &str,
+    ) -> Result<AnchorAnswer, Failure> {
+        let Some(receipt) = self.receipts.get(id)? else {
+            let why = "no receipt has that id";
+            return Ok(answer(Verdict::Missing, why, &question.anchor));
+        };
+        let tree = self.head.tree.as_deref().unwrap_or_default();
+        if matches!(question.required, Required::Accepted(_)) && receipt.tree_oid != self.head.tree
+        {
+            return self.judge_command(question, &receipt.command, "exit");
+        }
+        let (verdict, why) = if !self.receipts.is_from_here(&receipt)? {
+            (
+                Verdict::Unverifiable,
+                "it was not made on this machine".to_owned(),
+            )
+        } else if !receipt.proves() {
+            (
+                Verdict::Unverifiable,
+                "it is of a worktree, not of a commit".to_owned(),
+            )
+        } else if receipt.tree_oid.as_deref() != Some(tree) {
+            (
+                Verdict::Stale,
+                "it is of another tree than HEAD's".to_owned(),
+            )
+        } else if receipt.has_passed() {
+            (Verdict::Verified, "it ended with exit code 0".to_owned())
+        } else {
+            (Verdict::Missing, red(&receipt))
+        };
+        let mut answer = answer_from(&receipt, verdict, why, "exit");
+        answer.is_new =
+            self.differs_at_basis(question, &receipt.command, |then| Ok(then.has_passed()))?;
+        Ok(answer)
+    }
+
+    /// Whether the same did not hold at the slice's basis, as far as a run there is kept.
+    fn differs_at_basis(
+        &self,
+        question: &AnchorQuestion,
+        command: &str,
+        holds: impl Fn(&Receipt) -> Result<bool, Failure>,
+    ) -> Result<bool, Failure> {
+        let Some(basis) = self.find_basis(question)? else {
+            return Ok(true);
+        };
+        let tree = self.repo.find_tree(&basis)?;
+        match self.receipts.find(command, &tree)? {
+            Some(then) => Ok(!holds(&then)?),
+            None => Ok(true),
+        }
+    }
+}
+
+/// The first line that is this text, or begins with it; of a text without the marks that a terminal is not
+/// shown, the line that would be shown so.
+fn find_line(said: &Said, text: &str) -> Option<usize> {
+    let find = |as_shown: fn(&str) -> String| {
+        let mut lines = said.lines.iter();
+        let whole = lines.position(|line| as_shown(line) == text);
+        // A beginning leaves out that a test was skipped.
+        let is_skipped =
+            |line: &str| read_line(line).is_some_and(|(_, how)| how == TestResult::Skipped);
+        let begins = || {
+            let mut lines = said.lines.iter();
+            lines.position(|line| as_shown(line).starts_with(text) && !is_skipped(line))
+        };
+        let is_long = text.chars().count() >= BEGINNING;
+        whole.or_else(|| is_long.then(begins).flatten())
+    };
+    find(str::to_owned).or_else(|| text.contains('‹').then(|| find(without_tags)).flatten())
+}
+
+pub(super) fn answer_from(
+    receipt: &Receipt,
+    verdict: Verdict,
+    why: impl Into<String>,
+    what: &str,
+) -> AnchorAnswer {
+    let mut answer = answer(verdict, why, &format!("receipt {} {what}", receipt.id));
+    answer.receipt = Some(receipt.id.clone());
+    answer
+}
+
+pub(super) fn red(receipt: &Receipt) -> String {
+    match receipt.exit_code {
+        _ if receipt.timed_out => "its gate is red: it ran into its timeout".to_owned(),
+        Some(code) => format!("its gate is red: exit code {code}"),
+        None => "its gate is red: a signal ended it".to_owned(),
+    }
+}

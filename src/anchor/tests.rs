@@ -1,0 +1,469 @@
+//! `test:NAME`: what runs say of a test, at HEAD and, of a test that was accepted, of the version that was
+//! accepted then on HEAD's code.
+
+use super::runs::{answer_from, red};
+use super::sources::{Sources, Told, answer, recall};
+use crate::trial::{self, Accepted, Bundle};
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, Required};
+use cook_core::model::{GateSpec, KeptProof, Receipt, Verdict};
+use cook_store::receipt::{TrialRun, plan_gate};
+use cook_trials::outcomes::names;
+use cook_trials::{Outcomes, TestResult};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Names that are shown where several fit.
+const SHOWN: usize = 4;
+
+/// What a run says of a test.
+pub(super) enum Said {
+    /// Every test of that name passed; its whole name.
+    Green(String),
+    /// One of them is red or skipped.
+    Red(String),
+    /// Several tests fit.
+    Several(String),
+    /// No test of that name has a result.
+    Nothing,
+}
+
+/// A run and what it says.
+struct Ran<'a> {
+    command: &'a String,
+    receipt: Receipt,
+    outcomes: Outcomes,
+    said: Said,
+}
+
+impl Sources<'_> {
+    pub(super) fn judge_test(
+        &self,
+        question: &AnchorQuestion,
+        name: &str,
+        gates: &[String],
+    ) -> Result<AnchorAnswer, Failure> {
+        let tree = self.head.tree.as_deref().unwrap_or_default();
+        let (mut runs, mut is_stale) = (Vec::new(), false);
+        for command in gates {
+            match self.receipts.find(command, tree)? {
+                Some(receipt) => runs.push(self.read_run(command, receipt, name)?),
+                None => is_stale |= self.receipts.latest(command)?.is_some(),
+            }
+        }
+        let now = self.weigh_runs(question, name, &runs, is_stale);
+        match &question.required {
+            Required::AtHead => self.with_bundle(now, &runs),
+            Required::Claimed { basis, head } => {
+                let now = self.with_bundle(now, &runs)?;
+                self.weigh_newness(now, name, &runs, (basis, head))
+            }
+            Required::Accepted(kept) => {
+                self.weigh_accepted(question, name, now, &runs, kept, gates)
+            }
+        }
+    }
+
+    fn read_run<'c>(
+        &self,
+        command: &'c String,
+        receipt: Receipt,
+        name: &str,
+    ) -> Result<Ran<'c>, Failure> {
+        let outcomes = self.receipts.outcomes(&receipt)?;
+        Ok(Ran {
+            command,
+            said: find_test(&outcomes, name),
+            receipt,
+            outcomes,
+        })
+    }
+
+    /// What the runs at HEAD say together.
+    fn weigh_runs(
+        &self,
+        question: &AnchorQuestion,
+        name: &str,
+        runs: &[Ran],
+        is_stale: bool,
+    ) -> AnchorAnswer {
+        let target = format!("test {name}");
+        let mut passed = None;
+        for run in runs {
+            let command = run.command;
+            match &run.said {
+                Said::Green(whole) if run.receipt.has_passed() => {
+                    passed.get_or_insert((run, whole));
+                }
+                Said::Green(_) => {
+                    return answer_from(&run.receipt, Verdict::Missing, red(&run.receipt), &target);
+                }
+                Said::Red(what) => {
+                    let why = format!("`{command}` says that {what}");
+                    return answer_from(&run.receipt, Verdict::Missing, why, &target);
+                }
+                Said::Several(what) => {
+                    return answer(Verdict::Unverifiable, what.clone(), &question.anchor);
+                }
+                Said::Nothing => {}
+            }
+        }
+        if let Some((run, whole)) = passed {
+            let why = format!("`{}` names it as passed", run.command);
+            let target = format!("test {whole}");
+            return answer_from(&run.receipt, Verdict::Verified, why, &target);
+        }
+        let is_partial = runs.iter().any(|run| run.outcomes.is_partial);
+        let (verdict, why) = match (runs.is_empty(), is_partial) {
+            (true, _) if is_stale => (
+                Verdict::Stale,
+                "no gate that may name it has run on HEAD's tree",
+            ),
+            (true, _) => (
+                Verdict::Unverifiable,
+                "no gate has a clean receipt of HEAD's tree",
+            ),
+            (_, true) => (Verdict::Unverifiable, "the gates' output is not kept whole"),
+            _ => (Verdict::Missing, "no gate's output names it as passed"),
+        };
+        answer(verdict, why, &question.anchor)
+    }
+
+    /// The tests as they are at HEAD, for the record: cook holds HEAD's code against them from then on.
+    fn with_bundle(&self, mut now: AnchorAnswer, runs: &[Ran]) -> Result<AnchorAnswer, Failure> {
+        if let (Some(head), Some(_), Verdict::Verified) =
+            (&self.head.commit, self.runner, now.verdict)
+        {
+            let specs: Vec<GateSpec> = runs.iter().map(|run| self.spec(run.command)).collect();
+            let printed = list_files(runs);
+            let bundle = recall(&self.bundles, head.clone(), || {
+                Bundle::read(self.repo, head, self.config, &specs, &printed, &[])
+            })?;
+            let id = bundle.id()?;
+            let mut made = self.made_tests.borrow_mut();
+            if !made.contains_key(&id) {
+                made.insert(id.clone(), bundle.to_bytes()?);
+            }
+            now.tests = Some(id);
+        }
+        Ok(now)
+    }
+
+    fn spec(&self, command: &str) -> GateSpec {
+        let mut configured = self.config.gate_specs().into_iter();
+        let found = configured.find(|gate| gate.run == command);
+        let mut gate = found.unwrap_or_else(|| plan_gate(command));
+        gate.must_fail_at_basis = false;
+        gate
+    }
+
+    /// Whether the test was not green on the code of the basis.
+    fn weigh_newness(
+        &self,
+        mut now: AnchorAnswer,
+        name: &str,
+        runs: &[Ran],
+        (basis, head): (&str, &str),
+    ) -> Result<AnchorAnswer, Failure> {
+        if now.verdict != Verdict::Verified {
+            return Ok(now);
+        }
+        let ends = (self.repo.resolve(basis)?, self.repo.resolve(head)?);
+        let (Some(basis), Some(head)) = ends else {
+            return Ok(now);
+        };
+        let named = |run: &&Ran| matches!(run.said, Said::Green(_));
+        let Some(run) = runs.iter().find(named) else {
+            return Ok(now);
+        };
+        let key = (run.command.clone(), format!("{basis} {head}"));
+        let then = recall(&self.on_other_code, key, || {
+            let Some(runner) = self.runner else {
+                let tree = self.repo.find_tree(&basis)?;
+                return match self.receipts.find(run.command, &tree)? {
+                    Some(receipt) => Ok(Some(Told {
+                        outcomes: self.receipts.outcomes(&receipt)?,
+                        has_passed: receipt.has_passed(),
+                    })),
+                    None => Ok(None),
+                };
+            };
+            let spec = self.spec(run.command);
+            let ends = (basis.as_str(), head.as_str());
+            let printed = list_files(runs);
+            let ran = trial::try_new_tests(runner, self.config, &spec, ends, &printed)?;
+            Ok(Some(ran.into()))
+        })?;
+        let Some(then) = &*then else {
+            return Ok(now);
+        };
+        let outcomes = &then.outcomes;
+        let is_unloaded = !outcomes.unloaded.is_empty() || !then.has_passed;
+        let (is_new, why) = match (find_test(outcomes, name), self.runner) {
+            (Said::Red(_), _) => (true, "it is red on the code of the basis".to_owned()),
+            (Said::Nothing, _) if outcomes.omits_passed && outcomes.unloaded.is_empty() => {
+                let why = "its runner names no test that passed on the code of the basis";
+                (false, why.to_owned())
+            }
+            (Said::Nothing, Some(runner)) if is_unloaded => {
+                let ends = (basis.as_str(), head.as_str());
+                let (is_new, seen) =
+                    self.notices_defect(runner, &self.spec(run.command), name, ends)?;
+                let why = format!("it cannot be loaded on the code of the basis, and {seen}");
+                (is_new, why)
+            }
+            (Said::Nothing, _) => (true, "it has no result on the code of the basis".to_owned()),
+            (Said::Green(_) | Said::Several(_), _) => {
+                (false, "it is green on the code of the basis too".to_owned())
+            }
+        };
+        now.is_new = is_new;
+        now.why = format!("{}; {why}", now.why);
+        Ok(now)
+    }
+
+    /// The version that was accepted, on HEAD's code.
+    fn weigh_accepted(
+        &self,
+        question: &AnchorQuestion,
+        name: &str,
+        now: AnchorAnswer,
+        runs: &[Ran],
+        kept: &KeptProof,
+        gates: &[String],
+    ) -> Result<AnchorAnswer, Failure> {
+        let (Some(id), Some(head)) = (&kept.tests, &self.head.commit) else {
+            return Ok(now);
+        };
+        let Some(mut bundle) = (self.kept_tests)(id)? else {
+            let why = "the log does not hold the tests that were accepted";
+            return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
+        };
+        let named = runs.iter().flat_map(|run| &run.outcomes.tests);
+        let mut named = named.filter(|(full, _)| *full == name || names(full, name));
+        let file = named.find_map(|(_, test)| test.file.as_deref());
+        if bundle.is_as_at(self.repo, head, file)? {
+            return Ok(now);
+        }
+        bundle.join(&*self.list_accepted()?, self.repo, head)?;
+        if bundle.is_as_at(self.repo, head, file)? {
+            return Ok(now);
+        }
+        let printed = list_files(runs);
+        let mut nothing = None;
+        for command in gates {
+            let spec = self.spec(command);
+            let key = (id.clone(), command.clone());
+            let mixed = recall(&self.mixed, key, || {
+                trial::lay_down(self.repo, self.config, &spec, (&bundle, head), &printed)
+            });
+            // Who only looks may not be able to write a commit.
+            let mixed = match (mixed, self.runner) {
+                (Err(_), None) => return Ok(self.answer_not_asked(question, now, kept)),
+                (mixed, _) => mixed?,
+            };
+            let tree = self.repo.find_tree(&mixed)?;
+            if tree == self.head.tree.clone().unwrap_or_default() {
+                return Ok(now);
+            }
+            let (receipt, outcomes) = match self.runner {
+                Some(runner) => {
+                    let run = trial::run_at(runner, &mixed, &spec)?;
+                    let Some(receipt) = run.run.receipt else {
+                        let why = run.run.problem;
+                        nothing.get_or_insert(why.unwrap_or_else(|| "it did not run".to_owned()));
+                        continue;
+                    };
+                    (receipt, run.outcomes)
+                }
+                // What was run once is known.
+                None => match self.receipts.find(command, &tree)? {
+                    Some(receipt) => {
+                        let outcomes = self.receipts.outcomes(&receipt)?;
+                        (receipt, outcomes)
+                    }
+                    None => return Ok(self.answer_not_asked(question, now, kept)),
+                },
+            };
+            match find_test(&outcomes, name) {
+                Said::Green(_) => return Ok(self.weigh_guard(question, now)),
+                Said::Red(what) => {
+                    let why = format!(
+                        "the accepted version, on HEAD's code: `{command}` says that {what}"
+                    );
+                    return self.answer_broken(question, &receipt, why, &now, runs);
+                }
+                Said::Several(_) | Said::Nothing if outcomes.tests.is_empty() => {
+                    let line = outcomes.unloaded.values().next().cloned();
+                    nothing.get_or_insert(line.unwrap_or_else(|| receipt.ending()));
+                }
+                Said::Several(_) | Said::Nothing if is_unloaded(&outcomes, file) => {
+                    let line = outcomes.unloaded.values().next().cloned();
+                    nothing.get_or_insert(line.unwrap_or_default());
+                }
+                Said::Several(_) | Said::Nothing => {
+                    let why = format!(
+                        "the accepted version, on HEAD's code: `{command}` runs other tests and not this one"
+                    );
+                    return self.answer_broken(question, &receipt, why, &now, runs);
+                }
+            }
+        }
+        let why = nothing.unwrap_or_else(|| "no gate ran it".to_owned());
+        let why = format!("the accepted version cannot be run on HEAD's code: {why}");
+        Ok(answer(Verdict::Unverifiable, why, &question.anchor))
+    }
+
+    fn list_accepted(&self) -> Result<Rc<Accepted>, Failure> {
+        recall(&self.accepted_files, (), || {
+            let mut files = Accepted::new();
+            for id in self.accepted {
+                let bundle = (self.kept_tests)(id)?;
+                files.extend(bundle.iter().flat_map(Bundle::list_files));
+            }
+            Ok(files)
+        })
+    }
+
+    /// Nobody ran the accepted version at this tree, or it held there when its slice was accepted.
+    fn answer_not_asked(
+        &self,
+        question: &AnchorQuestion,
+        now: AnchorAnswer,
+        kept: &KeptProof,
+    ) -> AnchorAnswer {
+        if kept.held_at.is_some() && kept.held_at == self.head.tree {
+            return now;
+        }
+        let why = match now.verdict {
+            Verdict::Missing => now.why,
+            _ => "its tests changed since it was accepted".to_owned(),
+        };
+        let why = format!("{why}; the accepted version was not run on this tree");
+        answer(Verdict::Stale, why, &question.anchor)
+    }
+
+    /// The accepted version passes: whether HEAD still has such a test.
+    fn weigh_guard(&self, question: &AnchorQuestion, now: AnchorAnswer) -> AnchorAnswer {
+        if now.verdict != Verdict::Missing || now.receipt.is_some() {
+            return now;
+        }
+        let why = "the accepted version passes on HEAD's code, and no test at HEAD has that name";
+        answer(Verdict::Changed, why, &question.anchor)
+    }
+
+    /// The accepted version is red; where a test of its name is green at HEAD, it was changed.
+    fn answer_broken(
+        &self,
+        question: &AnchorQuestion,
+        receipt: &Receipt,
+        why: String,
+        now: &AnchorAnswer,
+        runs: &[Ran],
+    ) -> Result<AnchorAnswer, Failure> {
+        let mut broken = answer_from(receipt, Verdict::Missing, why, &question.anchor);
+        if now.verdict == Verdict::Verified {
+            let now = self.with_bundle(now.clone(), runs)?;
+            broken.now = Some(question.anchor.clone());
+            broken.receipt = now.receipt;
+            broken.tests = now.tests;
+        }
+        Ok(broken)
+    }
+}
+
+impl From<TrialRun> for Told {
+    fn from(ran: TrialRun) -> Self {
+        Self {
+            has_passed: ran.run.has_passed(),
+            outcomes: ran.outcomes,
+        }
+    }
+}
+
+fn is_unloaded(outcomes: &Outcomes, file: Option<&str>) -> bool {
+    match file {
+        Some(file) => outcomes.unloaded.contains_key(file),
+        None => !outcomes.unloaded.is_empty(),
+    }
+}
+
+/// The files that the runs name.
+fn list_files(runs: &[Ran]) -> BTreeSet<String> {
+    let tests = runs.iter().flat_map(|run| run.outcomes.tests.values());
+    tests.filter_map(|test| test.file.clone()).collect()
+}
+
+/// The tests of that name: the one of that full name, else those that end in it, else the cases of a test
+/// with parameters.
+pub(super) fn find_test(outcomes: &Outcomes, name: &str) -> Said {
+    let all = || outcomes.tests.iter();
+    let exact: Vec<_> = all().filter(|(full, _)| *full == name).collect();
+    let mut found = match exact.is_empty() {
+        true => all().filter(|(full, _)| names(full, name)).collect(),
+        false => exact,
+    };
+    let mut parent = None;
+    if found.is_empty() {
+        found = all()
+            .filter(|(full, _)| {
+                list_parents(full).any(|parent| parent == name || names(parent, name))
+            })
+            .collect();
+        let parents: BTreeSet<&str> = found
+            .iter()
+            .flat_map(|(full, _)| list_parents(full))
+            .filter(|parent| *parent == name || names(parent, name))
+            .collect();
+        if parents.len() > 1 {
+            return tell_several(parents.into_iter());
+        }
+        parent = parents.into_iter().next();
+    } else if found.len() > 1 {
+        return tell_several(found.iter().map(|(full, _)| full.as_str()));
+    }
+    if let Some((full, _)) = found.iter().find(|(_, test)| test.is_ambiguous) {
+        return Said::Several(format!("two results bear the name `{full}`"));
+    }
+    let whole = match parent {
+        Some(parent) => parent.to_owned(),
+        None => found
+            .first()
+            .map_or_else(|| name.to_owned(), |(full, _)| (*full).clone()),
+    };
+    let bad = found
+        .iter()
+        .find(|(_, test)| test.result != TestResult::Passed);
+    match bad {
+        Some((full, test)) if test.result == TestResult::Skipped => {
+            Said::Red(format!("`{full}` was skipped"))
+        }
+        Some((full, test)) => {
+            let line = test.message.as_deref().map(|line| format!(": {line}"));
+            Said::Red(format!("`{full}` failed{}", line.unwrap_or_default()))
+        }
+        None if found.is_empty() => Said::Nothing,
+        None => Said::Green(whole),
+    }
+}
+
+fn tell_several<'a>(names: impl Iterator<Item = &'a str>) -> Said {
+    let some: Vec<&str> = names.take(SHOWN).collect();
+    Said::Several(format!(
+        "several tests are named so: `{}`; name the one that proves it in full",
+        some.join("`, `")
+    ))
+}
+
+/// What a case of a test with parameters is a case of.
+fn list_parents(full: &str) -> impl Iterator<Item = &str> {
+    let ends = ["[", "(", "/"];
+    ends.into_iter().filter_map(move |mark| {
+        let at = match mark {
+            "/" => full.rfind(mark)?,
+            _ => full.find(mark)?,
+        };
+        let parent = full[..at].trim_end();
+        (!parent.is_empty()).then_some(parent)
+    })
+}

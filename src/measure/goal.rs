@@ -1,0 +1,330 @@
+//! A goal's checks at a commit: each in a clean room, with what was frozen laid over; and once all are green,
+//! what the tests of the base say of the commit's code.
+//!
+//! Invariants: nothing runs that this machine does not trust; hidden files are laid down in rooms of their own, whose caches go with them; nothing that a run
+//! over them printed is kept.
+
+use super::gates::explain_untrusted;
+use super::planted::{Field, Green, plant_defects};
+use super::world::World;
+use crate::trial::{Bundle, lay_down, list_paths};
+use cook_core::diagnostic::{Code, Failure, Lines, clean, count_noun, without_escapes};
+use cook_core::digest::sha256;
+use cook_core::machine::{GateRun, quote_word};
+use cook_core::model::{
+    Caches, CheckRun, CheckVerdict, Config, GateSpec, Goal, GoalCheck, GoalFound, Place, Receipt,
+};
+use cook_os::disk::{self, Links};
+use cook_store::receipt::{TakenBack, TrialRoom, plan_gate};
+use cook_trials::{Outcomes, TestResult, Weight};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Bytes of a hidden file.
+pub(crate) const MAX_HIDDEN: u64 = 1 << 20;
+/// Defects, and minutes, that a check is tried with whose file came with the work.
+const DEFECTS: (usize, u64) = (12, 3);
+/// Bytes of what a run said that are shown.
+const SAID: usize = 300;
+
+/// The gate that a check amounts to: the settings may say more of its command.
+pub(crate) fn spec_of(goal: &Goal, check: &GoalCheck, settings: &Config) -> GateSpec {
+    let mut own = settings.gate_specs().into_iter();
+    let mut gate = own
+        .rfind(|gate| gate.run == check.run)
+        .unwrap_or_else(|| plan_gate(&check.run));
+    gate.name.clone_from(&check.run);
+    gate.timeout_ms = goal.time_ms.0;
+    gate.place = Place::CleanRoom;
+    gate.required = true;
+    gate.must_fail_at_basis = false;
+    gate
+}
+
+impl World<'_> {
+    /// Asks a goal's checks of a commit (full id).
+    pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound, Failure> {
+        let settings = read_settings(goal)?;
+        let world = World {
+            config: &settings,
+            ..*self
+        };
+        let bundle = world.find_bundle(goal)?;
+        let mut found = GoalFound {
+            commit: commit.to_owned(),
+            ..GoalFound::default()
+        };
+        let mut runs = Vec::new();
+        for check in &goal.checks {
+            let gate = spec_of(goal, check, &settings);
+            let laid = lay_down(
+                self.repo,
+                &settings,
+                &gate,
+                (&bundle, commit),
+                &BTreeSet::new(),
+            )?;
+            let mut told = match (world.explain_check(&gate.run)?, check.hidden) {
+                (Some(why), _) => not_known(why, format!("cook trust {}", quote_word(&gate.run))),
+                (None, true) => without_words(tell(&gate, world.run_hidden(goal, &laid, &gate)?)),
+                (None, false) => {
+                    let (run, outcomes) = world.run_at(&laid, &gate)?;
+                    let silent = match run.has_passed() {
+                        true => world.find_silent(goal, &gate, &outcomes)?,
+                        false => None,
+                    };
+                    let told = tell(&gate, run);
+                    match silent {
+                        None => told,
+                        Some(why) => CheckRun {
+                            verdict: CheckVerdict::Red,
+                            why: clean(&why, Lines::Fold),
+                            ..told
+                        },
+                    }
+                }
+            };
+            if told.verdict == CheckVerdict::Green && !check.hidden {
+                let (own, _) = world.run_at(commit, &gate)?;
+                if !own.has_passed() {
+                    let mut own = tell(&gate, own);
+                    own.why = format!("{}, with the files of this commit", own.why);
+                    told = own;
+                } else if let Some(why) = world.doubt_check(goal, (&bundle, commit), &gate, &own)? {
+                    told = not_known(why, format!("git diff {}", goal.base));
+                }
+                let receipt = told.receipt.clone();
+                runs.extend(receipt.map(|receipt| make_run(&gate, Some(receipt), None)));
+            }
+            found.checks.push(told);
+        }
+        let is_fit = |(check, run): (&GoalCheck, &CheckRun)| {
+            // A clone has no hidden files.
+            run.verdict == CheckVerdict::Green
+                || check.hidden && run.verdict == CheckVerdict::NotKnown
+        };
+        if goal.checks.iter().zip(&found.checks).all(is_fit) {
+            let tried = world.try_change(&goal.base, commit, &runs, &|_| {})?;
+            let lines = tried.lines.into_iter();
+            found.lines = lines.filter(|line| line.weight != Weight::Shown).collect();
+        }
+        Ok(found)
+    }
+
+    fn find_bundle(&self, goal: &Goal) -> Result<Bundle, Failure> {
+        let found = (self.kept_tests)(&goal.tests)?;
+        found.ok_or_else(|| {
+            Failure::state(
+                Code::LogUnreadable,
+                "the files that the goal froze are not in its log",
+            )
+        })
+    }
+
+    fn explain_check(&self, run: &str) -> Result<Option<String>, Failure> {
+        let (_, trust) = self.gates_here()?;
+        Ok(explain_untrusted(trust, run).or(self.explain_untrusted_setup(trust)))
+    }
+
+    /// A check at a commit that may be a made one, from its receipt where there is one.
+    fn run_at(&self, commit: &str, gate: &GateSpec) -> Result<(GateRun, Outcomes), Failure> {
+        let runner = self.runner()?;
+        let tree = self.repo.find_tree(commit)?;
+        let kept = runner.receipts.find(&gate.run, &tree)?;
+        let anew = self.caches == Caches::Empty || kept.is_some_and(|it| it.timed_out);
+        let tried = TrialRoom::new(&runner, self.caches).run(commit, gate, anew)?;
+        let mut run = tried.run;
+        let tests = tried.outcomes.tests.iter();
+        let failed = tests.filter(|(_, test)| test.result == TestResult::Failed);
+        run.failed = failed.map(|(name, _)| name.clone()).collect();
+        Ok((run, tried.outcomes))
+    }
+
+    /// Why a green run of a check shows nothing: a test that was red at the base is skipped, or no test ran where
+    /// some ran there.
+    fn find_silent(
+        &self,
+        goal: &Goal,
+        gate: &GateSpec,
+        now: &Outcomes,
+    ) -> Result<Option<String>, Failure> {
+        let (_, then) = self.run_at(&goal.base, gate)?;
+        let result = |of: &Outcomes, name: &String| of.tests.get(name).map(|test| test.result);
+        let mut red = then.tests.keys();
+        let skipped = red.find(|name| {
+            result(&then, name) == Some(TestResult::Failed)
+                && result(now, name) == Some(TestResult::Skipped)
+        });
+        if let Some(name) = skipped {
+            return Ok(Some(format!("`{name}` was red at the base and is skipped")));
+        }
+        let is_silent = now.tests.is_empty() && !now.is_partial && !then.tests.is_empty();
+        let names_passed = !now.omits_passed;
+        Ok((is_silent && names_passed).then(|| {
+            let ran = count_noun(then.tests.len() as u64, "test");
+            format!("it is green and ran no test; at the base it ran {ran}")
+        }))
+    }
+
+    /// The same in a room that holds the hidden files too.
+    pub(crate) fn run_hidden(
+        &self,
+        goal: &Goal,
+        commit: &str,
+        gate: &GateSpec,
+    ) -> Result<GateRun, Failure> {
+        let mut files = Vec::new();
+        for hidden in &goal.hidden {
+            let Some(bytes) = find_hidden(self.hidden, &hidden.sha256) else {
+                return Ok(make_run(gate, None, Some("a hidden file is not here")));
+            };
+            files.push(TakenBack {
+                path: hidden.path.clone(),
+                bytes: Some(bytes),
+                runs: false,
+            });
+        }
+        let gates = std::slice::from_ref(gate);
+        let mut runs = self
+            .runner()?
+            .run_without(commit, &files, gates, Caches::Empty)?;
+        Ok(runs.pop().unwrap_or_else(|| make_run(gate, None, None)))
+    }
+
+    /// Why a green check says nothing: a file that it names came with the work, and notices no defect.
+    fn doubt_check(
+        &self,
+        goal: &Goal,
+        (bundle, commit): (&Bundle, &str),
+        gate: &GateSpec,
+        run: &GateRun,
+    ) -> Result<Option<String>, Failure> {
+        let (then, now) = (self.repo.files(&goal.base)?, self.repo.files(commit)?);
+        let mut named = list_paths(&gate.run).into_iter();
+        let is_written = |path: &String| {
+            now.contains_key(path) && !then.contains_key(path) && !bundle.holds(path)
+        };
+        let (Some(path), Some(receipt)) = (named.find(is_written), &run.receipt) else {
+            return Ok(None);
+        };
+        let edits = self.repo.edits(&goal.base, commit)?;
+        let runner = self.runner()?;
+        let without = |files: &[TakenBack], gate: &GateSpec| {
+            runner.run_without(commit, files, std::slice::from_ref(gate), self.caches)
+        };
+        let planted = plant_defects(
+            &Field {
+                repo: self.repo,
+                base: &goal.base,
+                head: commit,
+                edits: &edits,
+                commands: std::slice::from_ref(&gate.run),
+                greens: &[Green {
+                    gate: gate.clone(),
+                    ms: receipt.duration_ms.0,
+                    tail: receipt.tail.clone(),
+                }],
+                run: &without,
+                tell: &|_| {},
+            },
+            DEFECTS,
+        )?;
+        Ok((planted.tally.killed == 0).then(|| {
+            format!(
+                "[{}] `{}` came after the goal was set, and notices none of {} defects planted in the work",
+                Code::CheckWrittenByAgent,
+                clean(&path, Lines::Fold),
+                planted.tally.count_planted()
+            )
+        }))
+    }
+}
+
+/// The file of a directory that has this digest, by whichever name.
+fn find_hidden(dir: &Path, digest: &str) -> Option<Vec<u8>> {
+    /// Files of a directory that are looked at.
+    const MOST: usize = 1_000;
+    let read = |place: &Path| {
+        let bytes = disk::read(place, MAX_HIDDEN, Links::Refuse)
+            .ok()
+            .flatten()?;
+        (sha256(&bytes) == digest).then_some(bytes)
+    };
+    let others = || {
+        let mut all = std::fs::read_dir(dir).ok()?.flatten().take(MOST);
+        all.find_map(|entry| read(&entry.path()))
+    };
+    read(&dir.join(digest)).or_else(others)
+}
+
+/// The settings that were frozen.
+pub(crate) fn read_settings(goal: &Goal) -> Result<Config, Failure> {
+    Config::parse(&goal.settings)
+        .map_err(|why| Failure::state(Code::LogUnreadable, format!("the goal's settings: {why}")))
+}
+
+fn make_run(gate: &GateSpec, receipt: Option<Receipt>, problem: Option<&str>) -> GateRun {
+    GateRun {
+        gate: gate.clone(),
+        receipt,
+        problem: problem.map(str::to_owned),
+        remarks: Vec::new(),
+        at_basis: None,
+        failed: Vec::new(),
+    }
+}
+
+fn not_known(why: String, next: String) -> CheckRun {
+    CheckRun {
+        verdict: CheckVerdict::NotKnown,
+        why,
+        next,
+        receipt: None,
+    }
+}
+
+fn tell(gate: &GateSpec, run: GateRun) -> CheckRun {
+    let show = |verdict, why: String| CheckRun {
+        verdict,
+        why: clean(&why, Lines::Fold),
+        next: gate.run.clone(),
+        receipt: run.receipt.clone(),
+    };
+    match (&run.problem, &run.receipt) {
+        (Some(problem), _) => show(CheckVerdict::NotKnown, problem.clone()),
+        (None, None) => show(CheckVerdict::NotKnown, "it did not run".to_owned()),
+        (None, Some(receipt)) if receipt.has_passed() => {
+            show(CheckVerdict::Green, "green".to_owned())
+        }
+        (None, Some(receipt)) if receipt.timed_out => {
+            let seconds = gate.timeout_ms / 1000;
+            let why = format!("it did not end in {seconds} s: `--time` gives it more");
+            show(CheckVerdict::NotKnown, why)
+        }
+        (None, Some(receipt)) => {
+            let tail = without_escapes(&receipt.tail);
+            let mut lines = tail.lines().rev().map(str::trim);
+            let last = lines.find(|line| !line.is_empty()).unwrap_or("no output");
+            let first = run.failed.first().map_or(last, String::as_str);
+            let first: String = first.chars().take(SAID).collect();
+            show(
+                CheckVerdict::Red,
+                format!("it {}: {first}", receipt.ending()),
+            )
+        }
+    }
+}
+
+/// Of a check that needs hidden files nothing is told but whether it is green.
+fn without_words(run: CheckRun) -> CheckRun {
+    let why = match run.verdict {
+        CheckVerdict::Red => "red".to_owned(),
+        CheckVerdict::Green | CheckVerdict::NotKnown => run.why,
+    };
+    CheckRun {
+        why,
+        next: String::new(),
+        receipt: None,
+        ..run
+    }
+}

@@ -1,0 +1,513 @@
+//! A goal: set, asked, dropped (`docs/goal.md`).
+
+use super::applied::Applied;
+use super::carriage::remote;
+use super::transition::transition;
+use super::workspace::Workspace;
+use crate::measure::{MAX_HIDDEN, read_settings, spec_of};
+use crate::trial::{Bundle, list_paths};
+use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
+use cook_core::digest::sha256;
+use cook_core::machine::{self, GateRun};
+use cook_core::model::{
+    Actor, CheckVerdict, Config, Count, Event, GateSpec, Goal, GoalCheck, GoalFound, HiddenFile,
+    Policy, SETTINGS_FILES, Snapshot, TreeEntry, WaitingKind,
+};
+use cook_os::disk::{self, Durable, Links, NewFile};
+use cook_remote::Side;
+use cook_store::receipt::words;
+use cook_store::store::Store;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Bytes of the settings.
+const MAX_SETTINGS: u64 = 1 << 20;
+
+/// What the user wants held.
+pub(crate) struct Draft<'a> {
+    pub words: &'a str,
+    pub checks: &'a [String],
+    pub hidden: &'a [PathBuf],
+    /// Files that are frozen although no check names them as tests.
+    pub freeze: &'a [String],
+    pub time: Duration,
+    /// Checks may be green at the base.
+    pub allows_green: bool,
+}
+
+/// A goal that was set, and what the user should know of it.
+pub(crate) struct SetGoal {
+    pub applied: Applied,
+    pub lines: Vec<String>,
+}
+
+/// How far a goal is.
+pub(crate) struct GoalStanding {
+    pub snapshot: Snapshot,
+    pub found: GoalFound,
+    /// What was asked is a commit of the branch, and not what stands in the worktree beside it.
+    pub is_head: bool,
+    /// The log says that it is reached since just now.
+    pub is_news: bool,
+}
+
+impl GoalStanding {
+    /// The log says that it is reached at HEAD.
+    pub fn is_reached(&self) -> bool {
+        self.is_head && self.snapshot.state.continuation_policy == Policy::Done
+    }
+}
+
+/// The documents of an open or reached goal that is for the branch that is checked out.
+///
+/// # Errors
+/// A log that cannot be read.
+pub(crate) fn find_goal(workspace: &Workspace) -> Result<Option<Snapshot>, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let branch = workspace.repo.head()?.branch;
+    Ok(snapshot.filter(|it| it.goal().is_some() && !is_dropped(it) && it.ledger.branch == branch))
+}
+
+/// The user gave it up.
+pub(crate) fn is_dropped(snapshot: &Snapshot) -> bool {
+    let waiting = snapshot.ledger.waiting.as_ref();
+    waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Cancel)
+}
+
+/// Asks how far it is. What stands in the worktree is asked, and a commit alone is written down.
+///
+/// # Errors
+/// Another branch, a log that cannot be written, git that does not answer.
+pub(crate) fn look_at_goal(
+    workspace: &Workspace,
+    snapshot: Snapshot,
+) -> Result<GoalStanding, Failure> {
+    let (Some(head), Some(pursued)) = (workspace.repo.head()?.commit, &snapshot.ledger.goal) else {
+        return Err(Refusal::new(Code::GoalNone, "there is no goal, or no commit").into());
+    };
+    let here = workspace.repo.make_snapshot(&head)?;
+    if here == head {
+        return record(workspace, snapshot, &head);
+    }
+    let found = workspace.ask_goal(&pursued.goal, &here)?;
+    let in_worktree = |snapshot| GoalStanding {
+        snapshot,
+        found: found.clone(),
+        is_head: false,
+        is_news: false,
+    };
+    if found.verdict() != CheckVerdict::Green {
+        return Ok(in_worktree(snapshot));
+    }
+    // What lies beside the commit and changes nothing does not keep it from being reached.
+    let asked = record(workspace, snapshot, &head)?;
+    Ok(match asked.is_reached() {
+        true => asked,
+        false => in_worktree(asked.snapshot),
+    })
+}
+
+/// What is so of HEAD, written down where the log does not say it yet.
+fn record(workspace: &Workspace, snapshot: Snapshot, head: &str) -> Result<GoalStanding, Failure> {
+    let find = |snapshot: &Snapshot| {
+        let found = snapshot.ledger.goal.as_ref()?.found.clone();
+        found.filter(|found| found.commit == head)
+    };
+    let was = snapshot.state.continuation_policy;
+    let known = find(&snapshot).map(|found| found.verdict());
+    let snapshot = match (known, snapshot.goal()) {
+        (Some(CheckVerdict::Green), _) => snapshot,
+        // What ran over hidden files is kept nowhere, so it would run again each time.
+        (Some(CheckVerdict::Red), Some(goal)) if !goal.hidden.is_empty() => snapshot,
+        // It may be another by now, where a check was run again; else there is nothing new to write down.
+        (Some(known), Some(goal)) if workspace.ask_goal(goal, head)?.verdict() == known => snapshot,
+        _ => {
+            transition(workspace, &Event::GoalAsked, Actor::Cook)?
+                .step
+                .snapshot
+        }
+    };
+    Ok(GoalStanding {
+        is_news: was != snapshot.state.continuation_policy,
+        found: find(&snapshot).unwrap_or_default(),
+        snapshot,
+        is_head: true,
+    })
+}
+
+impl Workspace {
+    /// Asks a goal's checks of a commit (full id).
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub(crate) fn ask_goal(&self, goal: &Goal, commit: &str) -> Result<GoalFound, Failure> {
+        self.in_world(&Config::default(), true, None, |world| {
+            world.ask_goal(goal, commit)
+        })
+    }
+
+    /// Runs each check that needs hidden files at a commit; the user alone sees what they print.
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub(crate) fn run_hidden_checks(
+        &self,
+        goal: &Goal,
+        commit: &str,
+    ) -> Result<Vec<GateRun>, Failure> {
+        let settings = read_settings(goal)?;
+        self.in_world(&settings, true, None, |world| {
+            let hidden = goal.checks.iter().filter(|check| check.hidden);
+            let specs: Vec<GateSpec> = hidden.map(|it| spec_of(goal, it, &settings)).collect();
+            let runs = specs
+                .iter()
+                .map(|gate| world.run_hidden(goal, commit, gate));
+            runs.collect()
+        })
+    }
+}
+
+/// Sets a goal: everything is frozen, and each check is shown to be able to fail.
+///
+/// # Errors
+/// `goal_exists`, `goal_check_green`, `hidden_unfit` and their like; nothing is written then but trust.
+pub(crate) fn set_goal(
+    workspace: &Workspace,
+    draft: &Draft,
+    actor: Actor,
+) -> Result<SetGoal, Failure> {
+    let head = workspace.repo.head()?;
+    let Some(base) = head.commit else {
+        return Err(
+            Refusal::new(Code::UnbornHead, "the repository has no commit yet")
+                .replace_hints(["commit what is there, then set the goal: `git commit`"])
+                .into(),
+        );
+    };
+    let Some(branch) = head.branch else {
+        return Err(Refusal::new(Code::GoalDetached, "HEAD is on no branch").into());
+    };
+    let mut lines = Vec::new();
+    require_none(workspace, &branch, &mut lines)?;
+    let mut hidden = Vec::new();
+    for path in draft.hidden {
+        hidden.push((path, read_hidden(workspace, path)?));
+    }
+    let files = workspace.repo.files(&base)?;
+    let (checks, hidden_files) = place_hidden(draft, &hidden, &files)?;
+    let settings_path = workspace.repo.root().join(SETTINGS_FILES[0]);
+    let settings = disk::read_text(&settings_path, MAX_SETTINGS, Links::Refuse)
+        .map_err(|error| Failure::state(Code::ConfigInvalid, error.to_string()))?;
+    workspace.config()?;
+    let mut goal = Goal {
+        words: clean(draft.words.trim(), Lines::Keep),
+        base: base.clone(),
+        checks,
+        time_ms: Count(draft.time.as_millis() as u64),
+        settings: settings.unwrap_or_default(),
+        frozen: Vec::new(),
+        tests: String::new(),
+        hidden: hidden_files,
+    };
+    freeze(workspace, &mut goal, draft.freeze, &files, &mut lines)?;
+    let mut trust = workspace.trust()?;
+    for check in &goal.checks {
+        trust.trust(&check.run)?;
+    }
+    keep_hidden(workspace, &hidden)?;
+    let asked = ask_base(workspace, &mut goal, draft.allows_green);
+    if asked.is_err() {
+        forget_hidden(workspace, &goal)?;
+    }
+    asked?;
+    let event = Event::GoalSet {
+        goal: Box::new(goal),
+        branch,
+    };
+    let applied = transition(workspace, &event, actor)?;
+    Ok(SetGoal { applied, lines })
+}
+
+/// There is no goal here, nor in the log that a remote holds of this branch.
+fn require_none(
+    workspace: &Workspace,
+    branch: &str,
+    lines: &mut Vec<String>,
+) -> Result<(), Failure> {
+    if let (_, Some(snapshot)) = workspace.current()? {
+        let is_over = snapshot.state.continuation_policy == Policy::Done || is_dropped(&snapshot);
+        return match snapshot.goal().is_some() && is_over {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::GoalExists,
+                format!("this worktree has one: {}", snapshot.state.mission_anchor),
+            )
+            .into()),
+        };
+    }
+    let Ok(remote) = remote(workspace, None, branch, Side::Fetch, false) else {
+        return Ok(());
+    };
+    match remote.look(branch, Side::Fetch) {
+        Ok(listing) => match listing.log {
+            None => Ok(()),
+            Some(_) => {
+                let what = format!("`{}` holds a log of this branch", remote.show());
+                let hints = ["take it in: `cook pull`", "or work on another branch"];
+                Err(Refusal::new(Code::GoalExists, what)
+                    .replace_hints(hints)
+                    .into())
+            }
+        },
+        Err(_) => {
+            lines.push(format!(
+                "`{}` does not answer: whether it holds a goal of this branch is not known",
+                remote.show()
+            ));
+            Ok(())
+        }
+    }
+}
+
+/// The bytes of a file that is to stay hidden.
+fn read_hidden(workspace: &Workspace, path: &Path) -> Result<Vec<u8>, Failure> {
+    let unfit = |why: String| {
+        let what = format!("`{}` {why}", path.display());
+        Failure::from(Refusal::new(Code::HiddenUnfit, what))
+    };
+    let place = path
+        .canonicalize()
+        .map_err(|error| unfit(format!("cannot be read: {error}")))?;
+    let repo = &workspace.repo;
+    let dirs = [repo.root(), repo.common_dir(), repo.git_dir()];
+    let dirs = dirs.into_iter().filter_map(|dir| dir.canonicalize().ok());
+    if dirs.into_iter().any(|dir| place.starts_with(dir)) {
+        return Err(unfit("lies in the repository".to_owned()));
+    }
+    let bytes = disk::read_present(&place, MAX_HIDDEN, Links::Refuse)
+        .map_err(|error| unfit(format!("cannot be read: {error}")))?;
+    match repo.has_file(&bytes)? {
+        true => Err(unfit("is in the repository's history already".to_owned())),
+        false => Ok(bytes),
+    }
+}
+
+type Hidden<'a> = (&'a PathBuf, Vec<u8>);
+
+/// Where hidden files are laid down, and which checks need them: one that names a file of that name, or the first
+/// that names a file of that kind, with this one in its place.
+fn place_hidden(
+    draft: &Draft,
+    hidden: &[Hidden],
+    files: &BTreeMap<String, TreeEntry>,
+) -> Result<(Vec<GoalCheck>, Vec<HiddenFile>), Failure> {
+    let mut checks: Vec<GoalCheck> = Vec::new();
+    for run in draft.checks {
+        words(run).map_err(|error| Failure::usage(error.to_string()))?;
+        if checks.iter().any(|check| &check.run == run) {
+            return Err(Failure::usage(format!("`{run}` is given twice")));
+        }
+        checks.push(GoalCheck {
+            run: run.clone(),
+            hidden: false,
+            green_at_base: false,
+        });
+    }
+    let mut placed = Vec::new();
+    for (file, bytes) in hidden {
+        let name = file
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_default();
+        let last = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        let end = |path: &str| last(path).rsplit_once('.').map(|(_, end)| end.to_owned());
+        let mut path = None;
+        for check in &mut checks {
+            let own = list_paths(&check.run)
+                .into_iter()
+                .find(|it| last(it) == name);
+            if let Some(own) = own.filter(|own| !files.contains_key(own)) {
+                check.hidden = true;
+                path.get_or_insert(own);
+            }
+        }
+        if path.is_none() {
+            let of_kind = |run: &String| {
+                let mut paths = list_paths(run).into_iter();
+                let found = paths.find(|it| files.contains_key(it) && end(it) == end(&name));
+                found.map(|path| (run.clone(), path))
+            };
+            let Some((run, beside)) = draft.checks.iter().find_map(of_kind) else {
+                let what = format!("no check names a file beside which `{name}` could lie");
+                return Err(Refusal::new(Code::HiddenUnfit, what)
+                    .replace_hints([format!(
+                        "name where it is to lie in a check: `--check 'PROGRAM tests/{name}'`"
+                    )])
+                    .into());
+            };
+            let place = match beside.rsplit_once('/') {
+                Some((dir, _)) => format!("{dir}/{name}"),
+                None => name.clone(),
+            };
+            if files.contains_key(&place) {
+                let what = format!("`{place}` is a file of the repository");
+                return Err(Refusal::new(Code::HiddenUnfit, what).into());
+            }
+            checks.push(GoalCheck {
+                run: name_instead(&run, &beside, &place),
+                hidden: true,
+                green_at_base: false,
+            });
+            path = Some(place);
+        }
+        placed.push(HiddenFile {
+            path: path.unwrap_or_default(),
+            sha256: sha256(bytes),
+        });
+    }
+    Ok((checks, placed))
+}
+
+/// The command with another file in the place of one.
+fn name_instead(run: &str, path: &str, other: &str) -> String {
+    let words = words(run).unwrap_or_default();
+    let words = words.iter().map(|word| {
+        let is_it = list_paths(word).iter().any(|it| it == path);
+        let word = match is_it && !word.contains(char::is_whitespace) {
+            true => other.to_owned(),
+            false => word.replace(path, other),
+        };
+        shell_words::quote(&word).into_owned()
+    });
+    words.collect::<Vec<String>>().join(" ")
+}
+
+/// Freezes the files that the checks name, and says of the others that they name that they are not.
+fn freeze(
+    workspace: &Workspace,
+    goal: &mut Goal,
+    more: &[String],
+    files: &BTreeMap<String, TreeEntry>,
+    lines: &mut Vec<String>,
+) -> Result<(), Failure> {
+    if let Some(unknown) = more.iter().find(|path| !files.contains_key(*path)) {
+        let what = format!("`--freeze {unknown}` names no file of HEAD");
+        return Err(Failure::usage(what));
+    }
+    let settings = read_settings(goal)?;
+    let checks = goal.checks.iter().filter(|check| !check.hidden);
+    let specs: Vec<GateSpec> = checks.map(|it| spec_of(goal, it, &settings)).collect();
+    let bundle = Bundle::freeze(&workspace.repo, &goal.base, &settings, &specs, more)?;
+    goal.frozen = bundle.list_named();
+    goal.tests = bundle.id()?;
+    let bytes = bundle.to_bytes()?;
+    workspace
+        .made_tests
+        .borrow_mut()
+        .insert(goal.tests.clone(), bytes);
+    if !goal.frozen.is_empty() {
+        let frozen = clean(&goal.frozen.join(", "), Lines::Fold);
+        lines.push(format!("frozen: {frozen}"));
+    }
+    let loose = specs.iter().filter(|gate| !bundle.holds_of(gate));
+    lines.extend(loose.map(|gate| {
+        let run = clean(&gate.run, Lines::Fold);
+        format!("nothing that `{run}` runs is frozen: `--freeze PATH` holds a file as it is")
+    }));
+    let named = specs.iter().flat_map(|gate| list_paths(&gate.run));
+    let mut open: Vec<String> = named
+        .filter(|path| files.contains_key(path) && !goal.frozen.contains(path))
+        .collect();
+    open.sort();
+    open.dedup();
+    lines.extend(open.iter().map(|path| {
+        let path = clean(path, Lines::Fold);
+        format!("not frozen, because it is code: {path}; `--freeze {path}` holds it as it is")
+    }));
+    Ok(())
+}
+
+fn keep_hidden(workspace: &Workspace, hidden: &[Hidden]) -> Result<(), Failure> {
+    if hidden.is_empty() {
+        return Ok(());
+    }
+    let dir = workspace.find_hidden()?;
+    // The store makes cook's own directory with everything that belongs in it.
+    if workspace.store.is_none() {
+        Store::create(workspace.place())?;
+    }
+    let failed = |error: std::io::Error| {
+        Failure::state(Code::NotWritable, format!("`{}`: {error}", dir.display()))
+    };
+    std::fs::create_dir_all(&dir).map_err(failed)?;
+    for (_, bytes) in hidden {
+        let place = dir.join(sha256(bytes));
+        let new = NewFile::at(&place, Durable::ContentAndName);
+        new.write(bytes).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Removes cook's copies of a goal's hidden files.
+///
+/// # Errors
+/// A file that cannot be removed.
+pub(crate) fn forget_hidden(workspace: &Workspace, goal: &Goal) -> Result<(), Failure> {
+    let dir = workspace.find_hidden()?;
+    for hidden in &goal.hidden {
+        let place = dir.join(&hidden.sha256);
+        match std::fs::remove_file(&place) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                let what = format!("`{}`: {error}", place.display());
+                return Err(Failure::state(Code::NotWritable, what));
+            }
+            _ => {}
+        }
+    }
+    match goal.hidden.is_empty() {
+        true => Ok(()),
+        // A run over them may have been killed.
+        false => workspace.with_runner(|runner| runner.clear_empty_room()),
+    }
+}
+
+/// Runs each check at the base: what is green there cannot tell whether the goal is reached.
+fn ask_base(workspace: &Workspace, goal: &mut Goal, allows_green: bool) -> Result<(), Failure> {
+    let base = goal.base.clone();
+    let found = workspace.ask_goal(goal, &base)?;
+    let mut green = Vec::new();
+    let mut unknown = Vec::new();
+    for (check, run) in goal.checks.iter_mut().zip(&found.checks) {
+        let what = |why: &str| format!("`{}` at {}: {why}", check.run, machine::short(&base));
+        match run.verdict {
+            // A hidden file may ask for what holds and must go on holding.
+            CheckVerdict::Green if check.hidden => check.green_at_base = true,
+            CheckVerdict::Green => {
+                green.push(Finding::new(
+                    Code::GoalCheckGreen,
+                    what("it is green already"),
+                ));
+                check.green_at_base = true;
+            }
+            CheckVerdict::NotKnown => {
+                unknown.push(Finding::new(Code::GoalCheckUnknown, what(&run.why)));
+            }
+            CheckVerdict::Red => {}
+        }
+    }
+    if let Some(first) = unknown.first() {
+        let mut failure = Failure::state(Code::GoalCheckUnknown, first.message.clone());
+        failure.findings = unknown;
+        return Err(failure);
+    }
+    match green.first() {
+        Some(first) if !allows_green => {
+            let message = first.message.clone();
+            Err(Refusal::new(Code::GoalCheckGreen, message)
+                .with(green)
+                .into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,234 @@
+//! The three answers, where a claim is not accused of what is not its own: what the room lacks, what was
+//! never run, what goes now so and now otherwise.
+
+use crate::{Repo, check, expect_refused, node, passes, python, replace, with_programs};
+use serde_json::Value;
+
+const FILE: &str = "tests/test_calc.py";
+
+/// The line of a code, which must be there.
+#[track_caller]
+fn line(answer: &Value, code: &str) -> Value {
+    let mut lines = answer["lines"].as_array().unwrap().iter();
+    let found = lines.find(|line| line["code"] == code);
+    found
+        .unwrap_or_else(|| panic!("{code}: {answer:#}"))
+        .clone()
+}
+
+/// The room sets nothing that changes what a program prints.
+#[test]
+fn a_suite_that_asserts_colours_is_green_in_the_room() {
+    let Some(repo) = python() else { return };
+    repo.write(
+        "paint.py",
+        "import os\n\n\ndef red(text):\n    plain = 'NO_COLOR' in os.environ or os.environ.get('TERM') == 'dumb'\n    return text if plain else '\\033[31m' + text + '\\033[0m'\n",
+    );
+    repo.write(
+        "tests/test_paint.py",
+        "import unittest\nfrom paint import red\n\n\nclass P(unittest.TestCase):\n    def test_red(self):\n        self.assertEqual(red('x'), '\\033[31mx\\033[0m')\n",
+    );
+    repo.commit("Paint", None);
+    passes(&repo);
+}
+
+/// Tests that nothing runs are no green ones.
+#[test]
+fn tests_without_a_gate_that_runs_them_are_not_known() {
+    let Some(repo) = with_programs(&["python3"]) else {
+        return;
+    };
+    repo.write("calc.py", crate::CALC);
+    repo.write(FILE, crate::TESTS);
+    repo.commit("Begin", None);
+    let told = |repo: &Repo| {
+        let (exit, answer) = check(repo, &[]);
+        assert_eq!((exit, &answer["answer"]), (3, &"not_known".into()));
+        let line = line(&answer, "no_gates");
+        assert_eq!(line["show"], "gates.test.run = \"COMMAND\"", "{answer:#}");
+    };
+    told(&repo);
+    let run = repo.cook(&["check", "--trust-repo", "--format", "markdown"]);
+    assert!(run.code == 3 && !run.out.contains('✅'), "{run:?}");
+    // A gate that builds or lints runs no test.
+    if let Some(repo) = node() {
+        let scripts = "\"scripts\": {\n    \"build\": \"node --check calc.js\"\n  }";
+        replace(
+            &repo,
+            "package.json",
+            "\"scripts\": {\n    \"test\": \"node --test\"\n  }",
+            scripts,
+        );
+        repo.commit("Build alone", None);
+        repo.write("calc.js", "exports.add = (a, b) => a - b;\n");
+        repo.commit("Break it", None);
+        told(&repo);
+    }
+}
+
+/// A build tool that is told to build no tests says that there were none.
+#[test]
+fn a_build_with_its_tests_off_is_not_known_unless_the_ci_turns_them_on() {
+    let Some(repo) = with_programs(&["cmake", "ctest", "cc"]) else {
+        return;
+    };
+    repo.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(calc C)\noption(CALC_TESTS \"Tests\" OFF)\nenable_testing()\nadd_library(calc calc.c)\nif(CALC_TESTS)\n  add_executable(t t.c)\n  target_link_libraries(t calc)\n  add_test(NAME adds COMMAND t)\nendif()\n");
+    repo.write("calc.c", "int add(int a, int b) { return a + b; }\n");
+    repo.write(
+        "t.c",
+        "int add(int, int);\nint main(void) { return add(1, 2) != 3; }\n",
+    );
+    repo.commit("Begin", None);
+    repo.write("calc.c", "int add(int a, int b) { return a - b; }\n");
+    repo.commit("Break it", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 3, "{answer:#}");
+    assert_eq!(
+        line(&answer, "nothing_ran")["show"],
+        "gates.test.run = \"COMMAND\""
+    );
+    repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    repo.write(
+        ".github/workflows/ci.yml",
+        "jobs:\n  t:\n    steps:\n      - run: cmake -B build -DCALC_TESTS=ON -DCMAKE_C_COMPILER=evil\n",
+    );
+    repo.commit("Test it", None);
+    repo.write("calc.c", "int add(int a, int b) { return a - b; }\n");
+    repo.commit("Break it", None);
+    expect_refused(&repo, "gate_red", "adds");
+}
+
+/// A module that only this user has is no lie of the commit.
+#[test]
+fn a_module_of_the_users_environment_alone_is_not_known() {
+    let Some(repo) = python() else { return };
+    let site = repo.beside("site");
+    std::fs::create_dir(&site).unwrap();
+    std::fs::write(site.join("helperlib.py"), "X = 3\n").unwrap();
+    let variable = ("PYTHONPATH".to_owned(), site.display().to_string());
+    repo.extra.borrow_mut().push(variable);
+    replace(
+        &repo,
+        FILE,
+        "import unittest\n",
+        "import unittest\nfrom helperlib import X\n",
+    );
+    repo.commit("Use a library", None);
+    for _ in 0..2 {
+        let (exit, answer) = check(&repo, &[]);
+        assert_eq!(exit, 3, "{answer:#}");
+        let line = line(&answer, "room_lacks");
+        assert!(
+            line["message"].as_str().unwrap().contains("`helperlib`"),
+            "{line}"
+        );
+        assert_eq!(line["show"], "echo helperlib >> requirements-dev.txt");
+        assert!(!answer.to_string().contains("gate_needs_uncommitted"));
+    }
+    // Where the settings name the gates, the line is one of theirs.
+    let toml = "[gates.test]\nrun = \"make test\"\n";
+    repo.write(".agent/cook.toml", toml);
+    repo.commit("Name the gate", None);
+    let (exit, answer) = check(&repo, &[]);
+    assert_eq!(exit, 3, "{answer:#}");
+    assert_eq!(
+        line(&answer, "room_lacks")["show"],
+        "setup = [\"python3 -m pip install --user helperlib\"]"
+    );
+}
+
+/// What goes so and otherwise by chance is told the same however often somebody asks.
+#[test]
+fn a_flaky_test_gets_the_same_answer_three_times() {
+    let Some(repo) = python() else { return };
+    let test = |body: &str| {
+        format!(
+            "import os, unittest\n\n\nclass F(unittest.TestCase):\n    def test_luck(self):\n{body}"
+        )
+    };
+    for number in 0..3 {
+        let body = format!("        self.assertLess(os.urandom(1)[0], 128, {number})\n");
+        repo.write("tests/test_luck.py", test(&body));
+        repo.commit("Try again", None);
+        let first = check(&repo, &[]);
+        for _ in 0..2 {
+            let again = check(&repo, &[]);
+            assert_eq!(first.0, again.0, "{:#}\n{:#}", first.1, again.1);
+            assert_eq!(first.1["lines"], again.1["lines"]);
+        }
+    }
+    // It fails the first time alone: that it is flaky is said, and said again.
+    let count = repo.beside("count");
+    let body = format!(
+        "        path = {:?}\n        seen = os.path.exists(path)\n        open(path, 'a').close()\n        self.assertTrue(seen)\n",
+        count.display().to_string()
+    );
+    repo.git(&["rm", "-q", "tests/test_luck.py"]);
+    repo.write(
+        ".agent/cook.toml",
+        "[gates.test]\nrun = \"make test\"\n[sandbox]\nmode = \"off\"\n",
+    );
+    repo.commit("Leave it", None);
+    repo.write("tests/test_luck.py", test(&body));
+    repo.commit("Count", None);
+    for _ in 0..3 {
+        let (exit, answer) = check(&repo, &[]);
+        assert_eq!(exit, 1, "{answer:#}");
+        let line = line(&answer, "made_flaky");
+        assert!(line["name"].as_str().unwrap().contains("test_luck"));
+    }
+}
+
+/// What is asked for is run, and the rest is said.
+#[test]
+fn nothing_runs_without_gates_and_nothing_is_compared_when_fast() {
+    let Some(repo) = python() else { return };
+    replace(&repo, "calc.py", "a + b", "a - b");
+    replace(&repo, FILE, "add(1, 2), 3", "add(1, 2), -1");
+    replace(&repo, FILE, "add(1, -2), -1", "add(1, -2), 3");
+    repo.commit("Refactor", None);
+    let (exit, answer) = check(&repo, &["--no-gates"]);
+    assert_eq!(exit, 3, "{answer:#}");
+    line(&answer, "no_gates");
+    assert!(!answer["checked"].to_string().contains("is green"));
+    // The head is green; that its old tests are not was not asked.
+    let (exit, answer) = check(&repo, &["--fast"]);
+    assert_eq!(exit, 0, "{answer:#}");
+    assert!(
+        answer["checked"]
+            .to_string()
+            .contains("nothing was compared")
+    );
+    expect_refused(&repo, "pass_to_fail", "test_add");
+    replace(&repo, FILE, "add(1, 2), -1", "add(1, 2), 7");
+    repo.commit("Expect more", None);
+    let (exit, answer) = check(&repo, &["--fast"]);
+    assert_eq!(exit, 1, "{answer:#}");
+    line(&answer, "gate_red");
+    repo.write("calc.py", crate::CALC);
+    let (exit, answer) = check(&repo, &["--no-gates"]);
+    assert_eq!(exit, 1, "{answer:#}");
+    line(&answer, "dirty_worktree");
+}
+
+/// A person at a terminal is told after a second what takes so long, and of what is quick nothing.
+#[test]
+fn what_takes_long_says_what_it_does() {
+    let Some(repo) = with_programs(&["python3", "make"]) else {
+        return;
+    };
+    let said = |seconds: &str| {
+        repo.write("Makefile", format!("test:\n\tsleep {seconds}; echo ok\n"));
+        repo.commit("Wait", None);
+        let mut command = repo.command("python3");
+        let watch = "import pty, sys\npty.spawn(sys.argv[1:])\n";
+        let words = [crate::support::COOK, "check", "--trust-repo", "--fast"];
+        command.args(["-c", watch]).args(words).env("TERM", "xterm");
+        let out = command.output().unwrap();
+        String::from_utf8_lossy(&out.stdout).into_owned()
+    };
+    let slow = said("2");
+    assert!(slow.contains("`make test` in a clean room"), "{slow}");
+    let quick = said("0");
+    assert!(!quick.contains("in a clean room"), "{quick}");
+}
