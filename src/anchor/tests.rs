@@ -235,18 +235,15 @@ impl Sources<'_> {
         let (Some(id), Some(head)) = (&kept.tests, &self.head.commit) else {
             return Ok(now);
         };
-        let Some(mut bundle) = (self.kept_tests)(id)? else {
+        let Some(bundle) = (self.kept_tests)(id)? else {
             let why = "the log does not hold the tests that were accepted";
             return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
         };
         let named = runs.iter().flat_map(|run| &run.outcomes.tests);
         let mut named = named.filter(|(full, _)| *full == name || names(full, name));
         let file = named.find_map(|(_, test)| test.file.as_deref());
-        if bundle.is_as_at(self.repo, head, file)? {
-            return Ok(now);
-        }
-        bundle.join(&*self.list_accepted()?, self.repo, head)?;
-        if bundle.is_as_at(self.repo, head, file)? {
+        let others = self.list_accepted()?;
+        if bundle.is_as_at(self.repo, head, file, &others)? {
             return Ok(now);
         }
         let printed = list_files(runs);
@@ -255,7 +252,14 @@ impl Sources<'_> {
             let spec = self.spec(command);
             let key = (id.clone(), command.clone());
             let mixed = recall(&self.mixed, key, || {
-                trial::lay_down(self.repo, self.config, &spec, (&bundle, head), &printed)
+                trial::lay_down(
+                    self.repo,
+                    self.config,
+                    &spec,
+                    (&bundle, head),
+                    &others,
+                    &printed,
+                )
             });
             // Who only looks may not be able to write a commit.
             let mixed = match (mixed, self.runner) {

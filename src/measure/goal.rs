@@ -7,7 +7,7 @@
 use super::gates::explain_untrusted;
 use super::planted::{Field, Green, plant_defects};
 use super::world::World;
-use crate::trial::{Bundle, lay_down, list_paths};
+use crate::trial::{Accepted, Bundle, lay_down, list_paths};
 use cook_core::diagnostic::{Code, Failure, Lines, clean, count_noun, without_escapes};
 use cook_core::digest::sha256;
 use cook_core::machine::{GateRun, quote_word};
@@ -62,6 +62,7 @@ impl World<'_> {
                 &settings,
                 &gate,
                 (&bundle, commit),
+                &Accepted::new(),
                 &BTreeSet::new(),
             )?;
             let mut told = match (world.explain_check(&gate.run)?, check.hidden) {

@@ -3,6 +3,7 @@
 use super::recipe::Recipe;
 use cook_core::diagnostic::Failure;
 use cook_core::model::GateSpec;
+use cook_core::model::TreeEntry;
 use cook_git::{Entry, Repo, TreeChange};
 use cook_strength::{Language, has_tests};
 use cook_trials::{
@@ -137,6 +138,12 @@ impl<'a> Change<'a> {
         let holds = text.is_some_and(|text| has_tests(path, &text));
         self.tested.borrow_mut().insert(key, holds);
         holds
+    }
+
+    /// The files that came with the head.
+    pub(super) fn list_added(&self) -> impl Iterator<Item = &(String, TreeEntry)> {
+        let added = self.changes.iter().filter(|change| change.before.is_none());
+        added.filter_map(|change| change.after.as_ref())
     }
 
     /// A script that a gate calls, or a file that settings of a runner name.

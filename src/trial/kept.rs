@@ -178,39 +178,19 @@ impl Bundle {
         })
     }
 
-    /// Adds what later accepted tests brought, as far as a commit has it unchanged, so that all are laid down together. No
-    /// set-up and no settings: these may turn what a test says.
-    pub(crate) fn join(
-        &mut self,
-        others: &Accepted,
-        repo: &Repo,
-        commit: &str,
-    ) -> Result<(), Failure> {
-        for (path, TreeEntry { mode, id }) in repo.files(commit)? {
-            let is_accepted = others.contains(&(path.clone(), mode.clone(), id.clone()));
-            let sets_up = is_set_up(&path) || is_whole_setting(&path) || shadows_runner(&path);
-            if is_accepted && !sets_up {
-                let text = None;
-                self.files
-                    .entry(path)
-                    .or_insert(KeptFile { mode, id, text });
-            }
-        }
-        Ok(())
-    }
-
     pub(crate) fn list_files(&self) -> impl Iterator<Item = (String, String, String)> {
         let files = self.files.iter();
         files.map(|(path, file)| (path.clone(), file.mode.clone(), file.id.clone()))
     }
 
     /// Whether a commit has a test's file as it was, and every helper, set-up, setting and data file; and no new one of
-    /// these in its directory and above. All tests where its file is not known.
+    /// these in its directory and above, but for those that `others` hold. All tests where its file is not known.
     pub(crate) fn is_as_at(
         &self,
         repo: &Repo,
         commit: &str,
         file: Option<&str>,
+        others: &Accepted,
     ) -> Result<bool, Failure> {
         let is_own = |path: &str| file.is_none_or(|file| path == file) || !is_test_file(path);
         let known = Known::default();
@@ -220,13 +200,14 @@ impl Bundle {
             let entry = now.get(path);
             entry.is_some_and(|entry| entry.id == kept.id && entry.mode == kept.mode)
         });
-        let is_new = |path: &String| {
+        let is_new = |(path, entry): (&String, &TreeEntry)| {
             !self.files.contains_key(path)
+                && !is_joined(others, path, entry)
                 && is_own(path)
                 && file.is_none_or(|file| path == file || is_beside_or_above(path, file))
                 && (shadows_runner(path) || side_of(path, &known, false) == Side::Test)
         };
-        Ok(same && !now.keys().any(is_new))
+        Ok(same && !now.iter().any(is_new))
     }
 }
 
@@ -243,6 +224,14 @@ fn is_beside_or_above(path: &str, file: &str) -> bool {
 fn is_at_or_below(path: &str, place: &str) -> bool {
     let rest = path.strip_prefix(place);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Another accepted test brought it, so that all are laid down together. No set-up and no settings: these may turn what
+/// a test says.
+fn is_joined(others: &Accepted, path: &str, entry: &TreeEntry) -> bool {
+    let TreeEntry { mode, id } = entry.clone();
+    let sets_up = is_set_up(path) || is_whole_setting(path) || shadows_runner(path);
+    !sets_up && others.contains(&(path.to_owned(), mode, id))
 }
 
 /// It is one of these files, set-up that stands beside or above one, or steers the runner.
@@ -276,12 +265,14 @@ pub(crate) fn list_paths(command: &str) -> Vec<String> {
     paths.into_iter().chain(modules).collect()
 }
 
-/// The made commit that holds a commit's code with the tests of a bundle.
+/// The made commit that holds a commit's code with the tests of a bundle, and what other accepted tests brought since,
+/// as far as the commit has it unchanged.
 pub(crate) fn lay_down(
     repo: &Repo,
     config: &Config,
     gate: &GateSpec,
     (bundle, head): (&Bundle, &str),
+    others: &Accepted,
     printed: &BTreeSet<String>,
 ) -> Result<String, Failure> {
     let mut puts = BTreeMap::new();
@@ -325,6 +316,8 @@ pub(crate) fn lay_down(
     let paths = &config.tests.paths;
     let change = Change::read(repo, &then, head, paths, std::slice::from_ref(gate))?;
     let mixed = mix(&change, gate, End::Head, printed)?;
+    // A file that one of the bundle's was renamed to is no new one.
+    let came = change.list_added();
     // A test that HEAD's code uses by now stays what it was; of a file with code in it the tests alone.
     puts.retain(|path, _| {
         bundle.files.get(path).is_some_and(|kept| {
@@ -333,6 +326,8 @@ pub(crate) fn lay_down(
             !is_mixed || bundle.is_whole(path, kept)
         })
     });
+    let joined = came.filter(|(path, entry)| is_joined(others, path, entry));
+    puts.extend(joined.map(|(path, entry)| (path.clone(), Put::Entry(entry.clone()))));
     repo.make_mixed(&mixed, &puts)
 }
 

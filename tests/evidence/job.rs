@@ -4,7 +4,7 @@ use crate::support::{Repo, Run};
 use serde_json::{Value, json};
 
 /// Runs each file of tests, and prints TAP.
-const RUN: &str = "#!/bin/sh\nn=0\nfor file in tests/*.sh; do\n  n=$((n + 1))\n  name=$(basename \"$file\" .sh)\n  if sh \"$file\"; then echo \"ok $n - $name\"; else echo \"not ok $n - $name\"; bad=1; fi\ndone\necho \"1..$n\"\nexit \"${bad:-0}\"\n";
+const RUN: &str = "#!/bin/sh\nn=0\nfor file in tests/*.sh tests/*/*.sh; do\n  [ -e \"$file\" ] || continue\n  n=$((n + 1))\n  name=$(basename \"$file\" .sh)\n  if sh \"$file\"; then echo \"ok $n - $name\"; else echo \"not ok $n - $name\"; bad=1; fi\ndone\necho \"1..$n\"\nexit \"${bad:-0}\"\n";
 /// What is there before any slice.
 pub const LIBRARY: &str = "add() {\n  echo $(($1 + $2))\n}\n";
 /// What slice `a` adds.

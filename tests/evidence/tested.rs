@@ -80,6 +80,31 @@ fn the_accepted_version_is_run_on_later_code() {
     job.holds();
 }
 
+/// The accepted tests are laid down together: one that moved since is not laid down at both places.
+#[test]
+fn tests_that_moved_before_a_later_slice_was_accepted_hold() {
+    let job = make_done();
+    std::fs::create_dir(job.repo.root.join("tests/deep")).unwrap();
+    job.git(&["mv", "tests/double.sh", "tests/add.sh", "tests/deep"]);
+    job.repo.commit("Move the tests", None);
+    job.select_b().ok();
+    let triple = "triple() {\n  echo $(($1 * 3))\n}\n";
+    job.repo.write("lib.sh", format!("{LIBRARY}{OWN}{triple}"));
+    job.repo.write(
+        "tests/deep/triple.sh",
+        ". ./lib.sh\n[ \"$(triple 4)\" = 12 ]\n",
+    );
+    job.repo.commit("Triple", Some("b"));
+    job.judge();
+    job.accept_b("test:triple", &[]).ok();
+    job.foreign("tests/other.sh", "true\n");
+    job.repo
+        .cook(&["verify", "stop"])
+        .exits(1)
+        .says("votes_missing");
+    assert_eq!(job.status("a"), "done");
+}
+
 #[test]
 fn what_a_test_reads_binds_wherever_it_lies() {
     for path in ["tests/data/eight.txt", "fixtures/eight.txt"] {
