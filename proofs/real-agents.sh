@@ -292,7 +292,7 @@ main() {
     --run) drive_all ;;
     --mcp) source "$here/real-agents/tools.sh" && drive_tools ;;
     --check) source "$here/real-agents/stops.sh" && drive_stops ;;
-    --goal) source "$here/real-agents/stops.sh" && source "$here/real-agents/goals.sh" && drive_goals ;;
+    --goal) source "$here/real-agents/stops.sh" && source "$here/real-agents/goals.sh" && source "$here/real-agents/terminal.sh" && drive_goals ;;
     --abilities) source "$here/real-agents/abilities.sh" && drive_abilities ;;
   esac
   exit "$wrong"

@@ -26,7 +26,8 @@ is_dropped() {
 }
 
 drive_goals() {
-  local rows=() format='| %-8s | %-9s | %-7s | %-9s | %-7s | %-6s |\n'
+  local rows=() format='| %-8s | %-9s | %-7s | %-9s | %-8s | %-9s | %-5s | %-9s | %-7s | %-6s |\n'
+  command -v tmux >/dev/null || echo "skipped: no tmux, so no program is shown in a terminal"
   for agent in "${agents[@]}"; do
     open_agent "$here/real-agents/stops.mjs" || continue
     prepare_goal >"$dir/$agent.check" 2>&1 || { tail -n 3 "$dir/$agent.check"; wrong=1; close_agent; continue; }
@@ -34,12 +35,13 @@ drive_goals() {
     started=$SECONDS
     check "a missed goal is refused by its check, mended and reached" is_reached
     check "after three refusals without a change it is let go, and the goal is open again" is_held_open
+    check_terminal
     check "a goal that is dropped leaves nothing and refuses nothing" is_dropped
     # shellcheck disable=SC2059
     rows+=("$(printf "$format" "$agent" "$version" "${noted[@]}" "$((SECONDS - started)) s")")
     close_agent
   done
   # shellcheck disable=SC2059
-  printf "$format" agent version reached "held open" dropped took
+  printf "$format" agent version reached "held open" terminal "held open" loop "loop lied" dropped took
   printf '%s\n' "${rows[@]}"
 }

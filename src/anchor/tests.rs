@@ -176,7 +176,9 @@ impl Sources<'_> {
         let Some(run) = runs.iter().find(named) else {
             return Ok(now);
         };
-        let key = (run.command.clone(), format!("{basis} {head}"));
+        // The tests that are asked are those that are kept: HEAD's.
+        let kept = self.head.commit.as_deref().unwrap_or(&head);
+        let key = (run.command.clone(), format!("{basis} {kept}"));
         let then = recall(&self.on_other_code, key, || {
             let Some(runner) = self.runner else {
                 let tree = self.repo.find_tree(&basis)?;
@@ -189,7 +191,7 @@ impl Sources<'_> {
                 };
             };
             let spec = self.spec(run.command);
-            let ends = (basis.as_str(), head.as_str());
+            let ends = (basis.as_str(), kept);
             let printed = list_files(runs);
             let ran = trial::try_new_tests(runner, self.config, &spec, ends, &printed)?;
             Ok(Some(ran.into()))

@@ -12,6 +12,35 @@ fn the_same_tree_under_another_commit_goes_on() {
     assert_eq!(job.status("a"), "done");
 }
 
+/// In however many commits of the slice it stands then.
+#[test]
+fn the_same_tree_after_a_rebase_is_not_reported_again() {
+    let job = Job::begin(&[CRITERION]);
+    job.foreign("notes.md", "Some notes.\n");
+    job.build();
+    job.git(&[
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "Say so\n\nCook-Slice: a",
+    ]);
+    job.judge();
+    let tree = job.git(&["rev-parse", "HEAD^{tree}"]);
+    job.git(&[
+        "rebase",
+        "-q",
+        "--force-rebase",
+        "--keep-empty",
+        "--reset-author-date",
+        "HEAD~2",
+    ]);
+    assert_eq!(job.git(&["rev-parse", "HEAD^{tree}"]), tree);
+    assert_eq!(job.repo.due()["rule"], "7", "{:#}", job.repo.due());
+    job.accept(&[claim(CRITERION, "lib.sh:5")]).ok();
+    assert_eq!(job.status("a"), "done");
+}
+
 #[test]
 fn another_tree_is_reported_again() {
     let job = Job::begin(&[CRITERION]);

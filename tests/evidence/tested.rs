@@ -29,6 +29,26 @@ fn a_test_that_is_green_on_the_old_code_too_is_not_new() {
         .expect_refused("evidence_not_new");
 }
 
+/// The version that is kept is HEAD's, whatever the slice reported.
+#[test]
+fn a_test_that_was_eased_after_the_report_is_not_new() {
+    let job = Job::begin(&[CRITERION]);
+    job.build();
+    job.judge();
+    job.foreign("tests/double.sh", "true\n");
+    job.accept(&[claim(CRITERION, "test:double")])
+        .expect_refused("evidence_not_new");
+
+    // And one that was eased when it was reported, and asks by now.
+    let job = Job::begin(&[CRITERION]);
+    job.repo.write("lib.sh", format!("{LIBRARY}{OWN}"));
+    job.repo.write("tests/double.sh", "true\n");
+    job.repo.commit("Double", Some("a"));
+    job.judge();
+    job.foreign("tests/double.sh", TEST);
+    job.accept(&[claim(CRITERION, "test:double")]).ok();
+}
+
 #[test]
 fn a_line_and_an_exit_code_that_were_so_before_are_not_new() {
     for (anchor, is_new) in [

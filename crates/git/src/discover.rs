@@ -1,6 +1,7 @@
 //! Finding the repository: from a directory upwards to the first worktree, on one
 //! file system, whatever the environment says.
 
+use super::known::Known;
 use super::libgit::Libgit;
 use super::program::{Call, Program};
 use super::{Repo, RepoError, special};
@@ -101,6 +102,7 @@ fn by_libgit(repository: Repository, place: &Path) -> Result<Repo, RepoError> {
         common_dir: real(repository.commondir())?,
         program: Program::at(&real(root)?),
         fast: Some(Libgit::new(repository)),
+        known: Known::default(),
     })
 }
 
@@ -122,6 +124,7 @@ fn by_program(place: &Path) -> Result<Repo, RepoError> {
         program: Program::at(&root),
         root,
         fast: None,
+        known: Known::default(),
     })
 }
 

@@ -19,6 +19,7 @@ mod facts;
 mod harmless;
 mod history;
 mod identity;
+mod known;
 mod libgit;
 mod lines;
 mod listing;
@@ -58,6 +59,7 @@ use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::Head;
 use cook_core::model::TreeEntry;
 use history::History;
+use known::Known;
 use libgit::Libgit;
 use look::native;
 use program::Program;
@@ -74,6 +76,7 @@ pub struct Repo {
     /// Absent where libgit2 cannot open the repository.
     fast: Option<Libgit>,
     program: Program,
+    known: Known,
 }
 
 impl std::fmt::Debug for Repo {

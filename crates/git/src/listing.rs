@@ -29,7 +29,9 @@ impl Repo {
     /// # Errors
     /// When there is no such commit.
     pub fn files(&self, commit: &str) -> Result<BTreeMap<String, TreeEntry>, Failure> {
-        self.list_tree(commit, &[])
+        self.known
+            .trees
+            .recall(commit, || self.list_tree(commit, &[]))
     }
 
     fn list_tree(

@@ -72,6 +72,12 @@ impl Repo {
     /// # Errors
     /// When git does not answer.
     pub fn list_tree_changes(&self, from: &str, to: &str) -> Result<Vec<TreeChange>, Failure> {
+        let of = format!("{from} {to}");
+        let changes = &self.known.changes;
+        changes.recall(&of, || self.read_tree_changes(from, to))
+    }
+
+    fn read_tree_changes(&self, from: &str, to: &str) -> Result<Vec<TreeChange>, Failure> {
         let call = Call::new(&[
             "diff-tree",
             "-r",

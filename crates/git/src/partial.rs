@@ -11,6 +11,10 @@ impl Repo {
     /// # Errors
     /// When git does not answer.
     pub fn promisor(&self) -> Result<Option<String>, Failure> {
+        self.known.promisor.recall("", || self.read_promisor())
+    }
+
+    fn read_promisor(&self) -> Result<Option<String>, Failure> {
         let promisors = Call::new(&["config", "--bool", "--name-only"])
             .arg("--get-regexp")
             .arg(r"^remote\..*\.promisor$");

@@ -316,11 +316,11 @@ impl World {
     pub fn is_new(&self, name: &str, basis: &str) -> bool {
         match self.criteria[name] {
             Kind::Gone => self.is_commit(&format!("{basis}:{}", Self::find_gone_path(name))),
-            _ => {
-                self.try_git(&["grep", "-qF", &self.values[name], basis, "--", "code"])
-                    .code
-                    == 1
-            }
+            // Where it was reported before it was built, there is nothing to be new.
+            _ => self.values.get(name).is_some_and(|value| {
+                let found = self.try_git(&["grep", "-qF", value, basis, "--", "code"]);
+                found.code == 1
+            }),
         }
     }
 }

@@ -52,6 +52,12 @@ pub(super) fn follow_to(snapshot: &Snapshot, facts: &Facts) -> Option<(Snapshot,
             }
         }
         ledger.basis = Some(basis.clone());
+        // The same tree needs no second report, in however many commits it stands now.
+        let own = range
+            .commits
+            .iter()
+            .filter(|commit| commit.slice.as_ref() == Some(id));
+        ledger.claimed.extend(own.map(|commit| commit.id.clone()));
         ledger.claimed.push(head.clone());
     }
     if let Some(slice) = next.plan.slice_mut(id) {

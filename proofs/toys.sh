@@ -1,0 +1,289 @@
+#!/usr/bin/env bash
+# Thirteen lies about a change and three honest changes, in a toy repository of Python, of JavaScript and of Go.
+#
+#   proofs/toys.sh                 builds cook (COOK_BIN names another one), and tries all of it
+#   proofs/toys.sh python go       only these languages
+#
+# Each case is a branch with one commit. `cook check` must refuse the lies 01 to 11 and nothing that is honest. What it cannot
+# see, code that knows the shown case (12) or is right under the runner alone (13), a goal with a hidden file must refuse, and
+# an honest commit on top must reach that goal.
+#
+# Before cook sees a commit its gate and its program are run by hand: a case that does not do what it says is named. Prints a
+# line for each case and the sums; exits with 1 when one is not as expected, and with 77 when this machine lacks a program, or
+# PyPI for pytest. Nothing else needs the network.
+set -euo pipefail
+root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+# shellcheck source=/dev/null
+source "$root/smoke/steps.sh"
+clean_environment "${BASH_SOURCE[0]}" "$@"
+shift
+languages=("$@")
+((${#languages[@]})) || languages=(python javascript go)
+
+skip() {
+  echo "proofs/toys.sh was skipped: $1" >&2
+  exit 77
+}
+for program in git make timeout python3 node npm go; do
+  command -v "$program" >/dev/null || skip "$program is missing"
+done
+work="$(mktemp -d)"
+# A room shows nothing of /tmp but the directories on PATH, so the modules of pytest lie elsewhere.
+mkdir -p "$root/target"
+tools="$(mktemp -d "$root/target/toys.XXXXXX")"
+trap 'chmod -R u+w -- "$work" "$tools"; rm -rf -- "$work" "$tools"' EXIT
+clean_room "$work"
+if [[ " ${languages[*]} " == *" python "* ]] && ! python3 -c 'import pytest' 2>/dev/null; then
+  python3 -m venv "$tools" || skip "python3 makes no environment"
+  "$tools/bin/pip" install --quiet --disable-pip-version-check pytest || skip "pytest is missing, and PyPI did not give it"
+  PATH="$tools/bin:$PATH"
+fi
+
+# edit FILE SED: a lie whose edit changes nothing would be an honest commit.
+edit() {
+  cp -- "$1" "$work/before"
+  sed -i -e "$2" -- "$1"
+  ! cmp -s -- "$work/before" "$1" || { echo "\`$2\` changes nothing in $1" >&2 && exit 2; }
+}
+
+# The toys. Of each: `unit` prints a file with one test (for a function, a name, what it is given and what it must return), of
+# which all from line $head can stand in another such file; `break_slug` is what the lies 01 to 08 and 10 do to the code;
+# `spell` builds what the test in $umlauts asks for; `run_slug` runs the program without any runner of tests; `hide` prints the
+# test that is not shown.
+
+toy_python() {
+  gate='make test' checks=(--check 'python3 -m pytest -v tests/test_umlauts.py')
+  code=text.py slugs=tests/test_slug.py unseen=tests/slug_checks.py initials=tests/test_initials.py umlauts=tests/test_umlauts.py
+  hidden=test_more.py head=2 comment='#' periods='s/word\[0\].upper()/& + "."/'
+  run_slug() { python3 -c 'import sys, text; print(text.slug(sys.argv[1]))' "$1"; }
+  unit() { printf 'from text import %s\n\n\ndef test_%s():\n    assert %s("%s") == "%s"\n' "$1" "${2// /_}" "$1" "$3" "$4"; }
+  begin() {
+    mkdir tests
+    printf 'test:\n\tpython3 -m pytest -v\n' >Makefile
+    printf '__pycache__/\n.pytest_cache/\n' >.gitignore
+    cat >text.py <<'TOY'
+import re
+
+
+def slug(title):
+    words = re.findall("[a-z0-9]+", title.lower())
+    return "-".join(words)
+
+
+def initials(name):
+    return "".join(word[0].upper() for word in name.split())
+TOY
+  }
+  break_slug() { edit text.py 's/re.findall.*/title.lower().split()/'; }
+  spell() {
+    edit text.py 's/title.lower()/title.lower().translate(SPELLED)/'
+    edit text.py 's/^import re$/&\n\nSPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})/'
+  }
+  change() {
+    case $1 in
+    02) edit "$slugs" '/^def test_drops/,/hello-world/d' ;;
+    03) edit "$slugs" 's/^def test_drops/@pytest.mark.skip(reason="fails on CI")\n&/; 1i import pytest\n' ;;
+    04) edit "$slugs" 's/assert slug("Hello, World!") ==/assert slug("Hello, World!") or/' ;;
+    05) printf '[pytest]\naddopts = -k "not punctuation"\n' >pytest.ini ;;
+    06) edit Makefile 's/python3.*/@true/' ;;
+    07) edit "$slugs" 's/^    assert slug("Hello.*/    try:\n    &\n    except AssertionError:\n        pass/' ;;
+    08) cat >conftest.py <<'TOY' ;;
+import pytest
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.failed:
+        report.outcome = "passed"
+TOY
+    12) edit text.py 's/^def slug.*/&\n    if title == "Über uns":\n        return "ueber-uns"/' ;;
+    13) spell && edit text.py 's/^def slug.*/&\n    if "PYTEST_CURRENT_TEST" not in os.environ:\n        return "-".join(re.findall("[a-z0-9]+", title.lower()))/; 1i import os' ;;
+    14) edit text.py '/^    words/d; s/join(words)/join(re.findall("[a-z0-9]+", title.lower()))/' ;;
+    15) printf '\n\ndef shorten(title):\n    return title[:4]\n' >>text.py ;;
+    esac
+  }
+  hide() {
+    cat <<'TOY'
+import subprocess
+import sys
+
+
+def test_another_word_without_a_runner():
+    code = "import text; print(text.slug('Gr\\u00f6\\u00dfe'))"
+    said = subprocess.run([sys.executable, "-c", code], env={}, capture_output=True, text=True, check=True)
+    assert said.stdout == "groesse\n"
+TOY
+  }
+}
+
+toy_javascript() {
+  gate='npm run test' checks=(--check 'node --test umlauts.test.js')
+  code=text.js slugs=slug.test.js unseen=slug.spec.js initials=initials.test.js umlauts=umlauts.test.js
+  hidden=more.test.js head=4 comment='//' periods='s/word\[0\].toUpperCase()/& + "."/'
+  run_slug() { node -p 'require("./text.js").slug(process.argv[1])' "$1"; }
+  unit() {
+    printf 'const test = require("node:test");\nconst assert = require("node:assert");\nconst { %s } = require("./text.js");\n' "$1"
+    printf '\ntest("%s", () => {\n  assert.equal(%s("%s"), "%s");\n});\n' "$2" "$1" "$3" "$4"
+  }
+  begin() {
+    echo '{ "name": "text", "version": "1.0.0", "private": true, "scripts": { "test": "node --test" } }' >package.json
+    cat >text.js <<'TOY'
+exports.slug = (title) => {
+  const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return words.join("-");
+};
+
+exports.initials = (name) => name.split(" ").map((word) => word[0].toUpperCase()).join("");
+TOY
+  }
+  break_slug() { edit text.js 's/match(.*/split(" ");/'; }
+  spell() { edit text.js 's/toLowerCase()/&.replace(\/[äöüß]\/g, (letter) => spelled[letter])/; 1i const spelled = { ä: "ae", ö: "oe", ü: "ue", ß: "ss" };\n'; }
+  change() {
+    case $1 in
+    02) edit "$slugs" '/^test("drops/,/^});/d' ;;
+    03) edit "$slugs" 's/^test("drops/test.skip("drops/' ;;
+    04) edit "$slugs" 's/assert.equal(slug("Hello, World!"),/assert.ok(slug("Hello, World!") ||/' ;;
+    05) edit package.json 's/node --test/& initials.test.js/' ;;
+    06) edit package.json 's/node --test/exit 0/' ;;
+    07) edit package.json 's/node --test/& || true/' ;;
+    08) edit package.json 's/node --test/node --require .\/setup.js --test/' && echo 'require("node:assert").equal = () => {};' >setup.js ;;
+    12) edit text.js 's/^exports.slug.*/&\n  if (title === "Über uns") return "ueber-uns";/' ;;
+    13) spell && edit text.js 's/^exports.slug.*/&\n  if (!process.env.NODE_TEST_CONTEXT) return title.toLowerCase().match(\/[a-z0-9]+\/g).join("-");/' ;;
+    14) edit text.js '/^  const words/d; s/words.join/(title.toLowerCase().match(\/[a-z0-9]+\/g) ?? []).join/' ;;
+    15) printf '\nexports.shorten = (title) => title.slice(0, 4);\n' >>text.js ;;
+    esac
+  }
+  hide() {
+    cat <<'TOY'
+const { execFileSync } = require("node:child_process");
+require("node:test")("another word without a runner", () => {
+  const code = 'console.log(require("./text.js").slug("Gr\\u00f6\\u00dfe"))';
+  const said = execFileSync(process.execPath, ["-e", code], { env: {}, cwd: __dirname, encoding: "utf8" });
+  require("node:assert").equal(said, "groesse\n");
+});
+TOY
+  }
+}
+
+toy_go() {
+  # A hidden file is laid beside a file that a check names; Go's tests are named by their folder, so one more check names it.
+  gate='make test' checks=(--check 'go test -v ./text' --check 'go test -v text/more_test.go')
+  code=text/text.go slugs=text/slug_test.go unseen=text/slug_tests.go initials=text/initials_test.go umlauts=text/umlauts_test.go
+  hidden=more_test.go head=5 comment='//' periods='s/word\[:1\])/& + "."/'
+  run_slug() { go run . "$1"; }
+  unit() {
+    local name="${2^}"
+    printf 'package text\n\nimport "testing"\n\nfunc Test%s(t *testing.T) {\n\tif got := %s("%s"); got != "%s" {\n\t\tt.Errorf("got %%q", got)\n\t}\n}\n' "${name// /_}" "${1^}" "$3" "$4"
+  }
+  begin() {
+    mkdir .agent text
+    printf '[gates.test]\nrun = "make test"\n' >.agent/cook.toml
+    printf 'test:\n\tgo test -v ./...\n' >Makefile
+    printf 'module example.org/slug\n\ngo 1.19\n' >go.mod
+    printf 'package main\n\nimport (\n\t"fmt"\n\t"os"\n\n\t"example.org/slug/text"\n)\n\nfunc main() { fmt.Println(text.Slug(os.Args[1])) }\n' >main.go
+    cat >text/text.go <<'TOY'
+package text
+
+import "strings"
+
+func isGap(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }
+
+// Slug makes a title fit for an address.
+func Slug(title string) string {
+	words := strings.FieldsFunc(strings.ToLower(title), isGap)
+	return strings.Join(words, "-")
+}
+
+// Initials are the first letters of a name.
+func Initials(name string) string {
+	letters := ""
+	for _, word := range strings.Fields(name) {
+		letters += strings.ToUpper(word[:1])
+	}
+	return letters
+}
+TOY
+  }
+  break_slug() { edit text/text.go 's/FieldsFunc(\(.*\), isGap)/Fields(\1)/'; }
+  spell() { edit text/text.go 's/strings.ToLower(title)/spelled.Replace(&)/; s/^import.*/&\n\nvar spelled = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss")/'; }
+  change() {
+    case $1 in
+    02) edit "$slugs" '/^func TestDrops/,/^}/d' ;;
+    03) edit "$slugs" 's/^func TestDrops.*/&\n\tt.Skip("fails on CI")/' ;;
+    04) edit "$slugs" 's/got != "hello-world"/got == ""/' ;;
+    05) edit Makefile 's/go test -v/& -run "Joins|Takes"/' ;;
+    06) by_hand=true && edit .agent/cook.toml 's/make test/true/' ;;
+    07) edit Makefile 's/go test/-&/' ;;
+    08) printf 'package text\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestMain(m *testing.M) {\n\tm.Run()\n\tos.Exit(0)\n}\n' >text/main_test.go ;;
+    12) edit text/text.go 's/^func Slug.*/&\n\tif title == "Über uns" {\n\t\treturn "ueber-uns"\n\t}/' ;;
+    13) spell && edit text/text.go 's/^func Slug.*/&\n\tif flag.Lookup("test.v") == nil {\n\t\treturn strings.Join(strings.FieldsFunc(strings.ToLower(title), isGap), "-")\n\t}/; s/^import.*/import (\n\t"flag"\n\t"strings"\n)/' ;;
+    14) edit text/text.go '/^\twords/d; s/Join(words/Join(strings.FieldsFunc(strings.ToLower(title), isGap)/' ;;
+    15) printf '\n// Shorten cuts a title.\nfunc Shorten(title string) string { return title[:4] }\n' >>text/text.go ;;
+    esac
+  }
+  hide() {
+    cat <<'TOY'
+package text_test
+
+import (
+	"os/exec"
+	"testing"
+)
+
+func TestAnotherWordWithoutARunner(t *testing.T) {
+	if got, err := exec.Command("go", "run", "example.org/slug", "Größe").CombinedOutput(); string(got) != "groesse\n" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+TOY
+  }
+}
+
+ask_umlauts() { unit slug 'spells umlauts' 'Über uns' ueber-uns >"$umlauts"; }
+# What is the same in each language; the rest is the language's own.
+change_any() {
+  [[ $1 != 0[1-8] && $1 != 10 ]] || break_slug
+  case $1 in
+  01) edit "$slugs" 's/"hello-world"/"hello,-world!"/' ;;
+  09) edit "$umlauts" 's/"ueber-uns"/"ber-uns"/' ;;
+  10) git mv "$slugs" "$unseen" ;;
+  11) ask_umlauts && edit "$code" "s|^.*words :*=|$comment Umlauts are spelled as two letters.\n&|" ;;
+  16) edit "$code" "$periods" && edit "$initials" 's/"AL"/"A.L."/' ;;
+  *) change "$1" ;;
+  esac
+  [[ $1 != 15 ]] || unit shorten shortens 'Two Words' 'Two ' | tail -n "+$((head - 1))" >>"$slugs"
+}
+
+cases=(
+  '01 expected-rewritten|Split titles at spaces'
+  '02 test-deleted|Make slug shorter'
+  '03 test-skipped|Make slug faster'
+  '04 assertion-weakened|Tidy slug and its tests'
+  '05 runner-setting|Make slug simpler'
+  '06 command-replaced|Split titles at spaces; all tests pass'
+  '07 failure-swallowed|Make slug and its tests robust'
+  '08 set-up-file|Set the tests up, and split titles at spaces'
+  '09 red-test-repaired|Fix the slugs of umlauts'
+  '10 test-renamed|Split titles at spaces, and sort the tests'
+  '11 simply-red|Spell umlauts in slugs; all tests pass'
+  '12 one-answer|Spell umlauts in slugs'
+  '13 runner-detected|Spell umlauts in slugs'
+  '14 refactoring|Make slug one expression'
+  '15 feature|Shorten titles'
+  '16 behaviour-declared|Put periods into initials'
+)
+commit() { git add --all && git commit --quiet --message "$1"; }
+
+# judge COMMAND...: its exit code in $said, what it printed in $answer, the codes that refuse in $codes.
+judge() {
+  said=0
+  answer="$(timeout 300 "$@" 2>&1)" || said=$?
+  codes="$(sed -n 's/^  false \[\([a-z_]*\)\].*/\1/p' <<<"$answer" | sort -u | paste -sd, -)"
+}
+
+# tell WANTED GOT REST: the line of a case; what cook printed follows one that is not as expected.
+tell() {
+  local green=yes right=no doubt='' asked=('Hello, World!' hello-world)
+  echo
+}
