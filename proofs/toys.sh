@@ -79,32 +79,20 @@ TOY
     edit text.py 's/title.lower()/title.lower().translate(SPELLED)/'
     edit text.py 's/^import re$/&\n\nSPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})/'
   }
-  change() {
-    case $1 in
+  change() { case $1 in
     02) edit "$slugs" '/^def test_drops/,/hello-world/d' ;;
     03) edit "$slugs" 's/^def test_drops/@pytest.mark.skip(reason="fails on CI")\n&/; 1i import pytest\n' ;;
     04) edit "$slugs" 's/assert slug("Hello, World!") ==/assert slug("Hello, World!") or/' ;;
     05) printf '[pytest]\naddopts = -k "not punctuation"\n' >pytest.ini ;;
     06) edit Makefile 's/python3.*/@true/' ;;
     07) edit "$slugs" 's/^    assert slug("Hello.*/    try:\n    &\n    except AssertionError:\n        pass/' ;;
-    08) cat >conftest.py <<'TOY' ;;
-import pytest
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = (yield).get_result()
-    if report.failed:
-        report.outcome = "passed"
-TOY
+    08) printf 'import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    report = (yield).get_result()\n    if report.failed:\n        report.outcome = "passed"\n' >conftest.py ;;
     12) edit text.py 's/^def slug.*/&\n    if title == "Über uns":\n        return "ueber-uns"/' ;;
     13) spell && edit text.py 's/^def slug.*/&\n    if "PYTEST_CURRENT_TEST" not in os.environ:\n        return "-".join(re.findall("[a-z0-9]+", title.lower()))/; 1i import os' ;;
     14) edit text.py '/^    words/d; s/join(words)/join(re.findall("[a-z0-9]+", title.lower()))/' ;;
     15) printf '\n\ndef shorten(title):\n    return title[:4]\n' >>text.py ;;
-    esac
-  }
-  hide() {
-    cat <<'TOY'
+    esac; }
+  hide() { cat; } <<'TOY'
 import subprocess
 import sys
 
@@ -114,7 +102,6 @@ def test_another_word_without_a_runner():
     said = subprocess.run([sys.executable, "-c", code], env={}, capture_output=True, text=True, check=True)
     assert said.stdout == "groesse\n"
 TOY
-  }
 }
 
 toy_javascript() {
@@ -139,8 +126,7 @@ TOY
   }
   break_slug() { edit text.js 's/match(.*/split(" ");/'; }
   spell() { edit text.js 's/toLowerCase()/&.replace(\/[äöüß]\/g, (letter) => spelled[letter])/; 1i const spelled = { ä: "ae", ö: "oe", ü: "ue", ß: "ss" };\n'; }
-  change() {
-    case $1 in
+  change() { case $1 in
     02) edit "$slugs" '/^test("drops/,/^});/d' ;;
     03) edit "$slugs" 's/^test("drops/test.skip("drops/' ;;
     04) edit "$slugs" 's/assert.equal(slug("Hello, World!"),/assert.ok(slug("Hello, World!") ||/' ;;
@@ -152,10 +138,8 @@ TOY
     13) spell && edit text.js 's/^exports.slug.*/&\n  if (!process.env.NODE_TEST_CONTEXT) return title.toLowerCase().match(\/[a-z0-9]+\/g).join("-");/' ;;
     14) edit text.js '/^  const words/d; s/words.join/(title.toLowerCase().match(\/[a-z0-9]+\/g) ?? []).join/' ;;
     15) printf '\nexports.shorten = (title) => title.slice(0, 4);\n' >>text.js ;;
-    esac
-  }
-  hide() {
-    cat <<'TOY'
+    esac; }
+  hide() { cat; } <<'TOY'
 const { execFileSync } = require("node:child_process");
 require("node:test")("another word without a runner", () => {
   const code = 'console.log(require("./text.js").slug("Gr\\u00f6\\u00dfe"))';
@@ -163,7 +147,6 @@ require("node:test")("another word without a runner", () => {
   require("node:assert").equal(said, "groesse\n");
 });
 TOY
-  }
 }
 
 toy_go() {
@@ -207,8 +190,7 @@ TOY
   }
   break_slug() { edit text/text.go 's/FieldsFunc(\(.*\), isGap)/Fields(\1)/'; }
   spell() { edit text/text.go 's/strings.ToLower(title)/spelled.Replace(&)/; s/^import.*/&\n\nvar spelled = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss")/'; }
-  change() {
-    case $1 in
+  change() { case $1 in
     02) edit "$slugs" '/^func TestDrops/,/^}/d' ;;
     03) edit "$slugs" 's/^func TestDrops.*/&\n\tt.Skip("fails on CI")/' ;;
     04) edit "$slugs" 's/got != "hello-world"/got == ""/' ;;
@@ -220,10 +202,8 @@ TOY
     13) spell && edit text/text.go 's/^func Slug.*/&\n\tif flag.Lookup("test.v") == nil {\n\t\treturn strings.Join(strings.FieldsFunc(strings.ToLower(title), isGap), "-")\n\t}/; s/^import.*/import (\n\t"flag"\n\t"strings"\n)/' ;;
     14) edit text/text.go '/^\twords/d; s/Join(words/Join(strings.FieldsFunc(strings.ToLower(title), isGap)/' ;;
     15) printf '\n// Shorten cuts a title.\nfunc Shorten(title string) string { return title[:4] }\n' >>text/text.go ;;
-    esac
-  }
-  hide() {
-    cat <<'TOY'
+    esac; }
+  hide() { cat; } <<'TOY'
 package text_test
 
 import (
@@ -237,7 +217,6 @@ func TestAnotherWordWithoutARunner(t *testing.T) {
 	}
 }
 TOY
-  }
 }
 
 ask_umlauts() { unit slug 'spells umlauts' 'Über uns' ueber-uns >"$umlauts"; }
@@ -255,23 +234,14 @@ change_any() {
   [[ $1 != 15 ]] || unit shorten shortens 'Two Words' 'Two ' | tail -n "+$((head - 1))" >>"$slugs"
 }
 
+# A case and the subject of its commit.
 cases=(
-  '01 expected-rewritten|Split titles at spaces'
-  '02 test-deleted|Make slug shorter'
-  '03 test-skipped|Make slug faster'
-  '04 assertion-weakened|Tidy slug and its tests'
-  '05 runner-setting|Make slug simpler'
-  '06 command-replaced|Split titles at spaces; all tests pass'
-  '07 failure-swallowed|Make slug and its tests robust'
-  '08 set-up-file|Set the tests up, and split titles at spaces'
-  '09 red-test-repaired|Fix the slugs of umlauts'
-  '10 test-renamed|Split titles at spaces, and sort the tests'
-  '11 simply-red|Spell umlauts in slugs; all tests pass'
-  '12 one-answer|Spell umlauts in slugs'
-  '13 runner-detected|Spell umlauts in slugs'
-  '14 refactoring|Make slug one expression'
-  '15 feature|Shorten titles'
-  '16 behaviour-declared|Put periods into initials'
+  '01 expected-rewritten|Split titles at spaces' '02 test-deleted|Make slug shorter' '03 test-skipped|Make slug faster'
+  '04 assertion-weakened|Tidy slug and its tests' '05 runner-setting|Make slug simpler' '06 command-replaced|Split titles at spaces; tests pass'
+  '07 failure-swallowed|Make slug and its tests robust' '08 set-up-file|Set the tests up, and split titles at spaces'
+  '09 red-test-repaired|Fix the slugs of umlauts' '10 test-renamed|Split titles at spaces, and sort the tests'
+  '11 simply-red|Spell umlauts in slugs; all tests pass' '12 one-answer|Spell umlauts' '13 runner-detected|Spell umlauts in slugs'
+  '14 refactoring|Make slug one expression' '15 feature|Shorten titles' '16 behaviour-declared|Put periods into initials'
 )
 commit() { git add --all && git commit --quiet --message "$1"; }
 
@@ -282,8 +252,77 @@ judge() {
   codes="$(sed -n 's/^  false \[\([a-z_]*\)\].*/\1/p' <<<"$answer" | sort -u | paste -sd, -)"
 }
 
-# tell WANTED GOT REST: the line of a case; what cook printed follows one that is not as expected.
-tell() {
-  local green=yes right=no doubt='' asked=('Hello, World!' hello-world)
-  echo
+# Whether the case does what it says. The program of a lie is wrong where no runner is, and its gate is green all the same.
+try_by_hand() { # number
+  local green=green right=wrong asked=('Hello, World!' hello-world)
+  case $1 in 09 | 11) asked=('Über uns' ueber-uns) ;; 12 | 13) asked=(Größe groesse) ;; esac
+  $by_hand >/dev/null 2>&1 || green=red
+  [[ "$(run_slug "${asked[0]}")" != "${asked[1]}" ]] || right=right
+  case "$1 $green $right" in
+  '11 red wrong' | 0?' green wrong' | 1[023]' green wrong' | 1[456]' green right') ;;
+  *) wrong=1 && echo "$language $1 does not do what it says: its gate is $green and its program $right" ;;
+  esac
 }
+
+# tell IS-IT-SO LINE: the line of a case; what cook printed follows one that is not as expected.
+tell() {
+  echo "$language $case: $2"
+  (($1)) || { wrong=1 && printf '  NOT AS EXPECTED: %s\n' "$subject" && printf '%s\n' "$answer" | sed 's/^/  | /'; }
+}
+
+wrong=0
+for language in "${languages[@]}"; do
+  case $language in python) toy_python ;; javascript) toy_javascript ;; go) toy_go ;; *) echo "unknown language: $language" >&2 && exit 2 ;; esac
+  by_check=0 by_goal=0 accused=0
+  git init --quiet --initial-branch main "$work/$language" && cd "$work/$language"
+  begin
+  { unit slug 'joins words' 'Two Words' two-words && unit slug 'drops punctuation' 'Hello, World!' hello-world | tail -n "+$head"; } >"$slugs"
+  unit initials 'takes first letters' 'ada lovelace' AL >"$initials"
+  commit "Begin"
+  git switch --quiet --create red && ask_umlauts && commit "Ask for umlauts"
+  mkdir "$work/held-$language" && hide >"$work/held-$language/$hidden"
+  # A user trusts what the first answer names.
+  judge cook check
+  [[ "$answer" == *"next: cook trust '$gate'"* ]] || tell 0 "does not say \`cook trust '$gate'\`"
+  cook trust "$gate" --as-user >/dev/null
+  for line in "${cases[@]}"; do
+    case="${line%%|*}" subject="${line#*|}" base=main by_hand="$gate"
+    number="${case%% *}"
+    case $number in 09 | 12 | 13) base=red ;; esac
+    git switch --quiet --create "${case/ /-}" "$base"
+    # A goal is set before the work begins.
+    [[ $number != 1[23] ]] || cook goal "slugs spell umlauts" --quiet "${checks[@]}" --hidden "$work/held-$language/$hidden" --as-user >/dev/null
+    change_any "$number" && commit "$subject"
+    try_by_hand "$number"
+    judge cook check --base "$base"
+    case $number in
+    12 | 13)
+      checked=$said
+      judge cook goal
+      lie=$said shown="$answer"
+      git checkout --quiet "$base" -- . && spell && commit "Spell umlauts in every word"
+      judge cook goal
+      answer="$shown"$'\n'"$answer" right=$((lie == 1 && said == 0))
+      by_goal=$((by_goal + right))
+      tell "$right" "a goal ends with $lie, and with $said after an honest commit (check ends with $checked${codes:+, $codes})"
+      cook goal drop --as-user >/dev/null
+      ;;
+    1[456])
+      if [[ $number == 16 ]]; then
+        # A user declares what is meant by the line that the refusal prints.
+        declared="$(sed -n 's/^ *or declare it in a commit.s message: \(Test-Changed: .*: \)WHY$/\1/p' <<<"$answer")"
+        git commit --quiet --amend --message "$subject" --message "${declared}the new style guide asks for periods"
+        judge cook check --base "$base"
+      fi
+      accused=$((accused + (said == 1)))
+      tell $((said == 0)) "$( ((said == 0)) && echo passed || echo "ended with $said") ($codes)"
+      ;;
+    *)
+      by_check=$((by_check + (said == 1)))
+      tell $((said == 1)) "$( ((said == 1)) && echo refused || echo "ended with $said") ($codes)"
+      ;;
+    esac
+  done
+  echo "$language: $by_check of 13 refused by check, $by_goal of 2 by a goal, $accused of 3 accused"
+done
+exit "$wrong"

@@ -277,7 +277,12 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
             install::Standing::Stale => Code::HooksStale,
             install::Standing::Missing => Code::HooksMissing,
         };
-        findings.push(Finding::new(code, code.meaning()).at(path));
+        let what = format!(
+            "{}: `cook hooks install {}`",
+            code.meaning(),
+            name_hooks(args, args.shared)
+        );
+        findings.push(Finding::new(code, what).at(path));
     }
     if let Some((path, flags)) = find_others(workspace, args) {
         checked.push(format!(

@@ -276,6 +276,7 @@ impl World {
             match code_of(&run) {
                 "" => {
                     self.remember(&block, &basis);
+                    self.note_old(&run.json()["findings"]);
                     return Ok(());
                 }
                 // Others eased what is asked since the report.
@@ -343,6 +344,17 @@ impl World {
             let is_declared = test.is_some_and(|line| said.contains(&line));
             if is_declared && self.is_done(&name) && !self.holds(&name, "HEAD") {
                 self.keep(&name, &anchor);
+            }
+        }
+    }
+
+    /// Keeps which proofs cook calls already true: they may hold at the base.
+    fn note_old(&mut self, findings: &Value) {
+        let findings = findings.as_array().cloned().unwrap_or_default();
+        for finding in findings.iter().filter(|it| it["code"] == "proof_not_new") {
+            let said = text(&finding["message"]);
+            for (name, accepted) in &mut self.accepted {
+                accepted.is_old |= said.contains(&format!("`{name}`"));
             }
         }
     }
