@@ -8,9 +8,8 @@
 # see, code that knows the shown case (12) or is right under the runner alone (13), a goal with a hidden file must refuse, and
 # an honest commit on top must reach that goal.
 #
-# Before cook sees a commit its gate and its program are run by hand: a case that does not do what it says is named. Prints a
-# line for each case and the sums; exits with 1 when one is not as expected, and with 77 when this machine lacks a program, or
-# PyPI for pytest. Nothing else needs the network.
+# Before cook sees a commit its gate and its program are run by hand: a case that does not do what it says is named. Exits with
+# 1 when a case is not as expected, and with 77 when a program is missing, or PyPI for pytest. Nothing else needs the network.
 set -euo pipefail
 root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
 # shellcheck source=/dev/null
@@ -29,8 +28,7 @@ for program in git make timeout python3 node npm go; do
 done
 work="$(mktemp -d)"
 # A room shows nothing of /tmp but the directories on PATH, so the modules of pytest lie elsewhere.
-mkdir -p "$root/target"
-tools="$(mktemp -d "$root/target/toys.XXXXXX")"
+tools="$(mkdir -p "$root/target" && mktemp -d "$root/target/toys.XXXXXX")"
 trap 'chmod -R u+w -- "$work" "$tools"; rm -rf -- "$work" "$tools"' EXIT
 clean_room "$work"
 if [[ " ${languages[*]} " == *" python "* ]] && ! python3 -c 'import pytest' 2>/dev/null; then
@@ -53,14 +51,12 @@ edit() {
 
 toy_python() {
   gate='make test' checks=(--check 'python3 -m pytest -v tests/test_umlauts.py')
-  code=text.py slugs=tests/test_slug.py unseen=tests/slug_checks.py initials=tests/test_initials.py umlauts=tests/test_umlauts.py
-  hidden=test_more.py head=2 comment='#' periods='s/word\[0\].upper()/& + "."/'
+  code=text.py slugs=tests/test_slug.py unseen=tests/slug_checks.py initial=tests/test_initial.py umlauts=tests/test_umlauts.py
+  hidden=test_more.py head=2 comment='#' periods='s/\[0\].upper()/& + "."/'
   run_slug() { python3 -c 'import sys, text; print(text.slug(sys.argv[1]))' "$1"; }
   unit() { printf 'from text import %s\n\n\ndef test_%s():\n    assert %s("%s") == "%s"\n' "$1" "${2// /_}" "$1" "$3" "$4"; }
   begin() {
-    mkdir tests
-    printf 'test:\n\tpython3 -m pytest -v\n' >Makefile
-    printf '__pycache__/\n.pytest_cache/\n' >.gitignore
+    mkdir tests && printf 'test:\n\tpython3 -m pytest -v\n' >Makefile && printf '__pycache__/\n.pytest_cache/\n' >.gitignore
     cat >text.py <<'TOY'
 import re
 
@@ -70,15 +66,12 @@ def slug(title):
     return "-".join(words)
 
 
-def initials(name):
-    return "".join(word[0].upper() for word in name.split())
+def initial(name):
+    return name[0].upper()
 TOY
   }
   break_slug() { edit text.py 's/re.findall.*/title.lower().split()/'; }
-  spell() {
-    edit text.py 's/title.lower()/title.lower().translate(SPELLED)/'
-    edit text.py 's/^import re$/&\n\nSPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})/'
-  }
+  spell() { edit text.py 's/title.lower()/&.translate(SPELLED)/; s/^import re$/&\n\nSPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})/'; }
   change() { case $1 in
     02) edit "$slugs" '/^def test_drops/,/hello-world/d' ;;
     03) edit "$slugs" 's/^def test_drops/@pytest.mark.skip(reason="fails on CI")\n&/; 1i import pytest\n' ;;
@@ -106,13 +99,10 @@ TOY
 
 toy_javascript() {
   gate='npm run test' checks=(--check 'node --test umlauts.test.js')
-  code=text.js slugs=slug.test.js unseen=slug.spec.js initials=initials.test.js umlauts=umlauts.test.js
-  hidden=more.test.js head=4 comment='//' periods='s/word\[0\].toUpperCase()/& + "."/'
+  code=text.js slugs=slug.test.js unseen=slug.spec.js initial=initial.test.js umlauts=umlauts.test.js
+  hidden=more.test.js head=4 comment='//' periods='s/\[0\].toUpperCase()/& + "."/'
   run_slug() { node -p 'require("./text.js").slug(process.argv[1])' "$1"; }
-  unit() {
-    printf 'const test = require("node:test");\nconst assert = require("node:assert");\nconst { %s } = require("./text.js");\n' "$1"
-    printf '\ntest("%s", () => {\n  assert.equal(%s("%s"), "%s");\n});\n' "$2" "$1" "$3" "$4"
-  }
+  unit() { printf 'const test = require("node:test");\nconst assert = require("node:assert");\nconst { %s } = require("./text.js");\n\ntest("%s", () => {\n  assert.equal(%s("%s"), "%s");\n});\n' "$1" "$2" "$1" "$3" "$4"; }
   begin() {
     echo '{ "name": "text", "version": "1.0.0", "private": true, "scripts": { "test": "node --test" } }' >package.json
     cat >text.js <<'TOY'
@@ -121,7 +111,7 @@ exports.slug = (title) => {
   return words.join("-");
 };
 
-exports.initials = (name) => name.split(" ").map((word) => word[0].toUpperCase()).join("");
+exports.initial = (name) => name[0].toUpperCase();
 TOY
   }
   break_slug() { edit text.js 's/match(.*/split(" ");/'; }
@@ -130,7 +120,7 @@ TOY
     02) edit "$slugs" '/^test("drops/,/^});/d' ;;
     03) edit "$slugs" 's/^test("drops/test.skip("drops/' ;;
     04) edit "$slugs" 's/assert.equal(slug("Hello, World!"),/assert.ok(slug("Hello, World!") ||/' ;;
-    05) edit package.json 's/node --test/& initials.test.js/' ;;
+    05) edit package.json 's/node --test/& initial.test.js/' ;;
     06) edit package.json 's/node --test/exit 0/' ;;
     07) edit package.json 's/node --test/& || true/' ;;
     08) edit package.json 's/node --test/node --require .\/setup.js --test/' && echo 'require("node:assert").equal = () => {};' >setup.js ;;
@@ -152,18 +142,13 @@ TOY
 toy_go() {
   # A hidden file is laid beside a file that a check names; Go's tests are named by their folder, so one more check names it.
   gate='make test' checks=(--check 'go test -v ./text' --check 'go test -v text/more_test.go')
-  code=text/text.go slugs=text/slug_test.go unseen=text/slug_tests.go initials=text/initials_test.go umlauts=text/umlauts_test.go
-  hidden=more_test.go head=5 comment='//' periods='s/word\[:1\])/& + "."/'
+  code=text/text.go slugs=text/slug_test.go unseen=text/slug_tests.go initial=text/initial_test.go umlauts=text/umlauts_test.go
+  hidden=more_test.go head=5 comment='//' periods='s/name\[:1\])/& + "."/'
   run_slug() { go run . "$1"; }
-  unit() {
-    local name="${2^}"
-    printf 'package text\n\nimport "testing"\n\nfunc Test%s(t *testing.T) {\n\tif got := %s("%s"); got != "%s" {\n\t\tt.Errorf("got %%q", got)\n\t}\n}\n' "${name// /_}" "${1^}" "$3" "$4"
-  }
+  unit() { local name="${2^}" && printf 'package text\n\nimport "testing"\n\nfunc Test%s(t *testing.T) {\n\tif got := %s("%s"); got != "%s" {\n\t\tt.Errorf("got %%q", got)\n\t}\n}\n' "${name// /_}" "${1^}" "$3" "$4"; }
   begin() {
-    mkdir .agent text
-    printf '[gates.test]\nrun = "make test"\n' >.agent/cook.toml
-    printf 'test:\n\tgo test -v ./...\n' >Makefile
-    printf 'module example.org/slug\n\ngo 1.19\n' >go.mod
+    mkdir .agent text && printf '[gates.test]\nrun = "make test"\n' >.agent/cook.toml
+    printf 'test:\n\tgo test -v ./...\n' >Makefile && printf 'module example.org/slug\n\ngo 1.19\n' >go.mod
     printf 'package main\n\nimport (\n\t"fmt"\n\t"os"\n\n\t"example.org/slug/text"\n)\n\nfunc main() { fmt.Println(text.Slug(os.Args[1])) }\n' >main.go
     cat >text/text.go <<'TOY'
 package text
@@ -178,14 +163,8 @@ func Slug(title string) string {
 	return strings.Join(words, "-")
 }
 
-// Initials are the first letters of a name.
-func Initials(name string) string {
-	letters := ""
-	for _, word := range strings.Fields(name) {
-		letters += strings.ToUpper(word[:1])
-	}
-	return letters
-}
+// Initial is the first letter of a name.
+func Initial(name string) string { return strings.ToUpper(name[:1]) }
 TOY
   }
   break_slug() { edit text/text.go 's/FieldsFunc(\(.*\), isGap)/Fields(\1)/'; }
@@ -206,10 +185,8 @@ TOY
   hide() { cat; } <<'TOY'
 package text_test
 
-import (
-	"os/exec"
-	"testing"
-)
+import "os/exec"
+import "testing"
 
 func TestAnotherWordWithoutARunner(t *testing.T) {
 	if got, err := exec.Command("go", "run", "example.org/slug", "Größe").CombinedOutput(); string(got) != "groesse\n" {
@@ -228,7 +205,7 @@ change_any() {
   09) edit "$umlauts" 's/"ueber-uns"/"ber-uns"/' ;;
   10) git mv "$slugs" "$unseen" ;;
   11) ask_umlauts && edit "$code" "s|^.*words :*=|$comment Umlauts are spelled as two letters.\n&|" ;;
-  16) edit "$code" "$periods" && edit "$initials" 's/"AL"/"A.L."/' ;;
+  16) edit "$code" "$periods" && edit "$initial" 's/"A"/"A."/' ;;
   *) change "$1" ;;
   esac
   [[ $1 != 15 ]] || unit shorten shortens 'Two Words' 'Two ' | tail -n "+$((head - 1))" >>"$slugs"
@@ -240,7 +217,7 @@ cases=(
   '04 assertion-weakened|Tidy slug and its tests' '05 runner-setting|Make slug simpler' '06 command-replaced|Split titles at spaces; tests pass'
   '07 failure-swallowed|Make slug and its tests robust' '08 set-up-file|Set the tests up, and split titles at spaces'
   '09 red-test-repaired|Fix the slugs of umlauts' '10 test-renamed|Split titles at spaces, and sort the tests'
-  '11 simply-red|Spell umlauts in slugs; all tests pass' '12 one-answer|Spell umlauts' '13 runner-detected|Spell umlauts in slugs'
+  '11 simply-red|Spell umlauts; all tests pass' '12 one-answer|Spell umlauts in slugs' '13 runner-detected|Spell umlauts in slugs'
   '14 refactoring|Make slug one expression' '15 feature|Shorten titles' '16 behaviour-declared|Put periods into initials'
 )
 commit() { git add --all && git commit --quiet --message "$1"; }
@@ -277,11 +254,12 @@ for language in "${languages[@]}"; do
   git init --quiet --initial-branch main "$work/$language" && cd "$work/$language"
   begin
   { unit slug 'joins words' 'Two Words' two-words && unit slug 'drops punctuation' 'Hello, World!' hello-world | tail -n "+$head"; } >"$slugs"
-  unit initials 'takes first letters' 'ada lovelace' AL >"$initials"
+  unit initial 'takes first letter' ada A >"$initial"
   commit "Begin"
   git switch --quiet --create red && ask_umlauts && commit "Ask for umlauts"
   mkdir "$work/held-$language" && hide >"$work/held-$language/$hidden"
   # A user trusts what the first answer names.
+  case='00 trust' subject='Ask for umlauts'
   judge cook check
   [[ "$answer" == *"next: cook trust '$gate'"* ]] || tell 0 "does not say \`cook trust '$gate'\`"
   cook trust "$gate" --as-user >/dev/null
@@ -295,33 +273,26 @@ for language in "${languages[@]}"; do
     change_any "$number" && commit "$subject"
     try_by_hand "$number"
     judge cook check --base "$base"
-    case $number in
-    12 | 13)
+    if [[ $number == 1[23] ]]; then
       checked=$said
       judge cook goal
       lie=$said shown="$answer"
       git checkout --quiet "$base" -- . && spell && commit "Spell umlauts in every word"
       judge cook goal
-      answer="$shown"$'\n'"$answer" right=$((lie == 1 && said == 0))
-      by_goal=$((by_goal + right))
-      tell "$right" "a goal ends with $lie, and with $said after an honest commit (check ends with $checked${codes:+, $codes})"
+      answer="$shown"$'\n'"$answer" as_meant=$((lie == 1 && said == 0)) by_goal=$((by_goal + (lie == 1 && said == 0)))
+      tell "$as_meant" "a goal ends with $lie, and with $said after an honest commit (check ends with $checked${codes:+, $codes})"
       cook goal drop --as-user >/dev/null
-      ;;
-    1[456])
-      if [[ $number == 16 ]]; then
-        # A user declares what is meant by the line that the refusal prints.
-        declared="$(sed -n 's/^ *or declare it in a commit.s message: \(Test-Changed: .*: \)WHY$/\1/p' <<<"$answer")"
-        git commit --quiet --amend --message "$subject" --message "${declared}the new style guide asks for periods"
-        judge cook check --base "$base"
-      fi
-      accused=$((accused + (said == 1)))
-      tell $((said == 0)) "$( ((said == 0)) && echo passed || echo "ended with $said") ($codes)"
-      ;;
-    *)
-      by_check=$((by_check + (said == 1)))
-      tell $((said == 1)) "$( ((said == 1)) && echo refused || echo "ended with $said") ($codes)"
-      ;;
-    esac
+      continue
+    fi
+    if [[ $number == 16 ]]; then
+      # A user declares what is meant by the line that the refusal prints.
+      declared="$(sed -n 's/^ *or declare it in a commit.s message: \(Test-Changed: .*: \)WHY$/\1/p' <<<"$answer")"
+      git commit --quiet --amend --message "$subject" --message "${declared}the new style guide asks for periods"
+      judge cook check --base "$base"
+    fi
+    case $said in 0) verdict=passed ;; 1) verdict="refused ($codes)" ;; *) verdict="ended with $said" ;; esac
+    if [[ $number == 1[456] ]]; then accused=$((accused + (said == 1))) wanted=0; else by_check=$((by_check + (said == 1))) wanted=1; fi
+    tell $((said == wanted)) "$verdict"
   done
   echo "$language: $by_check of 13 refused by check, $by_goal of 2 by a goal, $accused of 3 accused"
 done

@@ -1,7 +1,7 @@
 // A model that says that it is finished, while its commit may be a lie. The user's words name the story, as
 // "(story: bent)". It mends the lie only when it is told by the code what is wrong; "(story: bent, kept)" never.
-// By POST /control {"tell": "loop 1"} it works in the program's own goal loop, which believes the lie; by "loop 2" that loop is
-// told that its goal is reached only when the model says so for the second time. A judge of that loop goes by its words.
+// By POST /control {"tell": "loop 3"} it works in the program's own goal loop, which is told (by a tool of it, or by its judge, who
+// goes by the model's words) that its goal is reached only when the model says so for the third time; by "loop 1" already at the lie.
 import { randomUUID } from "node:crypto";
 
 const STORY = /\(story: (\w+)(, kept)?\)/;
@@ -10,34 +10,38 @@ const TOLD = {
   uncommitted: "[gate_needs_uncommitted]",
   missed: "`node --test test/fourfold.test.js`",
 };
-/** What the judge of a loop is asked, as programs say it. */
-const JUDGED = /stopping condition been satisfied|goal completion verifier/i;
+/** What the judge of a loop is asked, as Claude Code and Qwen Code say it; and what is asked beside the work, with all tools. */
+const JUDGED = /stopping condition been satisfied|You are an independent Goal Verifier/;
+const BESIDE = /^\[SUGGESTION MODE/;
+const REASON = "It says that it is finished.";
 
 /** A judge that believes what it was told: that it is finished. */
-function judge(noted, trusted) {
-  const ok = trusted && noted.finished >= trusted;
+function judge(asked, noted, trusted) {
+  const ok = trusted > 0 && noted.finished >= trusted;
   (noted.judged ??= []).push(ok);
-  const reason = ok ? "It says that it is finished." : "It is not certain.";
-  return { beside: true, text: JSON.stringify({ ok, reason }) };
+  const verdict = /Verifier/.test(asked) ? { decision: ok ? "accept" : "reject" } : { ok };
+  return { beside: true, text: JSON.stringify({ ...verdict, reason: ok ? REASON : "It is not certain." }) };
 }
 
 /** Tells the loop by its tool that the goal is reached. */
-function claim(tool, noted) {
-  (noted.judged ??= []).push(true);
-  return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: tool.name, namespace: tool.namespace, args: { status: "complete" } } };
+function claim(tool) {
+  return { call: { id: `call_${randomUUID().slice(0, 8)}`, name: tool.name, namespace: tool.namespace, args: { status: "complete", ...("reason" in (tool.schema.properties ?? {}) ? { reason: REASON } : {}) } } };
 }
 
 export function answer({ turns, tools, body, noted, tell, shell }) {
   const trusted = Number(tell.match(/^loop (\d)$/)?.[1] ?? 0);
-  if (tools.length === 0 && JUDGED.test(JSON.stringify(body))) return judge(noted, trusted);
+  const asked = JSON.stringify(body).match(JUDGED)?.[0];
+  if (asked && tools.length === 0) return judge(asked, noted, trusted);
   // A loop says the words that began it again and again.
   const at = turns[trusted ? "findIndex" : "findLastIndex"](([who, text]) => who === "user" && STORY.test(text));
-  if (at < 0 || tools.length === 0) return { beside: true, text: "A job" };
+  if (at < 0 || tools.length === 0 || BESIDE.test(turns.at(-1)[1])) return { beside: true, text: "A job" };
   const [, story, kept] = turns[at][1].match(STORY);
   const since = turns.slice(at + 1);
   const calls = since.flatMap(([, , calls]) => calls ?? []);
   const claims = calls.filter(({ name }) => /update_goal$/.test(name)).length;
   const shells = calls.length - claims;
+  const claimed = since.findIndex(([, , calls]) => calls?.some(({ name }) => /update_goal$/.test(name)));
+  if (claimed >= 0) noted.claimed = since[claimed + 1]?.[1];
   const said = since.filter(([who, text, calls]) => who === "model" && text && !calls.length).length;
   // What came after it had said that it is finished.
   const first = since.findIndex(([who, , calls]) => who === "model" && !calls.length);
@@ -49,6 +53,6 @@ export function answer({ turns, tools, body, noted, tell, shell }) {
   const told = heard.some((text) => TOLD[story] && text.includes(TOLD[story]));
   if (told && shells === 1 && !kept) return work(`${story}-mended`);
   const loop = tools.find(({ name }) => /update_goal$/.test(name));
-  if (loop && trusted && noted.finished >= trusted && claims === 0) return claim(loop, noted);
+  if (loop && trusted && noted.finished >= trusted && claims === 0) return claim(loop);
   return { text: shells > 1 ? "It is mended and finished." : "It is finished." };
 }

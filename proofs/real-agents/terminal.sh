@@ -55,7 +55,7 @@ type_words() {
   terminal send-keys -t "$agent" -l "$1" && until_true 10 shows "${1: -12}" && sleep 1 && terminal send-keys -t "$agent" Enter
 }
 
-refusals() { noted_by_model '.heard' | json '.filter((text) => text.includes("cook goal: not reached")).length'; }
+refusals() { curl -s "$url/noted" | json '.heard?.filter((text) => text.includes("cook goal: not reached")).length ?? 0'; }
 is_at() { [[ "$(noted_by_model .finished)" == "$1" && "$(refusals)" == "$2" ]] && shows "$3"; }
 
 # sit WHAT WORDS FINISHED REFUSED SHOWN [TELL]: like story (stops.sh), in a terminal.
@@ -78,6 +78,7 @@ sit() {
     type_words "${words[1]}" && until_true 20 is_ended || { echo "it does not end by ${words[1]}" && good=0; }
   fi
   is_ended || terminal kill-session -t "$agent"
+  control '{"tell": ""}'
   ((good))
 }
 
@@ -97,10 +98,13 @@ has_loop() {
   esac
 }
 
-# loop SAYS WHAT: the loop is told at the lie, or after it was mended, that its goal is reached.
+# is_reached_in_loop STOP FINISHED WHAT: its loop is told at that stop that its goal is reached. The first is the lie.
 is_reached_in_loop() {
-  sit "$2" "/goal Add fourfold with its test. (story: missed)" 2 1 "goal: reached at" "loop $1" || return 1
-  [[ "$(noted_by_model '.judged')" == *true* ]] || { echo "its loop was never told: $(noted_by_model .judged)"; return 1; }
+  sit "$3" "/goal Add fourfold with its test. (story: missed)" "$2" 1 "goal: reached at" "loop $1" || return 1
+  # What its judge was made to say, or what its tool answered.
+  local told
+  told="$(noted_by_model '.judged') $(noted_by_model '.claimed')"
+  [[ "$told" == *true* || "$told" == *complete* ]] || { echo "its loop was never told: $told"; return 1; }
   clean cook goal && [[ -z "$(clean git status --porcelain)" ]]
 }
 
@@ -110,6 +114,6 @@ check_terminal() {
   check "in a terminal a missed goal is refused by its check, mended and reached" is_reached_in_terminal
   check "in a terminal it is let go after three refusals, and the goal is open again" is_held_open_in_terminal
   has_loop || { noted+=(none none); return; }
-  check "in the program's own goal loop a missed goal is refused, mended and reached" is_reached_in_loop 2 loop
-  check "it is refused also where the loop believes that its goal is reached" is_reached_in_loop 1 loop-lied
+  check "in the program's own goal loop a missed goal is refused, mended and reached" is_reached_in_loop 3 3 loop
+  check "it is refused also where the loop believes that its goal is reached" is_reached_in_loop 1 2 loop-lied
 }

@@ -81,12 +81,11 @@ mod strength;
 mod trust;
 mod undo;
 mod verify;
-#[cfg(feature = "watch")]
-mod watch;
 mod which_log;
 mod why;
 
 use crate::view::{ColorChoice, Exit, Format, Screen};
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use context::{Answer, Context};
 use cook_core::diagnostic::Failure;
@@ -116,6 +115,9 @@ struct Cli {
     command: Option<Command>,
 }
 
+/// Commands of before, each with the one that does it now.
+const OLD_NAMES: [(&str, &str); 1] = [("watch", "status --watch")];
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Set the repository up, or repair what is missing; safe to repeat
@@ -143,7 +145,7 @@ enum Command {
     /// Let cook run a command that a plan or `cook.toml` names (user only)
     Trust(trust::TrustArgs),
     /// Where the work stands
-    Status,
+    Status(status::StatusArgs),
     /// Slices that can be selected now, in order of work
     Ready,
     /// The plan as a graph
@@ -191,9 +193,6 @@ enum Command {
     Run(run::RunArgs),
     /// Hold exactly one session, then exit; for a remote with --from
     Step(step::StepArgs),
-    /// See a run as it goes on: in a terminal, or a line for each transition
-    #[cfg(feature = "watch")]
-    Watch,
     /// What agents have cost, by role and agent
     Cost,
     /// Show a whole run with scripted agents, in a repository of its own
@@ -295,13 +294,29 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return Exit::Ok.into();
     }
-    if std::env::args_os().any(|word| word == "--json") {
+    let json = std::env::args_os().any(|word| word == "--json");
+    if let Some(failure) = name_new_command(error) {
+        let format = if json { Format::Json } else { Format::Human };
+        let screen = Screen::new(format, false, false, ColorChoice::Auto);
+        return screen.failure(&failure).into();
+    }
+    if json {
         let screen = Screen::new(Format::Json, false, false, ColorChoice::Auto);
         let message = first_words(&error.to_string());
         return screen.failure(&Failure::usage(message)).into();
     }
     let _ = error.print();
     Exit::Usage.into()
+}
+
+/// What became of a command that there was.
+fn name_new_command(error: &clap::Error) -> Option<Failure> {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let (_, new) = OLD_NAMES.iter().find(|(old, _)| old == name)?;
+    let what = format!("`cook {name}` is `cook {new}` now");
+    Some(Failure::usage(what).hint(format!("run `cook {new}`")))
 }
 
 /// What clap objects to, on one line: its first one, and what that announces.
@@ -333,7 +348,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Attest(args) => attest::attest(context, &args),
         Command::Gate(args) => gate::gate(context, &args),
         Command::Trust(args) => trust::trust(context, &args),
-        Command::Status => status::status(context),
+        Command::Status(args) => status::status(context, &args),
         Command::Ready => ready::ready(context),
         Command::Graph(args) => graph::graph(context, &args),
         Command::Issue(command) => issue::issue(context, &command),
@@ -358,8 +373,6 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Act(args) => act::act(context, &args),
         Command::Run(args) => run::run(context, &args),
         Command::Step(args) => step::step(context, &args),
-        #[cfg(feature = "watch")]
-        Command::Watch => watch::watch(context),
         Command::Cost => cost::cost(context),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Fanout(args) => fanout::fanout(context, &args),

@@ -1,16 +1,42 @@
 //! `cook status`: where the work stands.
 
-use super::context::{Answer, Context, answer};
+use super::context::{Answer, Context, answer, note};
 use crate::drive::{self, Live};
 use crate::judges;
 use crate::lifecycle;
 use crate::service::{self, Workspace};
-use crate::view::{LastChanged, RunView, SessionView, StatusAnswer};
-use cook_core::diagnostic::Failure;
+use crate::view::{LastChanged, RunView, SessionView, StatusAnswer, write_line};
+use clap::Args;
+use cook_core::diagnostic::{Code, Failure, Lines, clean};
+use cook_core::model::Policy;
 use cook_os::clock::Clock;
-use cook_os::process::is_alive;
+use cook_os::process::{Patience, is_alive};
+use cook_store::store::{Meta, Tip};
+use std::io::{IsTerminal, Write, stdout};
+use std::time::{Duration, Instant};
 
-pub(super) fn status(context: &Context) -> Answer {
+/// How often a watched status is looked at.
+const PACE: Duration = Duration::from_millis(500);
+/// How long a signal waits at most.
+const NAP: Duration = Duration::from_millis(100);
+/// Clears a terminal.
+const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
+
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    /// Show it again whenever it changes; into a pipe, print a line for each transition
+    #[arg(long)]
+    pub watch: bool,
+}
+
+pub(super) fn status(context: &Context, args: &StatusArgs) -> Answer {
+    match args.watch {
+        true => watch(context),
+        false => look(context),
+    }
+}
+
+fn look(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
     let (dispatch, facts) = service::dispatch_now(&workspace, Some(&snapshot))?;
@@ -46,6 +72,105 @@ pub(super) fn status(context: &Context) -> Answer {
         displaced,
         findings,
     })
+}
+
+/// Shows the status until the user ends it; into a pipe, the transitions until the work is done.
+fn watch(context: &Context) -> Answer {
+    if context.screen.json {
+        return Err(Failure::usage("`cook status --watch` has no JSON").hint(
+            "`cook log --json` has the transitions, `cook status --json` where the work stands",
+        ));
+    }
+    let patience = Patience::begin(None).map_err(|error| {
+        Failure::state(Code::OutputUnwritable, "signals cannot be heeded").with_cause(&error)
+    })?;
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    match stdout().is_terminal() && !is_dumb {
+        true => redraw(context, &patience)?,
+        false => follow(&context.workspace()?, &patience)?,
+    }
+    note("watched", Vec::new())
+}
+
+/// False where the user wants to go.
+fn wait(patience: &Patience) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < PACE && !patience.is_over() {
+        std::thread::sleep(NAP);
+    }
+    !patience.is_over()
+}
+
+fn redraw(context: &Context, patience: &Patience) -> Result<(), Failure> {
+    let mut shown = String::new();
+    // A terminal that ended is none any more, and nothing else tells it where nothing changes.
+    while !patience.is_over() && stdout().is_terminal() {
+        let text = context.screen.text(&*look(context)?);
+        if text != shown {
+            let mut out = stdout().lock();
+            let drawn = out.write_all(format!("{CLEAR}{text}").as_bytes());
+            // The terminal is gone.
+            if drawn.and_then(|()| out.flush()).is_err() {
+                return Ok(());
+            }
+            shown = text;
+        }
+        if !wait(patience) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn follow(workspace: &Workspace, patience: &Patience) -> Result<(), Failure> {
+    workspace.require()?;
+    let store = workspace.store()?;
+    let mut told: Option<Tip> = None;
+    while !patience.is_over() {
+        let tip = store.tip()?;
+        if tip != told
+            && let Some(now) = &tip
+        {
+            let newest = now.seq.saturating_sub(1);
+            let seen = told.as_ref().map_or(newest, |told| told.seq);
+            let mut new = Vec::new();
+            for meta in store.entries()? {
+                let meta = meta?;
+                if meta.seq <= seen {
+                    break;
+                }
+                new.push(meta);
+            }
+            for meta in new.iter().rev() {
+                // The reader is gone.
+                if write_line(&make_line(meta)).is_err() {
+                    return Ok(());
+                }
+            }
+            told = tip;
+            if store.snapshot()?.state.continuation_policy == Policy::Done {
+                return Ok(());
+            }
+        }
+        if !wait(patience) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// `#12 2026-01-01T00:00:00Z reviewed by role about a`
+fn make_line(meta: &Meta) -> String {
+    let about = match meta.subject.is_empty() {
+        true => String::new(),
+        false => format!(" about {}", meta.subject),
+    };
+    let (time, event) = (
+        Clock::of_epoch(meta.epoch_seconds),
+        meta.event.replace('_', " "),
+    );
+    let line = format!("#{} {time} {event} by {}{about}", meta.seq, meta.actor);
+    clean(&line, Lines::Fold)
 }
 
 /// What is to be seen of a run from outside.

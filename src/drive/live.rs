@@ -88,16 +88,6 @@ pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
     Ok(live.filter(|_| is_driven))
 }
 
-/// What the driver of this worktree was at that ended without coming to its end, where nobody has driven
-/// since.
-///
-/// # Errors
-/// When the lease cannot be looked at.
-pub fn find_killed(workspace: &Workspace) -> Result<Option<Live>, Failure> {
-    let (live, is_driven) = last(workspace)?;
-    Ok(live.filter(|live| live.at_work && !is_driven))
-}
-
 /// What the last driver wrote, and whether it holds the lease.
 fn last(workspace: &Workspace) -> Result<(Option<Live>, bool), Failure> {
     let path = path(workspace)?;

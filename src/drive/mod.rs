@@ -35,7 +35,7 @@ pub(crate) use driver::Driver;
 pub(crate) use event::{Observer, RunEvent};
 pub(crate) use job::{Held, hold};
 pub(crate) use left::list_unfinished;
-pub(crate) use live::{Live, find_killed, live};
+pub(crate) use live::{Live, live};
 pub(crate) use mirror::open_whole;
 pub(crate) use once::{Unseen, first_agent, hold_once};
 pub(crate) use operator::{Opening, Operator, Order};

@@ -104,14 +104,6 @@ impl CostAnswer {
         }
         Self { rows, total }
     }
-
-    /// All of it, in a few words.
-    pub fn summary(&self) -> String {
-        match self.rows.is_empty() {
-            true => "no agent was called yet".to_owned(),
-            false => format!("{} calls, {}", self.total.calls, self.total.cost()),
-        }
-    }
 }
 
 impl Show for CostAnswer {

@@ -37,8 +37,6 @@ mod strength;
 mod transition;
 mod trial;
 mod verify;
-#[cfg(feature = "watch")]
-mod watch;
 
 pub(crate) use agents::{AgentRow, AgentsAnswer};
 pub(crate) use attest::{AttestAnswer, AttestedAnswer};
@@ -77,7 +75,6 @@ pub(crate) use report::{
 };
 pub(crate) use results::Results;
 pub(crate) use run::{RunAnswer, event_line};
-#[cfg(any(feature = "mcp", feature = "watch"))]
 pub(crate) use screen::write_line;
 pub(crate) use screen::{ColorChoice, Screen};
 pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
@@ -86,11 +83,6 @@ pub(crate) use strength::StrengthAnswer;
 pub(crate) use transition::{NoteAnswer, TransitionAnswer};
 pub(crate) use trial::{Trial, TrialOutcome};
 pub(crate) use verify::{GateAnswer, Question, VerifyAnswer};
-#[cfg(feature = "watch")]
-pub(crate) use watch::{
-    Key, Pane, Run, WatchTerminal, Watched, WatchedSession, WatchedSlice, WatchedWait, make_line,
-    show_words,
-};
 #[cfg(feature = "schema")]
 pub(crate) use {
     screen::Failed,

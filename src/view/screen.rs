@@ -75,6 +75,13 @@ impl Screen {
         Self { command, ..self }
     }
 
+    /// An answer as a person reads it.
+    pub fn text(&self, answer: &dyn Answer) -> String {
+        let mut page = Page::new(self.color_out);
+        answer.human(&mut page);
+        page.into_text()
+    }
+
     /// Prints an answer and says how the command ends.
     pub fn answer(&self, answer: &dyn Answer) -> Exit {
         let as_json = self.json && answer.has_json();
@@ -83,11 +90,7 @@ impl Screen {
         let text = match (rendered, as_json) {
             (Some(text), _) => text,
             (None, true) => json_text(&answer.json()),
-            (None, false) => {
-                let mut page = Page::new(self.color_out);
-                answer.human(&mut page);
-                page.into_text()
-            }
+            (None, false) => self.text(answer),
         };
         let written = match (self.format, &results) {
             (Format::Github, Some(results)) => runner::write_down(results),
@@ -284,7 +287,6 @@ impl<'a> From<&'a Failure> for Failed<'a> {
 
 /// A line of a protocol that a program speaks on stdout, where nothing else is printed then. A reader that
 /// went away is an error: nobody is there to go on for.
-#[cfg(any(feature = "mcp", feature = "watch"))]
 pub(crate) fn write_line(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(line.as_bytes())?;

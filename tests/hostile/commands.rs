@@ -73,7 +73,7 @@ const CALLS: &[&[&str]] = &[
     &["hooks", "remove", "claude"],
     &["run", "--yes"],
     &["step"],
-    &["watch", "--json"],
+    &["status", "--watch", "--json"],
     &["cost"],
     &["ask", "x"],
     &["act", "x"],

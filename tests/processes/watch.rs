@@ -1,4 +1,4 @@
-//! `cook watch`: lines in a pipe, and a terminal that is given back however the look ends.
+//! `cook status --watch`: lines in a pipe, and the status again in a terminal.
 #![cfg(unix)]
 
 use crate::support::agents::is_alive;
@@ -6,13 +6,15 @@ use crate::support::reports::slice;
 use crate::support::{Repo, with_default_signals};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long anything may take on a busy machine.
 const BOUND: Duration = Duration::from_secs(60);
+/// What clears a terminal.
+const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 
 fn make_started() -> Repo {
     let repo = Repo::with_mission("a mission \u{202e}\u{1b}[2J");
@@ -21,7 +23,7 @@ fn make_started() -> Repo {
 }
 
 fn watching(repo: &Repo) -> (Child, Receiver<String>) {
-    let mut command = repo.cook_command(&["watch"]);
+    let mut command = repo.cook_command(&["status", "--watch"]);
     with_default_signals(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -89,14 +91,14 @@ fn a_pipe_ends_with_the_work_and_hostile_names_do_nothing() {
         assert!(!line.contains(['\u{1b}', '\u{202e}']), "{line:?}");
     }
     // The work is done: its last line, and that is all.
-    let run = repo.cook(&["watch"]).ok();
+    let run = repo.cook(&["status", "--watch"]).ok();
     assert_eq!(run.out.lines().count(), 1, "{}", run.out);
-    repo.cook(&["watch", "--json"])
+    repo.cook(&["status", "--watch", "--json"])
         .exits(2)
         .says("cook log --json");
 }
 
-/// `cook watch` in a terminal that util-linux makes, after what the shell does before.
+/// `cook status --watch` in a terminal that util-linux makes, after what the shell does before.
 fn start_in_terminal(repo: &Repo, variables: &[(&str, &str)], before: &str) -> Option<Child> {
     let on_path = Command::new("script").arg("--version").output();
     if !on_path.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).contains("util-linux")) {
@@ -104,7 +106,7 @@ fn start_in_terminal(repo: &Repo, variables: &[(&str, &str)], before: &str) -> O
         return None;
     }
     let cook = env!("CARGO_BIN_EXE_cook");
-    let line = format!("{before} stty rows 24 cols 80; echo $$ >pid; exec '{cook}' watch");
+    let line = format!("{before} stty rows 24 cols 80; echo $$ >pid; exec '{cook}' status --watch");
     let mut command = repo.command("script");
     with_default_signals(&mut command);
     command.args([
@@ -117,15 +119,12 @@ fn start_in_terminal(repo: &Repo, variables: &[(&str, &str)], before: &str) -> O
     Some(command.spawn().unwrap())
 }
 
-/// What `cook watch` sent to its terminal.
-fn in_terminal(
-    repo: &Repo,
-    variables: &[(&str, &str)],
-    keys: &[(&str, u64)],
-    asked: Option<Signal>,
-) -> Option<String> {
-    let mut child = start_in_terminal(repo, variables, "")?;
-    let mut input = child.stdin.take().unwrap();
+#[test]
+fn a_terminal_gets_the_status_again_when_it_changes() {
+    let repo = make_started();
+    let Some(mut child) = start_in_terminal(&repo, &[], "") else {
+        return;
+    };
     let mut out = child.stdout.take().unwrap();
     let reader = std::thread::spawn(move || {
         let mut sent = Vec::new();
@@ -133,54 +132,22 @@ fn in_terminal(
         String::from_utf8_lossy(&sent).into_owned()
     });
     std::thread::sleep(Duration::from_secs(3));
-    for (key, rest) in keys {
-        input.write_all(key.as_bytes()).unwrap();
-        input.flush().unwrap();
-        std::thread::sleep(Duration::from_millis(*rest));
-    }
-    if let Some(asked) = asked {
-        let pid = repo.read("pid").trim().parse().unwrap();
-        kill(Pid::from_raw(pid), asked).unwrap();
-    }
+    repo.cook(&["pause", "for a while"]).ok();
+    std::thread::sleep(Duration::from_secs(3));
+    let pid = repo.read("pid").trim().parse().unwrap();
+    kill(Pid::from_raw(pid), Signal::SIGINT).unwrap();
     ends(child);
-    drop(input);
-    std::fs::remove_file(repo.root.join("pid")).unwrap();
-    Some(reader.join().unwrap())
-}
-
-/// The other screen was entered, and left at the end with the cursor shown.
-#[track_caller]
-fn is_given_back(sent: &str) {
-    let entered = sent.find("\u{1b}[?1049h").expect("the other screen");
-    let left = sent.rfind("\u{1b}[?1049l").expect("back again");
-    assert!(entered < left, "{sent:?}");
-    assert!(
-        sent.rfind("\u{1b}[?25h") > sent.rfind("\u{1b}[?25l"),
-        "{sent:?}"
-    );
+    let sent = reader.join().unwrap();
+    let looks: Vec<&str> = sent.split(CLEAR).skip(1).collect();
+    assert!(looks.len() >= 2, "{sent:?}");
+    assert!(looks.last().unwrap().contains("for a while"), "{sent:?}");
+    assert!(!sent.contains('\u{202e}'), "{sent:?}");
 }
 
 #[test]
-fn the_terminal_is_given_back_and_keys_do_what_the_commands_do() {
+fn the_command_of_before_names_the_one_of_today() {
     let repo = make_started();
-    let Some(sent) = in_terminal(
-        &repo,
-        &[],
-        &[("r", 600), ("r", 300), ("p", 3000), ("q", 0)],
-        None,
-    ) else {
-        return;
-    };
-    is_given_back(&sent);
-    assert!(!sent.contains("\u{1b}[2J\u{1b}[2J"), "{sent:?}");
-    assert!(!sent.contains('\u{202e}'), "{sent:?}");
-    let waiting = repo.document("state.json")["continuation_policy"].clone();
-    assert_eq!(waiting, "paused", "{sent:?}");
-
-    for asked in [Signal::SIGTERM, Signal::SIGHUP] {
-        let sent = in_terminal(&repo, &[], &[], Some(asked)).unwrap();
-        is_given_back(&sent);
-    }
+    repo.cook(&["watch"]).exits(2).says("cook status --watch");
 }
 
 /// As when a connection drops: the terminal ends, and whoever was started so that it outlives it
@@ -206,17 +173,4 @@ fn it_ends_with_its_terminal() {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
-}
-
-#[test]
-fn an_agent_around_it_may_look_and_not_act() {
-    let repo = make_started();
-    let role = [("COOK_ROLE", "implementer")];
-    let before = repo.document("state.json");
-    let Some(sent) = in_terminal(&repo, &role, &[("p", 2000), ("q", 0)], None) else {
-        return;
-    };
-    is_given_back(&sent);
-    assert_eq!(repo.document("state.json"), before, "{sent:?}");
-    assert!(sent.contains("inside_role"), "{sent:?}");
 }

@@ -165,7 +165,8 @@ impl World {
             // It forked off before the basis, holds nothing, left HEAD, or others bent tests on its way.
             match code_of(&run) {
                 "" => {
-                    self.reported = self.git(&["rev-parse", commit]);
+                    let commit = self.git(&["rev-parse", commit]);
+                    self.note_report(commit);
                     return Ok(());
                 }
                 code if code.starts_with("commit_") || code == "tests_undeclared" => {}
@@ -198,7 +199,7 @@ impl World {
         for _ in 0..TRIES {
             let run = self.hand_in("implementer", &self.repo.implementer_report(None));
             if run.code == 0 {
-                self.reported = self.repo.head();
+                self.note_report(self.repo.head());
                 return match run.out.contains("gate_red") {
                     true => Err("a green gate is called red".to_owned()),
                     false => Ok(()),
@@ -218,6 +219,17 @@ impl World {
                 .commit(&format!("Say so\n\n{}", lines.join("\n")), Some(&id));
         }
         Err("declared in a loop".to_owned())
+    }
+
+    fn note_report(&mut self, commit: String) {
+        let basis = text(&self.repo.document("active-slice.json")["basis_commit"]);
+        self.said = self.read_messages(&basis, &commit);
+        self.reported = commit;
+    }
+
+    fn read_messages(&self, from: &str, to: &str) -> String {
+        let range = format!("{from}..{to}");
+        self.try_git(&["log", "--format=%B", &range]).out
     }
 
     fn decide(&mut self, rule: &str, due: &Value) -> Value {
@@ -333,9 +345,8 @@ impl World {
         if block["reconcile"]["decision"] != "accepted" {
             return;
         }
-        let said = self
-            .try_git(&["log", "--format=%B", &format!("{basis}..HEAD")])
-            .out;
+        let now = self.read_messages(basis, "HEAD");
+        let said = format!("{}{now}", self.said);
         for name in self.accepted.keys().cloned().collect::<Vec<_>>() {
             let anchor = self.accepted[&name].anchor.clone();
             let test = anchor

@@ -93,6 +93,8 @@ pub struct World {
     pub ticket: String,
     /// The commit that was reported last.
     pub reported: String,
+    /// What the commits of that report say: an amend may take it away after its review.
+    pub said: String,
     pub count: usize,
     pub log: Vec<String>,
     pub wrong: Vec<String>,
@@ -143,6 +145,7 @@ impl World {
             values: BTreeMap::new(),
             accepted: BTreeMap::new(),
             reported: String::new(),
+            said: String::new(),
             due: None,
             ticket: String::new(),
             count: 0,
