@@ -6,8 +6,9 @@
 # by default: not below /tmp, which the sandbox hides). For each: a job of two slices to `done` with the user's own git
 # settings, tokens as the endpoint counted them, `cook ask`, and what is left after Ctrl-C, SIGTERM and a killed cook.
 # --mcp: the agent does the job through cook's tools instead (claude codex gemini qwen; real-agents/tools.sh). --check: cook
-# check holds its stops (the same four; real-agents/stops.sh). --goal: a goal does (the same four; real-agents/goals.sh). --abilities: what docs/agents.md says that each can do (all seven;
-# real-agents/abilities.sh). These print a yes, a `refused CODE` or a NO for each promise.
+# check holds its stops (the same four; real-agents/stops.sh). --goal: a goal does (the same four; real-agents/goals.sh),
+# and where tmux is, also in a terminal and in the goal loop of the program's own (real-agents/terminal.sh). --abilities: what
+# docs/agents.md says that each can do (all seven; real-agents/abilities.sh). These print a yes, a `refused CODE` or a NO for each promise.
 # Needs node, npm and curl. COOK_BIN names a cook; else this tree's is built.
 set -uo pipefail
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)"

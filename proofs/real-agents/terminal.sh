@@ -7,7 +7,7 @@ STARTS=60 STOPS=120
 # A server of tmux that is this run's alone.
 terminal() { "${around[@]}" TERM=xterm-256color COLORTERM=truecolor tmux -L "cook-$$" -f /dev/null "$@"; }
 pane() { terminal capture-pane -p -t "$agent" 2>/dev/null; }
-end_terminals() { tmux -L "cook-$$" kill-server 2>/dev/null; }
+end_terminals() { env -u TMUX_TMPDIR tmux -L "cook-$$" kill-server 2>/dev/null; rm -f "/tmp/tmux-$UID/cook-$$"; }
 
 # What a person would have answered at the first start: colours, the key, and that this folder is trusted.
 answer_first_start() {
@@ -87,7 +87,7 @@ is_reached_in_terminal() {
 }
 
 is_held_open_in_terminal() {
-  sit kept "Add fourfold with its test. (story: missed, kept)" 4 3 "" && ! clean cook goal
+  sit kept "Add fourfold with its test. (story: missed, kept)" 4 3 "The session stopped although" && ! clean cook goal
 }
 
 # Whether the program has a goal loop, begun by /goal.

@@ -28,6 +28,27 @@ pub(super) enum Said {
     Nothing,
 }
 
+/// What a version of the tests says of one test on HEAD's code.
+enum Version {
+    /// HEAD has the same tests: its own run says it.
+    AsAtHead,
+    /// Nobody ran it, and who only looks runs nothing.
+    NotAsked,
+    Green,
+    Red(Box<Receipt>, String),
+    /// It cannot be run.
+    Nothing(String),
+}
+
+/// A test as the runs at HEAD have it.
+struct Shown<'a> {
+    name: &'a str,
+    runs: &'a [Ran<'a>],
+    /// Its file.
+    file: Option<&'a str>,
+    gates: &'a [String],
+}
+
 /// A run and what it says.
 struct Ran<'a> {
     command: &'a String,
@@ -134,19 +155,24 @@ impl Sources<'_> {
         if let (Some(head), Some(_), Verdict::Verified) =
             (&self.head.commit, self.runner, now.verdict)
         {
-            let specs: Vec<GateSpec> = runs.iter().map(|run| self.spec(run.command)).collect();
-            let printed = list_files(runs);
-            let bundle = recall(&self.bundles, head.clone(), || {
-                Bundle::read(self.repo, head, self.config, &specs, &printed, &[])
-            })?;
-            let id = bundle.id()?;
-            let mut made = self.made_tests.borrow_mut();
-            if !made.contains_key(&id) {
-                made.insert(id.clone(), bundle.to_bytes()?);
-            }
-            now.tests = Some(id);
+            now.tests = Some(self.keep_bundle(head, runs)?.0);
         }
         Ok(now)
+    }
+
+    /// The tests of a commit and their id, kept for the log.
+    fn keep_bundle(&self, commit: &str, runs: &[Ran]) -> Result<(String, Rc<Bundle>), Failure> {
+        let specs: Vec<GateSpec> = runs.iter().map(|run| self.spec(run.command)).collect();
+        let printed = list_files(runs);
+        let bundle = recall(&self.bundles, commit.to_owned(), || {
+            Bundle::read(self.repo, commit, self.config, &specs, &printed, &[])
+        })?;
+        let id = bundle.id()?;
+        let mut made = self.made_tests.borrow_mut();
+        if !made.contains_key(&id) {
+            made.insert(id.clone(), bundle.to_bytes()?);
+        }
+        Ok((id, bundle))
     }
 
     fn spec(&self, command: &str) -> GateSpec {
@@ -234,7 +260,7 @@ impl Sources<'_> {
         kept: &KeptProof,
         gates: &[String],
     ) -> Result<AnchorAnswer, Failure> {
-        let (Some(id), Some(head)) = (&kept.tests, &self.head.commit) else {
+        let (Some(id), Some(_)) = (&kept.tests, &self.head.commit) else {
             return Ok(now);
         };
         let Some(bundle) = (self.kept_tests)(id)? else {
@@ -244,33 +270,72 @@ impl Sources<'_> {
         let named = runs.iter().flat_map(|run| &run.outcomes.tests);
         let mut named = named.filter(|(full, _)| *full == name || names(full, name));
         let file = named.find_map(|(_, test)| test.file.as_deref());
+        let shown = Shown {
+            name,
+            runs,
+            file,
+            gates,
+        };
+        Ok(match self.try_version(&bundle, id, &shown)? {
+            Version::AsAtHead => now,
+            Version::NotAsked => self.answer_not_asked(question, now, kept),
+            Version::Green => self.weigh_guard(question, now),
+            Version::Nothing(why) => {
+                let why = format!("the accepted version cannot be run on HEAD's code: {why}");
+                answer(Verdict::Unverifiable, why, &question.anchor)
+            }
+            Version::Red(receipt, why) => {
+                let why = format!("the accepted version, on HEAD's code: {why}");
+                let mut broken = answer_from(&receipt, Verdict::Missing, why, &question.anchor);
+                let Some(at) = kept
+                    .declared_at
+                    .as_ref()
+                    .filter(|_| now.verdict == Verdict::Verified)
+                else {
+                    return Ok(broken);
+                };
+                // What the review saw takes its place, and nothing that came after it.
+                let (id, reviewed) = self.keep_bundle(at, runs)?;
+                match self.try_version(&reviewed, &id, &shown)? {
+                    Version::AsAtHead | Version::Green => {
+                        broken.now = Some(question.anchor.clone());
+                        broken.receipt = now.receipt;
+                        broken.tests = Some(id);
+                    }
+                    Version::NotAsked => return Ok(self.answer_not_asked(question, now, kept)),
+                    Version::Red(..) | Version::Nothing(_) => {}
+                }
+                broken
+            }
+        })
+    }
+
+    /// What a version of the tests says of a test on HEAD's code.
+    fn try_version(&self, bundle: &Bundle, id: &str, shown: &Shown) -> Result<Version, Failure> {
+        let Some(head) = &self.head.commit else {
+            return Ok(Version::NotAsked);
+        };
         let others = self.list_accepted()?;
-        if bundle.is_as_at(self.repo, head, file, &others)? {
-            return Ok(now);
+        if bundle.is_as_at(self.repo, head, shown.file, &others)? {
+            return Ok(Version::AsAtHead);
         }
-        let printed = list_files(runs);
+        let printed = list_files(shown.runs);
         let mut nothing = None;
-        for command in gates {
+        for command in shown.gates {
             let spec = self.spec(command);
-            let key = (id.clone(), command.clone());
+            let key = (id.to_owned(), command.clone());
             let mixed = recall(&self.mixed, key, || {
-                trial::lay_down(
-                    self.repo,
-                    self.config,
-                    &spec,
-                    (&bundle, head),
-                    &others,
-                    &printed,
-                )
+                let laid = (bundle, head.as_str());
+                trial::lay_down(self.repo, self.config, &spec, laid, &others, &printed)
             });
             // Who only looks may not be able to write a commit.
             let mixed = match (mixed, self.runner) {
-                (Err(_), None) => return Ok(self.answer_not_asked(question, now, kept)),
+                (Err(_), None) => return Ok(Version::NotAsked),
                 (mixed, _) => mixed?,
             };
             let tree = self.repo.find_tree(&mixed)?;
             if tree == self.head.tree.clone().unwrap_or_default() {
-                return Ok(now);
+                return Ok(Version::AsAtHead);
             }
             let (receipt, outcomes) = match self.runner {
                 Some(runner) => {
@@ -288,36 +353,31 @@ impl Sources<'_> {
                         let outcomes = self.receipts.outcomes(&receipt)?;
                         (receipt, outcomes)
                     }
-                    None => return Ok(self.answer_not_asked(question, now, kept)),
+                    None => return Ok(Version::NotAsked),
                 },
             };
-            match find_test(&outcomes, name) {
-                Said::Green(_) => return Ok(self.weigh_guard(question, now)),
+            match find_test(&outcomes, shown.name) {
+                Said::Green(_) => return Ok(Version::Green),
                 Said::Red(what) => {
-                    let why = format!(
-                        "the accepted version, on HEAD's code: `{command}` says that {what}"
-                    );
-                    return self.answer_broken(question, &receipt, why, &now, runs);
+                    let why = format!("`{command}` says that {what}");
+                    return Ok(Version::Red(Box::new(receipt), why));
                 }
                 Said::Several(_) | Said::Nothing if outcomes.tests.is_empty() => {
                     let line = outcomes.unloaded.values().next().cloned();
                     nothing.get_or_insert(line.unwrap_or_else(|| receipt.ending()));
                 }
-                Said::Several(_) | Said::Nothing if is_unloaded(&outcomes, file) => {
+                Said::Several(_) | Said::Nothing if is_unloaded(&outcomes, shown.file) => {
                     let line = outcomes.unloaded.values().next().cloned();
                     nothing.get_or_insert(line.unwrap_or_default());
                 }
                 Said::Several(_) | Said::Nothing => {
-                    let why = format!(
-                        "the accepted version, on HEAD's code: `{command}` runs other tests and not this one"
-                    );
-                    return self.answer_broken(question, &receipt, why, &now, runs);
+                    let why = format!("`{command}` runs other tests and not this one");
+                    return Ok(Version::Red(Box::new(receipt), why));
                 }
             }
         }
         let why = nothing.unwrap_or_else(|| "no gate ran it".to_owned());
-        let why = format!("the accepted version cannot be run on HEAD's code: {why}");
-        Ok(answer(Verdict::Unverifiable, why, &question.anchor))
+        Ok(Version::Nothing(why))
     }
 
     fn list_accepted(&self) -> Result<Rc<Accepted>, Failure> {
@@ -356,25 +416,6 @@ impl Sources<'_> {
         }
         let why = "the accepted version passes on HEAD's code, and no test at HEAD has that name";
         answer(Verdict::Changed, why, &question.anchor)
-    }
-
-    /// The accepted version is red; where a test of its name is green at HEAD, it was changed.
-    fn answer_broken(
-        &self,
-        question: &AnchorQuestion,
-        receipt: &Receipt,
-        why: String,
-        now: &AnchorAnswer,
-        runs: &[Ran],
-    ) -> Result<AnchorAnswer, Failure> {
-        let mut broken = answer_from(receipt, Verdict::Missing, why, &question.anchor);
-        if now.verdict == Verdict::Verified {
-            let now = self.with_bundle(now.clone(), runs)?;
-            broken.now = Some(question.anchor.clone());
-            broken.receipt = now.receipt;
-            broken.tests = now.tests;
-        }
-        Ok(broken)
     }
 }
 

@@ -224,6 +224,34 @@ fn a_change_that_a_later_slice_declares_is_the_accepted_version_from_then_on() {
     job.is_reopened();
 }
 
+/// What came after the review of such a change was seen by nobody.
+#[test]
+fn of_a_declared_change_the_reviewed_version_is_the_accepted_one() {
+    let job = make_done();
+    job.select_b().ok();
+    let repo = &job.repo;
+    let round = OWN.replace("* 2", "* 2 + 1");
+    repo.write("lib.sh", format!("{LIBRARY}{round}# b\n"));
+    repo.write("tests/double.sh", TEST.replace("= 8", "= 9"));
+    let message = "Round up\n\nTest-Changed: double: it rounds up now";
+    repo.commit(message, Some("b"));
+    repo.record("implementer", repo.implementer_report(None))
+        .ok();
+    let shown = repo.cook(&["next", "--prompt"]).ok().out;
+    let mut ids = shown.split('`').filter(|word| word.starts_with("t-"));
+    let id = ids.next().unwrap();
+    let answer = format!("Findings:\nWAIVE {id}: the mission asks for it\n");
+    let review = repo.reviewer_report(None);
+    repo.record("reviewer", review.replace("Findings: none\n", &answer))
+        .ok();
+    repo.record("auditor", repo.auditor_report()).ok();
+    // The code is broken, and the test asks nothing any more.
+    repo.write("lib.sh", format!("{LIBRARY}# b\n"));
+    job.foreign("tests/double.sh", "true\n");
+    job.accept_b("lib.sh:4", &[]).ok();
+    assert_eq!(job.status("a"), "planned");
+}
+
 #[test]
 fn the_log_answers_where_git_threw_the_commit_away() {
     let job = make_done();

@@ -339,7 +339,7 @@ impl World {
     fn remember(&mut self, block: &Value, basis: &str) {
         for claim in block["evidence"].as_array().unwrap() {
             if self.is_done(&text(&claim["criterion"])) {
-                self.keep(&text(&claim["criterion"]), &text(&claim["anchor"]));
+                self.keep(&text(&claim["criterion"]), &text(&claim["anchor"]), "HEAD");
             }
         }
         if block["reconcile"]["decision"] != "accepted" {
@@ -354,7 +354,10 @@ impl World {
                 .map(|test| format!("Test-Changed: {test}: "));
             let is_declared = test.is_some_and(|line| said.contains(&line));
             if is_declared && self.is_done(&name) && !self.holds(&name, "HEAD") {
-                self.keep(&name, &anchor);
+                // As its review saw it.
+                let seen = self.reported.clone();
+                let seen = if self.is_commit(&seen) { &seen } else { "HEAD" };
+                self.keep(&name, &anchor, seen);
             }
         }
     }

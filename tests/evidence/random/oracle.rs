@@ -35,7 +35,8 @@ impl World {
         tests
     }
 
-    pub fn keep(&mut self, name: &str, anchor: &str) {
+    /// Keeps a proof with the tests of a commit.
+    pub fn keep(&mut self, name: &str, anchor: &str, commit: &str) {
         let (path, line) = anchor.rsplit_once(':').unwrap();
         let line = line.parse::<usize>().ok();
         let text = line.and_then(|line| Some(self.read(path).lines().nth(line - 1)?.to_owned()));
@@ -43,7 +44,7 @@ impl World {
             anchor: anchor.to_owned(),
             text: text.unwrap_or_default(),
             is_old: false,
-            tests: self.keep_tests("HEAD"),
+            tests: self.keep_tests(commit),
         };
         self.accepted.insert(name.to_owned(), accepted);
     }

@@ -74,6 +74,7 @@ impl EvidenceRecord {
             text: self.text.clone(),
             tests: self.tests.clone(),
             held_at: self.held_at.clone(),
+            declared_at: None,
         }
     }
 }
@@ -93,6 +94,10 @@ pub struct KeptProof {
     /// See [`EvidenceRecord::held_at`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_at: Option<String>,
+    /// The head of the slice that is to be accepted, where its commits declare that the test changed: the version
+    /// that its review saw may take the place of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<String>,
 }
 
 /// A stamped record. A plain text is what older writers left: it is read and proves

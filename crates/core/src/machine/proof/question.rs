@@ -3,7 +3,7 @@
 use crate::machine::drift;
 use crate::machine::facts::{AnchorQuestion, Required};
 use crate::model::{
-    Basis, Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, Snapshot,
+    Anchor, Basis, Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, Snapshot,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,20 @@ pub(super) fn ask_again(
     {
         stored.required = claimed;
     }
+    if let (Required::Accepted(kept), Ok(Anchor::Test(name))) =
+        (&mut stored.required, Anchor::parse(&record.anchor))
+    {
+        kept.declared_at = find_declaring_head(snapshot, block, &name);
+    }
     stored
+}
+
+/// The head of the slice that is accepted, where its commits declare that this test changed.
+fn find_declaring_head(snapshot: &Snapshot, block: &Reground, name: &str) -> Option<String> {
+    let ledger = snapshot.ledger.slices.get(find_accepted(block)?)?;
+    let mut changes = ledger.test_changes.iter();
+    let is_declared = changes.any(|change| change.is_declared_of(name));
+    ledger.head.clone().filter(|_| is_declared)
 }
 
 fn ask_of_work(snapshot: &Snapshot, slice_id: &str) -> Option<Required> {

@@ -3,9 +3,9 @@
 use super::question::{ask_again, find_accepted, list_claims};
 use super::text::describe;
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::machine::facts::{AnchorAnswer, AnchorQuestion, Verdict};
+use crate::machine::facts::{AnchorAnswer, AnchorQuestion, Required, Verdict};
 use crate::machine::work::Work;
-use crate::model::{Anchor, Conclude, Decision, Evidence, EvidenceRecord, Reground, Submission};
+use crate::model::{Conclude, Decision, Evidence, EvidenceRecord, Reground, Submission};
 
 /// Reopens done slices whose proof no longer holds, and plans again what was cancelled as there already
 /// and is not shown any more. What is unguarded or cannot be run waits until it is answered.
@@ -128,7 +128,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                     record.anchor.clone_from(now);
                 }
             }
-            Verdict::Missing if is_declared(work, block, &question, answer) => {
+            Verdict::Missing if is_declared(&question, answer) => {
                 record.head_sha = work.head()?;
                 record.tests.clone_from(&answer.tests);
                 record.held_at.clone_from(&work.facts.head()?.tree);
@@ -172,21 +172,13 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
     Ok(lost)
 }
 
-/// The slice that is accepted changed the test and says so in a commit: the review of that answered for it,
-/// and a test of that name is green.
-fn is_declared(
-    work: &Work,
-    block: &Reground,
-    question: &AnchorQuestion,
-    answer: &AnchorAnswer,
-) -> bool {
-    let Ok(Anchor::Test(name)) = Anchor::parse(&question.anchor) else {
+/// The slice that is accepted changed the test and says so in a commit: the review of that answered for it, and the
+/// version that it saw is green.
+fn is_declared(question: &AnchorQuestion, answer: &AnchorAnswer) -> bool {
+    let Required::Accepted(kept) = &question.required else {
         return false;
     };
-    let accepted = find_accepted(block).and_then(|id| work.before.ledger.slices.get(id));
-    let mut changes = accepted.iter().flat_map(|ledger| &ledger.test_changes);
-    answer.now.as_ref() == Some(&question.anchor)
-        && changes.any(|change| change.is_declared_of(&name))
+    kept.declared_at.is_some() && answer.now.as_ref() == Some(&question.anchor)
 }
 
 /// What answers for proof that is not where it was.
