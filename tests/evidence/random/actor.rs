@@ -339,7 +339,11 @@ impl World {
     fn remember(&mut self, block: &Value, basis: &str) {
         for claim in block["evidence"].as_array().unwrap() {
             if self.is_done(&text(&claim["criterion"])) {
-                self.keep(&text(&claim["criterion"]), &text(&claim["anchor"]), "HEAD");
+                let name = text(&claim["criterion"]);
+                self.keep(&name, &text(&claim["anchor"]), "HEAD");
+                // One that takes the place of another is shown to judges, and needs not be new.
+                let is_replaced = claim["slice_id"] != block["reconcile"]["slice_id"];
+                self.accepted.get_mut(&name).unwrap().is_old = is_replaced;
             }
         }
         if block["reconcile"]["decision"] != "accepted" {
