@@ -202,12 +202,56 @@ impl Sources<'_> {
         let Some(run) = runs.iter().find(named) else {
             return Ok(now);
         };
-        // The tests that are asked are those that are kept: HEAD's.
+        // What the slice's commit asks and what is kept, HEAD's, has to be new alike.
         let kept = self.head.commit.as_deref().unwrap_or(&head);
-        let key = (run.command.clone(), format!("{basis} {kept}"));
+        let mut versions = vec![head.as_str()];
+        if self.repo.find_tree(&head)? != self.repo.find_tree(kept)? {
+            versions.push(kept);
+            if self.lacks_test(run.command, &head, name)? {
+                now.is_new = false;
+                now.why = format!("{}; the slice's commit has no such test", now.why);
+                return Ok(now);
+            }
+        }
+        let mut told = None;
+        for tests in versions {
+            let ends = (basis.as_str(), head.as_str());
+            let Some((is_new, why)) = self.try_on_basis(name, (run, runs), ends, tests)? else {
+                return Ok(now);
+            };
+            told = Some(why);
+            now.is_new = is_new;
+            if !is_new {
+                break;
+            }
+        }
+        now.why = format!("{}; {}", now.why, told.unwrap_or_default());
+        Ok(now)
+    }
+
+    /// The gate ran at a commit and did not name the test as passed.
+    fn lacks_test(&self, command: &str, commit: &str, name: &str) -> Result<bool, Failure> {
+        let tree = self.repo.find_tree(commit)?;
+        let Some(receipt) = self.receipts.find(command, &tree)? else {
+            return Ok(false);
+        };
+        let outcomes = self.receipts.outcomes(&receipt)?;
+        Ok(!matches!(find_test(&outcomes, name), Said::Green(_)))
+    }
+
+    /// Whether a test, in the version of a commit, is not green on the code of the basis, and what was seen; none
+    /// where nobody ran it.
+    fn try_on_basis(
+        &self,
+        name: &str,
+        (run, runs): (&Ran, &[Ran]),
+        (basis, head): (&str, &str),
+        tests: &str,
+    ) -> Result<Option<(bool, String)>, Failure> {
+        let key = (run.command.clone(), format!("{basis} {tests}"));
         let then = recall(&self.on_other_code, key, || {
             let Some(runner) = self.runner else {
-                let tree = self.repo.find_tree(&basis)?;
+                let tree = self.repo.find_tree(basis)?;
                 return match self.receipts.find(run.command, &tree)? {
                     Some(receipt) => Ok(Some(Told {
                         outcomes: self.receipts.outcomes(&receipt)?,
@@ -217,13 +261,12 @@ impl Sources<'_> {
                 };
             };
             let spec = self.spec(run.command);
-            let ends = (basis.as_str(), kept);
             let printed = list_files(runs);
-            let ran = trial::try_new_tests(runner, self.config, &spec, ends, &printed)?;
+            let ran = trial::try_new_tests(runner, self.config, &spec, (basis, tests), &printed)?;
             Ok(Some(ran.into()))
         })?;
         let Some(then) = &*then else {
-            return Ok(now);
+            return Ok(None);
         };
         let outcomes = &then.outcomes;
         let is_unloaded = !outcomes.unloaded.is_empty() || !then.has_passed;
@@ -234,9 +277,8 @@ impl Sources<'_> {
                 (false, why.to_owned())
             }
             (Said::Nothing, Some(runner)) if is_unloaded => {
-                let ends = (basis.as_str(), head.as_str());
-                let (is_new, seen) =
-                    self.notices_defect(runner, &self.spec(run.command), name, ends)?;
+                let gate = self.spec(run.command);
+                let (is_new, seen) = self.notices_defect(runner, &gate, name, (basis, head))?;
                 let why = format!("it cannot be loaded on the code of the basis, and {seen}");
                 (is_new, why)
             }
@@ -245,9 +287,7 @@ impl Sources<'_> {
                 (false, "it is green on the code of the basis too".to_owned())
             }
         };
-        now.is_new = is_new;
-        now.why = format!("{}; {why}", now.why);
-        Ok(now)
+        Ok(Some((is_new, why)))
     }
 
     /// The version that was accepted, on HEAD's code.

@@ -39,14 +39,25 @@ fn a_test_that_was_eased_after_the_report_is_not_new() {
     job.accept(&[claim(CRITERION, "test:double")])
         .expect_refused("evidence_not_new");
 
-    // And one that was eased when it was reported, and asks by now.
+    // Nor is what others bring after it.
+    let job = Job::begin(&[CRITERION]);
+    job.repo.write("lib.sh", format!("{LIBRARY}# a\n"));
+    job.repo.commit("Begin", Some("a"));
+    job.judge();
+    job.repo.write("lib.sh", format!("{LIBRARY}{OWN}"));
+    job.foreign("tests/double.sh", TEST);
+    job.accept(&[claim(CRITERION, "test:double")])
+        .expect_refused("evidence_not_new");
+
+    // Nor one that was eased when it was reported.
     let job = Job::begin(&[CRITERION]);
     job.repo.write("lib.sh", format!("{LIBRARY}{OWN}"));
     job.repo.write("tests/double.sh", "true\n");
     job.repo.commit("Double", Some("a"));
     job.judge();
     job.foreign("tests/double.sh", TEST);
-    job.accept(&[claim(CRITERION, "test:double")]).ok();
+    job.accept(&[claim(CRITERION, "test:double")])
+        .expect_refused("evidence_not_new");
 }
 
 #[test]

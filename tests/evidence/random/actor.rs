@@ -293,6 +293,12 @@ impl World {
                 }
                 // Others eased what is asked since the report.
                 "evidence_not_new" if self.has_mended() => return Ok(()),
+                "evidence_not_new" => {
+                    let findings = json!(["what was reported asks for nothing new"]);
+                    block["evidence"] = json!([]);
+                    block["reconcile"]["decision"] = json!("reopened");
+                    block["reconcile"]["findings"] = findings;
+                }
                 // What was run for the report says that something else is due.
                 "conclude_not_due" => return Ok(()),
                 // The accepted test is gone, or cannot be run: it is claimed anew, or its slice taken up.

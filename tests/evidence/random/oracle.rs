@@ -30,7 +30,8 @@ impl World {
     pub fn keep_tests(&mut self, commit: &str) -> PathBuf {
         self.count += 1;
         let tests = self.repo.beside(&format!("kept-{}", self.count));
-        let script = "mkdir \"$2\" && git archive \"$1\" tests run.sh | tar -xC \"$2\"";
+        let script = "mkdir \"$2\"; git ls-tree --name-only \"$1\" tests run.sh |
+            xargs git archive \"$1\" -- | tar -xC \"$2\"";
         self.shell(script, &[commit, tests.to_str().unwrap()]).ok();
         tests
     }
