@@ -1,6 +1,5 @@
 //! What git was asked and answers the same way always: a process for each question is what a quick command pays for.
 
-use super::TreeChange;
 use cook_core::diagnostic::Failure;
 use cook_core::model::TreeEntry;
 use std::cell::RefCell;
@@ -13,8 +12,8 @@ const MOST: usize = 4;
 pub(crate) struct Known {
     /// Files, by a commit's full id.
     pub trees: Memo<BTreeMap<String, TreeEntry>>,
-    /// By two commits' full ids.
-    pub changes: Memo<Vec<TreeChange>>,
+    /// What git says of two commits' differences, by their full ids.
+    pub changes: Memo<Vec<Vec<u8>>>,
     /// The remote of a partial clone.
     pub promisor: Memo<Option<String>>,
 }

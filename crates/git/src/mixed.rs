@@ -73,24 +73,21 @@ impl Repo {
     /// When git does not answer.
     pub fn list_tree_changes(&self, from: &str, to: &str) -> Result<Vec<TreeChange>, Failure> {
         let of = format!("{from} {to}");
-        let changes = &self.known.changes;
-        changes.recall(&of, || self.read_tree_changes(from, to))
-    }
-
-    fn read_tree_changes(&self, from: &str, to: &str) -> Result<Vec<TreeChange>, Failure> {
-        let call = Call::new(&[
-            "diff-tree",
-            "-r",
-            "-z",
-            "-M",
-            "-l1000",
-            "--raw",
-            "--no-abbrev",
-            "--no-commit-id",
-            "--ignore-submodules=none",
-        ])
-        .env("GIT_NO_REPLACE_OBJECTS", "1");
-        let entries = self.program.entries(call.arg(from).arg(to))?;
+        let entries = self.known.changes.recall(&of, || {
+            let call = Call::new(&[
+                "diff-tree",
+                "-r",
+                "-z",
+                "-M",
+                "-l1000",
+                "--raw",
+                "--no-abbrev",
+                "--no-commit-id",
+                "--ignore-submodules=none",
+            ])
+            .env("GIT_NO_REPLACE_OBJECTS", "1");
+            Ok(self.program.entries(call.arg(from).arg(to))?)
+        })?;
         let mut entries = entries.into_iter();
         let mut changes = Vec::new();
         while let Some(facts) = entries.next() {
