@@ -1,21 +1,12 @@
 //! The stop of an agent that a goal holds, in and outside of its own goal loop.
 
-use crate::support::{Repo, run};
+use crate::support::Repo;
+use crate::support::hooks::stop_checked;
 use crate::{CHECK, SOUND, mend, state, with_goal};
 use serde_json::{Value, json};
 
 fn stop(repo: &Repo, more: Value) -> Value {
-    let mut event = json!({"hook_event_name": "Stop", "session_id": "s", "cwd": repo.root});
-    for (key, value) in more.as_object().unwrap() {
-        event[key] = value.clone();
-    }
-    let command = repo.cook_command(&["hook", "claude", "--check"]);
-    let run = run(command, event.to_string());
-    assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
-    match run.out.is_empty() {
-        true => Value::Null,
-        false => run.json(),
-    }
+    stop_checked(repo, "s", &more)
 }
 
 #[test]

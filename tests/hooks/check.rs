@@ -1,6 +1,7 @@
 //! `hooks install … --check`: a stop and a push are held against `cook check`, in a repository without
 //! `.agent/`.
 
+use crate::support::hooks::stop_checked;
 use crate::support::{Repo, run};
 use cook_core::model::hooks::SettingsForm;
 use cook_hooks::Agent;
@@ -25,17 +26,7 @@ fn repo() -> Repo {
 
 /// What a stop of that session is answered with.
 fn stop(repo: &Repo, session: &str, more: Value) -> Value {
-    let mut event = json!({"hook_event_name": "Stop", "session_id": session, "cwd": repo.root});
-    for (key, value) in more.as_object().unwrap() {
-        event[key] = value.clone();
-    }
-    let command = repo.cook_command(&["hook", "claude", "--check"]);
-    let run = run(command, event.to_string());
-    assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
-    match run.out.is_empty() {
-        true => Value::Null,
-        false => run.json(),
-    }
+    stop_checked(repo, session, &more)
 }
 
 /// Where this machine has its programs, and this build.

@@ -243,3 +243,19 @@ pub fn list_linked(repo: &Repo) -> Vec<String> {
         .map(|text| text.splitn(3, ' ').nth(2).unwrap_or_default().to_owned())
         .collect()
 }
+
+/// What the hook of `--check` answers to Claude Code's stop in a session; null = nothing.
+#[track_caller]
+pub fn stop_checked(repo: &Repo, session: &str, more: &Value) -> Value {
+    let mut event = json!({"hook_event_name": "Stop", "session_id": session, "cwd": repo.root});
+    for (key, value) in more.as_object().unwrap() {
+        event[key] = value.clone();
+    }
+    let command = repo.cook_command(&["hook", "claude", "--check"]);
+    let run = run(command, event.to_string());
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
+    match run.out.is_empty() {
+        true => Value::Null,
+        false => run.json(),
+    }
+}
