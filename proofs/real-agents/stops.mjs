@@ -38,14 +38,17 @@ export function answer({ turns, tools, body, noted, tell, shell }) {
   const [, story, kept] = turns[at][1].match(STORY);
   const since = turns.slice(at + 1);
   const calls = since.flatMap(([, , calls]) => calls ?? []);
-  const claims = calls.filter(({ name }) => /update_goal$/.test(name)).length;
-  const shells = calls.length - claims;
-  const claimed = since.findIndex(([, , calls]) => calls?.some(({ name }) => /update_goal$/.test(name)));
-  if (claimed >= 0) noted.claimed = since[claimed + 1]?.[1];
-  const said = since.filter(([who, text, calls]) => who === "model" && text && !calls.length).length;
+  const isClaim = (turn) => turn?.[2]?.some(({ name }) => /update_goal$/.test(name));
+  const claimed = since.filter((_, at) => isClaim(since[at - 1])).map(([, text]) => text);
+  const refused = claimed.filter((text) => text.includes("cook goal: not reached"));
+  const shells = calls.length - since.filter(isClaim).length;
+  if (claimed.length) noted.claimed = claimed.at(-1);
+  // A claim that was refused is as good as having said it.
+  const said = since.filter(([who, text, calls]) => who === "model" && text && !calls.length).length + refused.length;
   // What came after it had said that it is finished.
   const first = since.findIndex(([who, , calls]) => who === "model" && !calls.length);
-  const heard = first < 0 ? [] : since.slice(first).filter(([who]) => who === "user").map(([, text]) => text);
+  const later = first < 0 ? [] : since.slice(first).filter(([who]) => who === "user").map(([, text]) => text);
+  const heard = [...refused, ...later];
   noted.finished = said + (since.at(-1)?.[0] === "tool" || since.at(-1)?.[0] === "user" ? 1 : 0);
   noted.heard = heard;
   const work = (what) => ({ call: shell(`bash .work/lie.sh ${what}`) });
@@ -53,6 +56,6 @@ export function answer({ turns, tools, body, noted, tell, shell }) {
   const told = heard.some((text) => TOLD[story] && text.includes(TOLD[story]));
   if (told && shells === 1 && !kept) return work(`${story}-mended`);
   const loop = tools.find(({ name }) => /update_goal$/.test(name));
-  if (loop && trusted && noted.finished >= trusted && claims === 0) return claim(loop);
+  if (loop && trusted && noted.finished >= trusted && claimed.length === Math.min(refused.length, shells - 1)) return claim(loop);
   return { text: shells > 1 ? "It is mended and finished." : "It is finished." };
 }

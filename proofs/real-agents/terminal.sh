@@ -100,7 +100,10 @@ has_loop() {
 
 # is_reached_in_loop STOP FINISHED WHAT: its loop is told at that stop that its goal is reached. The first is the lie.
 is_reached_in_loop() {
-  sit "$3" "/goal Add fourfold with its test. (story: missed)" "$2" 1 "goal: reached at" "loop $1" || return 1
+  local shown="goal: reached at"
+  # It shows nothing of a hook that lets a tool pass, and no stop comes after it.
+  [[ "$agent $3" == "qwen loop-lied" ]] && shown="Goal complete"
+  sit "$3" "/goal Add fourfold with its test. (story: missed)" "$2" 1 "$shown" "loop $1" || return 1
   # What its judge was made to say, or what its tool answered.
   local told
   told="$(noted_by_model '.judged') $(noted_by_model '.claimed')"

@@ -120,6 +120,41 @@ fn what_is_no_stop_of_the_session_itself_is_not_checked() {
 }
 
 #[test]
+fn a_call_that_ends_the_agents_own_goal_is_held_like_a_stop() {
+    let repo = repo();
+    repo.write("lib.sh", BROKEN);
+    repo.commit("Break it", None);
+    let call = |tool: &str, status: &str| {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": repo.root,
+            "tool_name": tool, "tool_input": {"status": status},
+        });
+        let command = repo.cook_command(&["hook", "qwen", "--check"]);
+        run(command, event.to_string()).exits(0).out
+    };
+    assert_eq!(call("update_goal", "blocked"), "");
+    assert_eq!(call("edit", "complete"), "");
+    for _ in 0..3 {
+        let told: Value = serde_json::from_str(&call("update_goal", "complete")).unwrap();
+        let decided = &told["hookSpecificOutput"];
+        assert_eq!(decided["permissionDecision"], "deny", "{told}");
+        let reason = decided["permissionDecisionReason"].as_str().unwrap();
+        assert!(reason.contains("[gate_red]"), "{told}");
+    }
+    assert!(!call("update_goal", "complete").contains("deny"), "let go");
+    let mine = repo.root.join(".qwen/settings.json");
+    repo.cook(&["hooks", "install", "qwen", "--check", "--shared"])
+        .exits(0);
+    let settings: Value = serde_json::from_slice(&std::fs::read(mine).unwrap()).unwrap();
+    let hooks = &settings["hooks"];
+    assert_eq!(
+        hooks["PreToolUse"][0]["matcher"], "update_goal",
+        "{settings}"
+    );
+    assert_eq!(hooks["Stop"].as_array().unwrap().len(), 1, "{settings}");
+}
+
+#[test]
 fn a_gate_that_nobody_trusts_is_said_at_the_installation_and_never_run() {
     let repo = repo();
     repo.write("Makefile", "test:\n\tsh t.sh\n\nlint:\n\ttouch ran\n");

@@ -9,6 +9,7 @@ use super::facts::Situation;
 use super::recovery::data;
 use super::state::{BLOCKS, SessionState, Stop};
 use super::step::{Outcome, Step};
+use cook_core::model::hooks::Kind;
 
 /// Lines that an agent is told; the rest is a number.
 const SHOWN: usize = 20;
@@ -39,7 +40,7 @@ pub enum Owed {
 /// it was let go with this commit already.
 pub fn is_checked(state: &SessionState, event: &Event, facts: &Situation) -> bool {
     let let_go = state.check.blocks > BLOCKS && state.check.progress == progress(facts);
-    facts.child.is_none() && !event.subagent && !let_go
+    event.is_stop() && facts.child.is_none() && !event.subagent && !let_go
 }
 
 /// Handles a stop, by what the check of this commit found false.
@@ -65,7 +66,7 @@ pub fn check_stop(
             step.state.check.blocks > 1 && found.iter().all(|line| line.owed == Owed::Word);
         match counted {
             _ if is_told => {}
-            Stop::Refused => step.effects.block = Some(reason(&found, facts.goal)),
+            Stop::Refused => step.refuse(reason(&found, facts.goal)),
             Stop::Released => step.write_down(format!(
                 "The session stopped although `{}: {BLOCKS} refused stops in a row brought {}. First of it: {}",
                 match facts.goal {
@@ -87,6 +88,13 @@ pub fn check_stop(
 }
 
 impl Step<'_> {
+    fn refuse(&mut self, reason: String) {
+        match self.event.kind {
+            Kind::BeforeTool => self.effects.deny = Some(reason),
+            _ => self.effects.block = Some(reason),
+        }
+    }
+
     /// What is the person's to do, once a commit.
     fn tell_person(&mut self, found: &[&False]) {
         let at = progress(self.facts);

@@ -39,6 +39,8 @@ pub struct Tool {
     pub command: Option<String>,
     /// It failed.
     pub failed: bool,
+    /// It ends the agent's own goal loop.
+    pub ends_goal: bool,
 }
 
 /// A prompt.
@@ -90,6 +92,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// The agent is about to stop, or to end its own goal loop.
+    pub fn is_stop(&self) -> bool {
+        self.kind == Kind::Stop || self.tool.as_ref().is_some_and(|tool| tool.ends_goal)
+    }
+
     /// What the context holds goes now.
     pub fn is_compaction(&self) -> bool {
         self.kind == Kind::BeforeCompact && !self.attempt

@@ -229,6 +229,10 @@ fn tool(tools: &Tools, row: &Row, value: &Value) -> Tool {
         paths: Vec::new(),
         command: None,
         failed: row.failed || has_failed(value),
+        ends_goal: row.ending.as_ref().is_some_and(|call| {
+            let mut held = call.arguments.iter();
+            name == call.tool && held.all(|(argument, value)| input[argument] == value.as_str())
+        }),
         name,
     };
     match row.call {
@@ -403,6 +407,7 @@ mod tests {
                 call: None,
                 failed: false,
                 attempt: false,
+                ending: None,
             };
             let tool = tool(tools, &row, &value);
             (tool.action, tool.paths, tool.command)

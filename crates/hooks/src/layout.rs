@@ -282,8 +282,12 @@ fn entry(agent: Agent, row: &Row, purpose: Purpose) -> Value {
         return hook;
     }
     hook["type"] = json!("command");
+    let tools = match (purpose, &row.ending) {
+        (Purpose::Check, Some(call)) => &call.tool,
+        _ => "*",
+    };
     match matches!(row.kind, Kind::BeforeTool | Kind::AfterTool) {
-        true => json!({"matcher": "*", "hooks": [hook]}),
+        true => json!({"matcher": tools, "hooks": [hook]}),
         false => json!({"hooks": [hook]}),
     }
 }
@@ -331,7 +335,8 @@ mod tests {
             let text = match &plans[0].content {
                 Content::Merged(entries) => {
                     let hooks = entries.iter().filter(|entry| entry.listed);
-                    assert_eq!(hooks.count(), 1, "{agent:?}");
+                    let gates = agent.rows().iter().filter(|row| row.is_stop_gate());
+                    assert_eq!(hooks.count(), gates.count(), "{agent:?}");
                     format!("{entries:?}")
                 }
                 Content::Whole(text) | Content::Block(text) => text.clone(),

@@ -73,6 +73,16 @@ pub enum OwnCall {
     Edit,
 }
 
+/// A tool call that ends the agent's own goal loop, after which no stop comes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndingCall {
+    /// The tool.
+    pub tool: String,
+    /// Arguments that it has then.
+    pub arguments: BTreeMap<String, String>,
+}
+
 /// One event of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,12 +110,19 @@ pub struct Row {
     /// It announces no more than an attempt, whose outcome the size of the context shows.
     #[serde(default)]
     pub attempt: bool,
+    /// The tool call that ends the agent's own goal loop.
+    #[serde(default)]
+    pub ending: Option<EndingCall>,
 }
 
 impl Row {
-    /// The agent stops here, and can be told what is to be done first.
+    /// The agent stops here, or ends its own goal loop, and can be told what is to be done first.
     pub fn is_stop_gate(&self) -> bool {
-        self.kind == Kind::Stop && self.gate == Gate::Block
+        match self.kind {
+            Kind::Stop => self.gate == Gate::Block,
+            Kind::BeforeTool => self.gate == Gate::Deny && self.ending.is_some(),
+            _ => false,
+        }
     }
 }
 
