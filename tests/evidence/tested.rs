@@ -264,6 +264,24 @@ fn of_a_declared_change_the_reviewed_version_is_the_accepted_one() {
 }
 
 #[test]
+fn of_a_change_that_nobody_declared_the_accepted_version_stays() {
+    let job = make_done();
+    job.select_b().ok();
+    let repo = &job.repo;
+    job.foreign("tests/double.sh", "true\n");
+    repo.write("lib.sh", format!("{LIBRARY}{OWN}# b\n"));
+    repo.commit("Work on b", Some("b"));
+    repo.record("implementer", repo.implementer_report(None))
+        .ok();
+    repo.record("reviewer", repo.reviewer_report(None)).ok();
+    repo.record("auditor", repo.auditor_report()).ok();
+    // The code is broken, and the test that the review saw asks nothing.
+    job.foreign("lib.sh", format!("{LIBRARY}# b\n"));
+    job.accept_b("lib.sh:4", &[]).ok();
+    assert_eq!(job.status("a"), "planned");
+}
+
+#[test]
 fn the_log_answers_where_git_threw_the_commit_away() {
     let job = make_done();
     job.repo.write("tests/double.sh", "true\n");
