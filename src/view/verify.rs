@@ -296,7 +296,7 @@ impl Show for VerifyAnswer {
         let mut failing = self.findings.iter().filter(|finding| self.fails(finding));
         if self.has_passed() {
             Exit::Ok
-        } else if failing.all(|finding| finding.code == Code::ContractAlone) {
+        } else if failing.all(|it| matches!(it.code, Code::ContractAlone | Code::ContractChanged)) {
             Exit::Paused
         } else {
             Exit::CheckFailed

@@ -328,7 +328,7 @@ fn a_pull_request_is_judged_by_its_base() {
     clone.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
     let (run, outputs) = act_on(Event::PULL_REQUEST, &clone, &[("binary", COOK)]);
     run.exits(1)
-        .says("::error title=cook verify%3A contract_weaker,file=.agent/cook.toml::");
+        .says("::error title=cook verify%3A contract_changed,file=.agent/cook.toml::");
     assert!(outputs.contains("\npassed=false\n"), "{outputs}");
 }
 

@@ -22,7 +22,6 @@ mod pr;
 mod report;
 #[cfg(unix)]
 mod runner;
-mod runners;
 mod shapes;
 #[cfg(unix)]
 mod sign;

@@ -1,10 +1,12 @@
 //! The gates of the contract that decides, at HEAD.
 
+use crate::check::Line;
 use crate::measure::{self, Red};
 use crate::service::{Judging, Workspace};
 use crate::verify::outcome::Outcome;
 use cook_core::diagnostic::{Code, Failure, count_noun};
 use cook_core::model::STOP_VERIFIER;
+use cook_trials::Weight;
 
 /// Runs them; what is red is a finding.
 pub(in crate::verify) fn run(
@@ -57,6 +59,21 @@ pub(in crate::verify) fn run(
         let what =
             format!("the gate `{name}` of the contract that decides does not pass: {why}{missing}");
         outcome.find(Code::StopVerifierFailed, what, PLACE);
+    }
+    // What the gates go through (a Makefile, a runner's settings, tests) is work as well, so that it is
+    // held by what the base's tests say of HEAD's code.
+    let tried = workspace.try_change(&judging.base, &head, &runs, &|_| {})?;
+    outcome.checked.extend(tried.looked_at);
+    for line in tried.lines.into_iter().map(Line::from) {
+        match line.weight {
+            Weight::Refuses => outcome.find(
+                line.code,
+                format!("{}; next: {}", line.message, line.show),
+                line.file.as_ref().map_or(PLACE, |file| &file.path),
+            ),
+            Weight::NotKnown => outcome.add_checked(format!("not known: {}", line.message)),
+            Weight::Shown => {}
+        }
     }
     Ok(())
 }

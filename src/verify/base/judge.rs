@@ -1,21 +1,18 @@
 //! Which commit the base is, what its contract says, and how HEAD's differs from it.
 
-use super::contracts::{list_commands, read, settings};
-use super::decided;
+use super::contract::{Contract, Difference, PROFILE};
 use crate::scaffold::SETTINGS;
 use crate::service::{self, Judging, Workspace};
 use crate::verify::outcome::Outcome;
-use cook_core::change::{Contract, Difference, Part, Strength, compare};
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
+use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean, count_noun};
 use cook_core::machine::short;
-use cook_core::model::{Config, Profile, STOP_VERIFIER_SCRIPTS};
+use cook_core::model::{CONTRACT_FILES, Config, Profile, STOP_VERIFIER_SCRIPTS};
 use cook_remote::{Remote, Side};
 use cook_store::receipt::TakenBack;
 use std::collections::BTreeSet;
 
-/// Differences that are named.
+/// Files that are named.
 const MOST_NAMED: usize = 100;
-const PROFILE: &str = ".agent/profile.json";
 /// Written by `cook init` with the contract.
 const WRITTEN_WITH_IT: &str = ".gitignore";
 
@@ -85,7 +82,7 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
         .flatten()
         .map(String::as_str)
         .collect();
-    let contracts = read(repo, &commits)?;
+    let contracts = Contract::read_all(repo, &commits)?;
     let (base, own) = (&contracts[0], &contracts[1]);
     let digest = own.digest();
     let mut compared = Compared {
@@ -124,25 +121,22 @@ pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, 
         compared.outcome.findings.push(finding);
         return Ok(compared);
     }
-    let mut differences = compare(base, contracts.get(2), own).map_err(|why| {
-        let what = format!("the contract of `{}`: {why}", ask.base);
+    read_config(base).map_err(|why| {
+        let what = format!("`{SETTINGS}` of `{}`: {why}", ask.base);
         let hint = format!(
             "mend it on `{}` first: nothing is judged by a contract that cannot be read",
             ask.base
         );
         Failure::state(Code::ConfigInvalid, what).replace_hints([hint])
     })?;
-    let commands = list_commands(base);
-    let from = contracts.get(2).unwrap_or(base);
-    let decided = decided::list_differences(base, &commands, from, own, &differences);
-    differences.extend(decided);
-    tell(&mut compared, &differences);
+    let difference = Difference::find(base, contracts.get(2), own);
+    tell(&mut compared, &difference);
     workspace.judging = Some(match compared.accepted {
         true => Judging {
             base: compared.commit.clone(),
             ..judging(&head, own, own, &[])?
         },
-        false => judging(&compared.commit, base, own, &differences)?,
+        false => judging(&compared.commit, base, own, &difference.gates)?,
     });
     Ok(compared)
 }
@@ -242,7 +236,9 @@ fn is_alone(
     contracts: &[Contract],
 ) -> Result<bool, Failure> {
     let changes = workspace.repo.changes(Some(from), head)?;
-    let is_contract = |path: &str| contracts.iter().any(|one| one.states(path));
+    let is_contract = |path: &str| {
+        path == CONTRACT_FILES[0] || contracts.iter().any(|one| one.files.contains_key(path))
+    };
     let mut of_contract = changes.iter().filter(|change| is_contract(&change.path));
     Ok(of_contract.next().is_some()
         && changes
@@ -257,37 +253,38 @@ fn alone(compared: &Compared, what: &str) -> Finding {
 }
 
 /// Findings, or lines where a person decides or has decided.
-fn tell(compared: &mut Compared, differences: &[Difference]) {
+fn tell(compared: &mut Compared, difference: &Difference) {
     let decided = compared.alone || compared.accepted;
-    for one in differences.iter().take(MOST_NAMED) {
-        let code = match (one.strength, one.is_judge) {
-            (Strength::Stronger, _) => Code::ContractStronger,
-            (_, true) => Code::JudgeChanged,
-            _ => Code::ContractWeaker,
-        };
-        let what = one.describe();
+    let outcome = &mut compared.outcome;
+    let gates = difference.gates.iter();
+    let gates = gates.map(|name| (SETTINGS, format!("it adds the gate `{name}`")));
+    let judges = difference.judges.iter();
+    let judges = judges.map(|count| (PROFILE, format!("it asks for {count} votes that agree")));
+    for (path, what) in gates.chain(judges) {
         match decided {
-            true => compared.outcome.add_checked(what),
-            false => compared
-                .outcome
-                .findings
-                .push(Finding::new(code, what).at(one.file.clone())),
+            true => outcome.add_checked(format!("`{path}`: {what}")),
+            false => outcome.find(Code::ContractStronger, what, path),
         }
     }
-    let rest = differences.len().saturating_sub(MOST_NAMED);
+    for (path, what) in difference.changed.iter().take(MOST_NAMED) {
+        let what = format!("`{}` {what}", clean(path, Lines::Fold));
+        match decided {
+            true => outcome.add_checked(what),
+            false => outcome.find(Code::ContractChanged, what, path),
+        }
+    }
+    let rest = difference.changed.len().saturating_sub(MOST_NAMED);
     if rest > 0 && !decided {
-        let what = format!("{} more", count_noun(rest as u64, "difference"));
-        compared
-            .outcome
-            .findings
-            .push(Finding::new(Code::ContractWeaker, what));
+        let what = format!("{} more", count_noun(rest as u64, "file"));
+        let finding = Finding::new(Code::ContractChanged, what);
+        outcome.findings.push(finding);
     }
     if compared.alone && !compared.accepted {
-        let what = match differences.len() {
-            0 => "touches nothing but the contract, and asks for the same".to_owned(),
+        let what = match difference.changed.len() {
+            0 => "touches nothing but the contract, and asks for no less".to_owned(),
             count => format!(
                 "is of the contract alone: {}",
-                count_noun(count as u64, "difference")
+                count_noun(count as u64, "file")
             ),
         };
         compared.outcome.findings.push(alone(compared, &what));
@@ -299,7 +296,7 @@ fn judging(
     commit: &str,
     contract: &Contract,
     head: &Contract,
-    differences: &[Difference],
+    added: &[String],
 ) -> Result<Judging, Failure> {
     let unreadable = |path: &str, why: String| {
         Failure::state(
@@ -316,25 +313,17 @@ fn judging(
     let profile = profile
         .transpose()
         .map_err(|why| unreadable(PROFILE, why.to_string()))?;
-    let mut added = Vec::new();
-    let new: BTreeSet<&str> = differences
-        .iter()
-        .filter(|one| one.file == SETTINGS && one.strength == Strength::Stronger)
-        .filter_map(|one| one.field.strip_prefix("gates."))
-        .collect();
-    for (name, gate) in settings(head).unwrap_or_default().gates {
-        if new.contains(name.as_str()) && !config.gates.contains_key(&name) {
-            config.gates.insert(name.clone(), gate);
-            added.push(name);
-        }
-    }
+    let new = head.settings().unwrap_or_default().gates.into_iter();
+    config
+        .gates
+        .extend(new.filter(|(name, _)| added.contains(name)));
     let verifier = contract.files.get(STOP_VERIFIER_SCRIPTS[0]);
     Ok(Judging {
         commit: commit.to_owned(),
         base: commit.to_owned(),
         config,
         profile,
-        added,
+        added: added.to_vec(),
         files: files(contract, head),
         has_own_verifier: verifier.is_some_and(|file| !file.generated),
     })
@@ -358,11 +347,10 @@ fn files(contract: &Contract, head: &Contract) -> Vec<TakenBack> {
     for path in paths {
         let (was, is) = (contract.files.get(path), head.files.get(path));
         let is_same = match (was, is) {
-            (Some(was), Some(is)) => (&was.mode, &was.id) == (&is.mode, &is.id),
+            (Some(was), Some(is)) => was.is_same(is),
             _ => false,
         };
-        let is_judge = was.or(is).is_some_and(|file| file.part == Part::Judge);
-        if is_same || is_judge || !path.starts_with(".agent/") {
+        if is_same || !path.starts_with(".agent/") {
             continue;
         }
         files.push(TakenBack {

@@ -4,9 +4,8 @@
 use crate::scaffold::plans;
 use crate::service::{Judging, Workspace};
 use crate::verify::outcome::Outcome;
-use cook_core::change::{Difference, compare_criteria};
-use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::model::{Plan, Snapshot};
+use cook_core::diagnostic::{Code, Failure, Lines, clean};
+use cook_core::model::{Plan, Slice, SliceStatus, Snapshot};
 use cook_os::disk::TemporaryDir;
 use std::path::Path;
 
@@ -43,9 +42,8 @@ pub(in crate::verify) fn hold(
     let Some(source) = &snapshot.ledger.plan_source else {
         return Ok(());
     };
-    for one in criteria(workspace, judging, &source.path, &snapshot.plan)? {
-        let finding = Finding::new(Code::ContractWeaker, one.describe());
-        outcome.findings.push(finding.at(one.file));
+    for what in list_unproven(workspace, judging, &source.path, &snapshot.plan)? {
+        outcome.find(Code::ContractWeaker, what, &source.path);
     }
     outcome.add_checked(format!(
         "what `{}` of the contract that decides lists, against what was proven",
@@ -54,12 +52,13 @@ pub(in crate::verify) fn hold(
     Ok(())
 }
 
-fn criteria(
+/// What of the base's plan was not proven, of what the branch found there when it began.
+fn list_unproven(
     workspace: &Workspace,
     judging: &Judging,
     path: &str,
     proven: &Plan,
-) -> Result<Vec<Difference>, Failure> {
+) -> Result<Vec<String>, Failure> {
     let Some(base) = read_plan_at(workspace, &judging.commit, path)? else {
         return Ok(Vec::new());
     };
@@ -72,7 +71,50 @@ fn criteria(
         Some(fork) => read_plan_at(workspace, &fork, path)?,
         None => None,
     };
-    Ok(compare_criteria(path, &base, fork.as_ref(), proven))
+    Ok(compare_plans(&base, fork.as_ref().unwrap_or(&base), proven))
+}
+
+fn compare_plans(base: &Plan, fork: &Plan, proven: &Plan) -> Vec<String> {
+    let holds = |slice: Option<&Slice>, text: &str| {
+        let mut known = slice.iter().flat_map(|slice| &slice.acceptance_criteria);
+        known.any(|known| known.trim() == text.trim())
+    };
+    let mut found = Vec::new();
+    for slice in &base.candidate_slices {
+        let id = &slice.slice_id;
+        let Some(known) = fork.slice(id) else {
+            continue;
+        };
+        let kept = proven.slice(id);
+        let kept = kept.filter(|kept| kept.status != SliceStatus::Cancelled);
+        if kept.is_none() {
+            found.push(format!(
+                "the slice `{}` is not in what was proven: {}",
+                show(id),
+                show(&slice.goal)
+            ));
+            continue;
+        }
+        let asked = slice.acceptance_criteria.iter();
+        let lost = asked.filter(|text| holds(Some(known), text) && !holds(kept, text));
+        found.extend(lost.map(|text| {
+            format!(
+                "the slice `{}` was proven without, or with other words for: {}",
+                show(id),
+                show(text)
+            )
+        }));
+    }
+    found
+}
+
+/// A text as it is shown: one line, not too long.
+fn show(text: &str) -> String {
+    let line = clean(text.trim(), Lines::Fold);
+    match line.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }
 
 /// The plan that a file of a commit lists, read as `cook init --from` reads it; none where it is not there.
@@ -105,4 +147,43 @@ fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Optio
         std::fs::write(&target, bytes).map_err(failure)?;
     }
     Ok(plans::read(place.path(), path)?.import.plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn plan(slices: &[(&str, &[&str])]) -> Plan {
+        let slices = slices.iter().map(|(id, criteria)| {
+            json!({"slice_id": id, "goal": "do it", "status": "done", "acceptance_criteria": criteria})
+        });
+        let slices: Vec<_> = slices.collect();
+        serde_json::from_value(json!({
+            "schema_version": 1, "mission_anchor": "", "plan_basis": "", "candidate_slices": slices,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_dropped_slice_and_a_dropped_or_reworded_criterion_are_named() {
+        let base = plan(&[("a", &["one", "two"]), ("b", &["three"])]);
+        let count = |proven: &Plan| compare_plans(&base, &base, proven).len();
+        assert_eq!(count(&base), 0);
+        assert_eq!(
+            count(&plan(&[("a", &["one", "two", "more"]), ("b", &["three"])])),
+            0
+        );
+        assert_eq!(count(&plan(&[("a", &["one"]), ("b", &["three"])])), 1);
+        assert_eq!(
+            count(&plan(&[("a", &["one", "two, mostly"]), ("b", &["three"])])),
+            1
+        );
+        let mut cancelled = base.clone();
+        cancelled.candidate_slices[1].status = SliceStatus::Cancelled;
+        assert_eq!(count(&cancelled), 1);
+        // What the base took up later is not asked of a branch.
+        let fork = plan(&[("a", &["one"])]);
+        assert_eq!(compare_plans(&base, &fork, &fork).len(), 0);
+    }
 }

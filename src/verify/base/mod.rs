@@ -3,14 +3,10 @@
 //! Invariant: nothing that HEAD has is believed of what is asked of HEAD, until a person outside of the
 //! tree accepted exactly that.
 
-mod contracts;
-mod decided;
+mod contract;
 mod gates;
 mod judge;
 mod log;
-mod runners;
-mod targets;
-mod values;
 
 pub(super) use gates::run;
 pub(crate) use judge::{Ask, Compared, judge_by};
