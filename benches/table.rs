@@ -295,11 +295,14 @@ fn hooks(floor: &Path, files: usize, runs: usize) {
     }
 }
 
-/// `cook step` with an agent who answers at once: what a step takes beside its agent.
+/// `cook run --once` with an agent who answers at once: what a step takes beside its agent.
 fn stepping(size: &Size) {
-    println!("\n### `cook step`, minimum of {} runs\n", size.runs / 5);
     println!(
-        "| files | the agent alone: wall ms | `cook pause` | `cook step` | of it cook's: wall ms | processor ms |"
+        "\n### `cook run --once`, minimum of {} runs\n",
+        size.runs / 5
+    );
+    println!(
+        "| files | the agent alone: wall ms | `cook pause` | `cook run --once` | of it cook's: wall ms | processor ms |"
     );
     println!("|---|---|---|---|---|---|");
     for files in size.files {
@@ -316,7 +319,7 @@ fn stepping(size: &Size) {
         };
         let step = || {
             let mut command = scale.command(cook_binary());
-            command.args(["step", "--yes", "--agent", next()]);
+            command.args(["run", "--once", "--yes", "--agent", next()]);
             command
         };
         let door = |words: &'static [&'static str]| {

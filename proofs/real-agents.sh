@@ -171,7 +171,7 @@ is_by_the_user() {
 # What cook says that it took is what the endpoint counted; one of them tells nobody.
 is_counted() {
   local cost
-  cost="$(clean cook cost --json)"
+  cost="$(clean cook status --cost --json)"
   if [[ "$agent" == copilot ]]; then
     [[ "$(json .total.cost_unknown <<<"$cost")" == "$(json .total.calls <<<"$cost")" ]]
     return
@@ -267,7 +267,7 @@ drive_all() {
     took=$((SECONDS - started))
     check "the job is done" is_done
     check "the commits are the user's" is_by_the_user
-    cost="$(clean cook cost --json)"
+    cost="$(clean cook status --cost --json)"
     tokens="$(json .total.input_tokens <<<"$cost")+$(json .total.output_tokens <<<"$cost") $(counted .input)+$(counted .output)"
     check "the tokens are those that the endpoint counted" is_counted
     [[ "${noted[2]}" == yes ]] && tokens="${tokens% *}" || tokens="NO: $tokens"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two workers (`cook step --from`) over one bare remote, each step killed after a while that a seed draws: the
+# Two workers (`cook run --once --from`) over one bare remote, each step killed after a while that a seed draws: the
 # mission is done, once, whatever they were at, and both clones stand where the remote does.
 #
 #   proofs/workers.sh            100 seeds, or as many as $WORKER_SEEDS says

@@ -52,7 +52,7 @@ TOML
 git add --all
 git commit --quiet --message "Begin"
 cook init --mission "add the parts" --assurance lite --as-user --commit >/dev/null
-words="$(cook agents | sed -n "s/.*cook trust '\(agent [^']*\)'.*/\1/p")"
+words="$(cook doctor agents | sed -n "s/.*cook trust '\(agent [^']*\)'.*/\1/p")"
 cook trust --gates --as-user >/dev/null
 cook trust "$words" --as-user >/dev/null
 cook run >"$work/run.out" 2>&1 || { tail -20 "$work/run.out" >&2; exit 1; }

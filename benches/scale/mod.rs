@@ -152,7 +152,7 @@ impl Scale {
         for name in ["one", "two"] {
             let refused = scale
                 .command(cook_binary())
-                .args(["step", "--yes", "--agent", name])
+                .args(["run", "--once", "--yes", "--agent", name])
                 .output();
             let refused = String::from_utf8(refused.unwrap().stderr).unwrap();
             let words = refused.split("cook trust '").nth(1).unwrap();

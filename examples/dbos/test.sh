@@ -14,7 +14,7 @@ begin "$@"
 export COOK_WAIT=1
 
 unit() { start "$1" env COOK_DATABASE="$database" "$WORK/venv/bin/python" "$here/worker.py" "$1" "$WORK/$1"; }
-ended() { grep -q "^$1: cook step ended with 13" "$WORK/$1.out"; }
+ended() { grep -q "^$1: cook run --once ended with 13" "$WORK/$1.out"; }
 
 one_dies() {
   begin_job

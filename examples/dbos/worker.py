@@ -17,7 +17,7 @@ WAIT = float(os.environ.get("COOK_WAIT", "60"))
 
 @DBOS.step()
 def step() -> int:
-    return subprocess.run(["cook", "step", "--from", "origin"], cwd=CLONE).returncode
+    return subprocess.run(["cook", "run", "--once", "--from", "origin"], cwd=CLONE).returncode
 
 
 @DBOS.workflow()
@@ -47,6 +47,6 @@ DBOS.launch()  # goes on with what this unit left
 first = git("rev-list", "--max-parents=0", "HEAD").splitlines()[0]
 with SetWorkflowID(f"cook {first} {remote} {branch}"):
     code = DBOS.start_workflow(mission, remote, branch).get_result()
-print(f"{UNIT}: cook step ended with {code}", flush=True)
+print(f"{UNIT}: cook run --once ended with {code}", flush=True)
 DBOS.destroy()
 sys.exit(0 if code == 13 else code)

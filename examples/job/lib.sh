@@ -95,7 +95,7 @@ trusted_clone() {
   # What two machines commit differs.
   git -C "$WORK/$1" config user.name "Worker $1"
   local words
-  words="$(cd "$WORK/$1" && cook agents | sed -n "s/.*cook trust '\(agent [^']*\)'.*/\1/p")"
+  words="$(cd "$WORK/$1" && cook doctor agents | sed -n "s/.*cook trust '\(agent [^']*\)'.*/\1/p")"
   (cd "$WORK/$1" && cook trust --gates --as-user && cook trust "$words" --as-user) >/dev/null
 }
 
@@ -151,7 +151,7 @@ check_done() {
   run 0 cook verify --from origin --strict --rerun --trust-repo
   says reproduced
   run 0 cook pull
-  run 0 cook fsck
+  run 0 cook doctor fsck
   run 0 cook log
   [[ "$(grep -c implemented <<<"$answer")" == 1 ]] || surprise "built, but not once"
   [[ "$(git log --format=%s --grep='Cook-Slice: hello')" == "Say hello" ]] || surprise "committed, but not once"

@@ -9,7 +9,7 @@ const git = (...words) => execFileSync("git", words, { cwd: clone, encoding: "ut
 
 const step = () =>
   new Promise((resolve, reject) => {
-    const child = spawn("cook", ["step", "--from", "origin"], { cwd: clone, stdio: "inherit" });
+    const child = spawn("cook", ["run", "--once", "--from", "origin"], { cwd: clone, stdio: "inherit" });
     child.on("error", reject);
     child.on("close", (code, signal) => (code === null ? reject(new Error(`ended by ${signal}`)) : resolve(code)));
   });
@@ -18,10 +18,10 @@ const work = async (ctx) => {
   const here = `${git("remote", "get-url", "origin")}#${git("branch", "--show-current")}`;
   if (ctx.key !== here) throw new restate.TerminalError(`this worker's clone is of ${here}`);
   for (;;) {
-    const code = await ctx.run("cook step", step);
+    const code = await ctx.run("cook run --once", step);
     if (code === 13) return "done";
     if ([3, 5, 10, 11, 12].includes(code)) await ctx.sleep({ seconds: wait });
-    else if (code !== 0 && code !== 7) throw new restate.TerminalError(`cook step ended with ${code}`);
+    else if (code !== 0 && code !== 7) throw new restate.TerminalError(`cook run --once ended with ${code}`);
   }
 };
 

@@ -32,7 +32,7 @@ const ACT = [
   ["a hook of git", "echo x >.git/hooks/post-checkout"],
   ["the log", "echo x >.git/cook/log.git/HEAD"],
   ["settings of the user", "echo '# x' >>~/.gitconfig"],
-  ["a user-only command", ".work/cook budget add steps=5 --as-user 2>&1"],
+  ["a user-only command", ".work/cook resume --add steps=5 --as-user 2>&1"],
 ];
 const WRITE = [
   ["a tracked file", "echo x >>README.md"],

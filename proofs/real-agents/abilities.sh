@@ -66,7 +66,7 @@ touches_nothing_else() {
     open.forEach(([what, said]) => console.log(`${what}: ${said}`));
     process.exit(acted.length === 6 && open.length === 0 ? 0 : 1);
   ' "$acted" || return 1
-  clean cook fsck >/dev/null
+  clean cook doctor fsck >/dev/null
 }
 
 # ---- conversations -----------------------------------------------------------------------------
@@ -170,7 +170,7 @@ reads_as_a_role() {
   local before
   before="$(look)"
   control '{"reset": true}'
-  clean cook step >"$dir/$agent.run" 2>&1 || { tail -n 3 "$dir/$agent.run"; return 1; }
+  clean cook run --once >"$dir/$agent.run" 2>&1 || { tail -n 3 "$dir/$agent.run"; return 1; }
   [[ "$(look)" == "$before" && "$(noted_by_model '.tried.length')" == 2 ]] || { diff <(echo "$before") <(look); noted_by_model .tried; return 1; }
   [[ "$(clean cook next --json | json .role)" == completion-implementer ]] || { clean cook next; return 1; }
 }
@@ -198,7 +198,7 @@ is_ended_by_requests() {
 # Its preset says whether it tells tokens while it works. Where it does so at its end no other session begins.
 is_ended_by_tokens() {
   local preset="$root/protocol/agents/$agent.toml" cost limit
-  cost="$(clean cook cost --json)"
+  cost="$(clean cook status --cost --json)"
   limit=$(($(json '.total.input_tokens ?? 0' <<<"$cost") + $(json '.total.output_tokens ?? 0' <<<"$cost") + 400))
   if grep -qE '^usage = "event"|spent = ' "$preset"; then
     limited "tokens = $limit" endless || return 1
@@ -208,7 +208,7 @@ is_ended_by_tokens() {
   limited "tokens = $limit" many || return 1
   if [[ "$(told tokens)" != yes ]]; then
     outcome="tells none"
-    [[ "$(clean cook cost --json | json '.total.cost_unknown > 0')" == true ]]
+    [[ "$(clean cook status --cost --json | json '.total.cost_unknown > 0')" == true ]]
     return
   fi
   outcome="refused with exit code 6"

@@ -1,4 +1,4 @@
-//! `cook adopt`: what the user takes in, and puts back.
+//! `cook plan adopt`: what the user takes in, and puts back.
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
@@ -15,7 +15,7 @@ const MAX_PLAN: usize = 16 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct AdoptArgs {
-    /// Put the log's version back; the edit is kept (`cook rescue list`)
+    /// Put the log's version back; the edit is kept (`cook doctor rescue list`)
     #[arg(long, conflicts_with = "branch")]
     pub discard: bool,
     /// Go on on the branch that is checked out
@@ -42,7 +42,7 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
             &workspace,
             &Event::Restored,
             actor,
-            "the log's version is back; the edit is kept (`cook rescue list`)",
+            "the log's version is back; the edit is kept (`cook doctor rescue list`)",
         );
     }
     let edits = workspace.outside_edits()?;
@@ -58,7 +58,7 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
                     other.file
                 ),
             )
-            .replace_hints(["run `cook adopt --discard` to put every file back"]),
+            .replace_hints(["run `cook plan adopt --discard` to put every file back"]),
         ));
     }
     let plan = read_edited_plan(&workspace)?;

@@ -1,4 +1,4 @@
-//! `cook agents`: agents that can be asked.
+//! `cook doctor agents`: agents that can be asked.
 
 use super::context::{Answer, Context, answer};
 use crate::drive::find_here;

@@ -3,6 +3,7 @@
 use super::call::{CallArgs, Onset, Prepared, choose, make_schema, on, one, prepare, store, words};
 use super::caller;
 use super::context::{Answer, Context};
+use super::fanout::ask_each;
 use super::input;
 use super::input::free_text;
 use crate::service::Workspace;
@@ -21,6 +22,9 @@ pub(super) struct AskArgs {
     /// The agent
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
+    /// Ask each of these agents the same, none seeing another's answer; one named twice is asked in two sessions
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with_all = ["agent", "request"])]
+    pub each: Vec<String>,
     /// Everything in one JSON object: say, agent, on, schema (`-` = standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["say", "agent", "on_episode", "on_series", "schema"])]
     pub request: Option<PathBuf>,
@@ -40,6 +44,10 @@ struct Request {
 
 pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
     caller::not_nested()?;
+    if !args.each.is_empty() {
+        let say = args.say.as_deref().unwrap_or("-");
+        return ask_each(context, say, &args.each, &args.call);
+    }
     let workspace = context.workspace()?;
     let store = store(&workspace)?;
     let (agent, prepared) = match &args.request {

@@ -2,9 +2,11 @@
 
 use super::brief_change::{self, BriefAuthorArgs, BriefNoteArgs};
 use super::caller::AsUser;
+use super::checkpoint::{CheckpointArgs, checkpoint};
 use super::context::{Answer, Context, answer};
 use super::input;
 use super::input::free_text;
+use super::recover::recover;
 use crate::scaffold::{read_text_file, write_text_file};
 use crate::service::{self, DEFAULT_BYTES, WholeBrief};
 use crate::view::{ArtifactAnswer, BriefAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry};
@@ -56,6 +58,10 @@ pub(super) enum BriefCommand {
     },
     /// Say of every anchor whether it still holds
     Check,
+    /// Keep a line about what was done and what comes next
+    Checkpoint(CheckpointArgs),
+    /// Print the message that a session gets when its context was lost
+    Recover,
     /// Add an entry, from flags or as JSON on standard input
     Note(Box<BriefNoteArgs>),
     /// Keep a statement of the user's that anchors may quote (user only)
@@ -100,6 +106,8 @@ pub(super) fn brief(context: &Context, args: &BriefArgs) -> Answer {
         Some(BriefCommand::Check) => {
             answer(BriefCheckAnswer::of(service::check(&context.workspace()?)?))
         }
+        Some(BriefCommand::Checkpoint(args)) => checkpoint(context, args),
+        Some(BriefCommand::Recover) => recover(context),
         Some(BriefCommand::Note(args)) => brief_change::note(context, args),
         Some(BriefCommand::Say {
             text,

@@ -1,4 +1,4 @@
-//! `cook checkpoint`: keeps a line about what was done and what comes next.
+//! `cook brief checkpoint`: keeps a line about what was done and what comes next.
 
 use super::brief_change::{self, BriefAuthorArgs};
 use super::context::{Answer, Context, answer};

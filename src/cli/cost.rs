@@ -1,4 +1,4 @@
-//! `cook cost`: what agents have cost, by role and agent, from the record of their calls.
+//! `cook status --cost`: what agents have cost, by role and agent, from the record of their calls.
 
 use super::call::store;
 use super::context::{Answer, Context, answer};

@@ -1,4 +1,4 @@
-//! `cook criteria`: lists acceptance criteria, corrects one, and gives up the proof of one.
+//! `cook plan criteria`: lists acceptance criteria, corrects one, and gives up the proof of one.
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer};
@@ -63,7 +63,7 @@ fn list(context: &Context, only: Option<&str>) -> Answer {
     {
         return Err(
             Failure::unknown(Code::SliceUnknown, format!("no slice is named `{id}`"))
-                .replace_hints(["run `cook criteria`, which lists all of them"]),
+                .replace_hints(["run `cook plan criteria`, which lists all of them"]),
         );
     }
     let slices = snapshot.plan.candidate_slices.iter();

@@ -1,29 +1,18 @@
-//! `cook diff`: what changed between two transitions.
+//! `cook log A..B`: what changed between two transitions.
 
 use super::context::{Answer, Context, answer};
 use crate::view::{Change, DiffAnswer};
-use clap::Args;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Snapshot;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-#[derive(Debug, Args)]
-pub(super) struct DiffArgs {
-    /// The earlier transition
-    #[arg(default_value = "@-")]
-    pub from: String,
-    /// The later one
-    #[arg(default_value = "@")]
-    pub to: String,
-}
-
-pub(super) fn diff(context: &Context, args: &DiffArgs) -> Answer {
+pub(super) fn diff(context: &Context, from: &str, to: &str) -> Answer {
     let workspace = context.workspace()?;
     let store = workspace.store()?;
-    let from = store.entry(&args.from)?;
-    let to = store.entry(&args.to)?;
+    let from = store.entry(from)?;
+    let to = store.entry(to)?;
     answer(DiffAnswer {
         from: from.seq,
         to: to.seq,

@@ -1,15 +1,21 @@
 //! `cook doctor`: is the set-up sound, and which settings are in force.
 
+use super::agents::agents;
 use super::context::{Answer, Context, answer, note};
+use super::fsck::fsck;
+use super::rescue::{RescueCommand, rescue};
 use super::{caller, trust};
 use crate::view::{PromptAnswer, VerifyAnswer};
 use crate::{drive, lifecycle};
-use clap::Args;
+use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Finding, count_noun};
 use cook_core::machine;
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct DoctorArgs {
+    #[command(subcommand)]
+    pub command: Option<DoctorCommand>,
     /// Print every setting in force
     #[arg(long)]
     pub config: bool,
@@ -21,7 +27,27 @@ pub(super) struct DoctorArgs {
     pub agent: Option<String>,
 }
 
+#[derive(Debug, Subcommand)]
+pub(super) enum DoctorCommand {
+    /// Check the log's objects and the view
+    Fsck,
+    /// Look at what was set aside, and put it back
+    #[command(subcommand)]
+    Rescue(RescueCommand),
+    /// List the agents that can be asked: installed, version, what they can
+    Agents,
+}
+
 pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
+    match &args.command {
+        None => check_setup(context, args),
+        Some(DoctorCommand::Fsck) => fsck(context),
+        Some(DoctorCommand::Rescue(command)) => rescue(context, command),
+        Some(DoctorCommand::Agents) => agents(context),
+    }
+}
+
+fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
     let workspace = context.workspace()?;
     if args.config {
         let config = workspace.config()?;

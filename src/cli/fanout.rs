@@ -1,13 +1,10 @@
-//! `cook fanout`: the same question to several agents from the same checkpoint.
+//! `cook ask --each`: the same question to several agents from the same checkpoint.
 
 use super::call::{CallArgs, Prepared, choose, compare_tree, prepare, store, words};
-use super::caller;
 use super::context::{Answer, Context, answer};
-use super::input::free_text;
 use crate::drive;
 use crate::service::Workspace;
 use crate::view::{FanoutAnswer, MemberFailure, MemberRow};
-use clap::Args;
 use cook_agents::{AgentSupplier, Preset, Sandbox};
 use cook_core::diagnostic::{Code, Failure, PriorRefs};
 use cook_core::model::{Config, Price};
@@ -19,38 +16,25 @@ use std::collections::BTreeSet;
 /// Agents that are asked at once at most.
 const MAX_MEMBERS: usize = 32;
 
-#[derive(Debug, Args)]
-pub(super) struct FanoutArgs {
-    /// The question (`-` = standard input)
-    #[arg(allow_hyphen_values = true, value_parser = free_text)]
-    pub say: String,
-    /// The agents; one named twice is asked in two sessions
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', required = true)]
-    pub agents: Vec<String>,
-    #[command(flatten)]
-    pub call: CallArgs,
-}
-
 /// What a member said, or why it does not count.
 type Outcome = Result<Reply, MemberFailure>;
 
-pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
-    caller::not_nested()?;
+/// Asks each agent the same, none seeing another's answer; one that is named twice is asked in two sessions.
+pub(super) fn ask_each(context: &Context, say: &str, agents: &[String], args: &CallArgs) -> Answer {
     let workspace = context.workspace()?;
     let store = store(&workspace)?;
-    if args.agents.len() > MAX_MEMBERS {
+    if agents.len() > MAX_MEMBERS {
         return Err(Failure::usage(format!(
             "at most {MAX_MEMBERS} agents are asked at once"
         )));
     }
-    if args.call.on_series.is_some() {
+    if args.on_series.is_some() {
         return Err(Failure::usage(
             "several agents cannot go on in one series; branch with `--on-episode`",
         ));
     }
-    let mut prepared = prepare(&workspace, &store, words(&args.say)?, &args.call)?;
-    let presets = args
-        .agents
+    let mut prepared = prepare(&workspace, &store, words(say)?, args)?;
+    let presets = agents
         .iter()
         .map(|name| choose(&workspace, &store, Some(name), prepared.on))
         .collect::<Result<Vec<Preset>, Failure>>()?;
@@ -78,7 +62,7 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
             outcomes.into_iter().map(name).collect()
         }
     };
-    let rows = args.agents.iter().cloned().zip(outcomes);
+    let rows = agents.iter().cloned().zip(outcomes);
     let members = rows.map(|(agent, outcome)| MemberRow::of(agent, outcome));
     answer(FanoutAnswer::of(members.collect(), prepared.findings))
 }

@@ -1,4 +1,4 @@
-//! `cook fsck`: checks the log's objects and the view.
+//! `cook doctor fsck`: checks the log's objects and the view.
 
 use super::context::{Answer, Context, answer};
 use crate::view::VerifyAnswer;

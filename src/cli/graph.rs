@@ -1,28 +1,11 @@
-//! `cook graph`: the plan as a graph.
+//! `cook status --graph`: the plan as a graph.
 
 use super::context::{Answer, Context, answer};
 use crate::view::{Edge, GraphAnswer, GraphForm, Node};
-use clap::Args;
 use cook_core::model::Plan;
 
-/// How `cook graph` prints.
-#[derive(Debug, Args)]
-pub(super) struct GraphArgs {
-    /// For Mermaid
-    #[arg(long, conflicts_with = "dot")]
-    pub mermaid: bool,
-    /// For Graphviz
-    #[arg(long)]
-    pub dot: bool,
-}
-
-pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
+pub(super) fn graph(context: &Context, form: GraphForm) -> Answer {
     let (_, snapshot) = context.workspace()?.require()?;
-    let form = match (args.mermaid, args.dot) {
-        (true, _) => GraphForm::Mermaid,
-        (_, true) => GraphForm::Dot,
-        _ => GraphForm::Drawn,
-    };
     answer(make_graph(&snapshot.plan, form))
 }
 

@@ -3,7 +3,7 @@
 use super::context::{Answer, answer};
 use crate::view::PromptAnswer;
 use clap::{Args, Command};
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Code, Failure};
 
 /// What most people need, in the order in which they meet it.
 const FIRST: [&str; 5] = ["check", "goal", "run", "verify", "hooks"];
@@ -13,12 +13,18 @@ pub(super) struct HelpArgs {
     /// Every command
     #[arg(long)]
     pub all: bool,
+    /// Print the manual page
+    #[arg(long, conflicts_with = "all")]
+    pub man: bool,
     /// Print the help of this command
-    #[arg(value_name = "COMMAND", conflicts_with = "all")]
+    #[arg(value_name = "COMMAND", conflicts_with_all = ["all", "man"])]
     pub command: Vec<String>,
 }
 
 pub(super) fn help(mut program: Command, args: &HelpArgs) -> Answer {
+    if args.man {
+        return man(program);
+    }
     if args.all {
         return answer(PromptAnswer(program.render_help().to_string()));
     }
@@ -52,4 +58,25 @@ pub(super) fn first_commands(program: &Command) -> Vec<String> {
     lines.push("In a git repository, begin with: cook check --trust-repo".to_owned());
     lines.push("Every command: cook help --all".to_owned());
     lines
+}
+
+/// The manual: one page for `cook`, one section per command behind it.
+fn man(mut command: clap::Command) -> Answer {
+    let mut text = Vec::new();
+    let write = |command: clap::Command, text: &mut Vec<u8>| {
+        clap_mangen::Man::new(command)
+            .render(text)
+            .map_err(|error| Failure::state(Code::NotWritable, error.to_string()))
+    };
+    // Options for every command reach the subcommands only by this.
+    command.build();
+    let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let subcommands: Vec<clap::Command> = shown.cloned().collect();
+    write(command, &mut text)?;
+    for subcommand in subcommands {
+        let name: &'static str =
+            Box::leak(format!("cook-{}", subcommand.get_name()).into_boxed_str());
+        write(subcommand.name(name), &mut text)?;
+    }
+    answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
 }

@@ -200,7 +200,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
     {
         return Err(
             Refusal::new(Code::DoesNotApply, "the workflow has a mission already")
-                .hint("run `cook refocus --mission TEXT` to change it")
+                .hint("run `cook plan refocus --mission TEXT` to change it")
                 .into(),
         );
     }

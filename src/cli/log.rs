@@ -1,6 +1,8 @@
 //! `cook log`: the transitions, newest first.
 
 use super::context::{Answer, Context, answer};
+use super::diff::diff;
+use super::show::show;
 use crate::view::{LogAnswer, LogRow, WorktreeLog};
 use clap::Args;
 use cook_core::diagnostic::Failure;
@@ -11,6 +13,9 @@ use cook_store::store::{Meta, Store, StoreError};
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
+    /// Show one of them (a number, an id, `@` or `@-`), or what changed between two (`A..B`)
+    #[arg(value_name = "ID", conflicts_with_all = ["limit", "all_worktrees"])]
+    pub operation: Option<String>,
     /// At most this many
     #[arg(short = 'n', long, default_value_t = 20)]
     pub limit: usize,
@@ -20,6 +25,12 @@ pub(super) struct LogArgs {
 }
 
 pub(super) fn log(context: &Context, args: &LogArgs) -> Answer {
+    if let Some(operation) = &args.operation {
+        return match operation.split_once("..") {
+            Some((from, to)) => diff(context, from, if to.is_empty() { "@" } else { to }),
+            None => show(context, operation),
+        };
+    }
     let workspace = context.workspace()?;
     let mut worktrees = Vec::new();
     if args.all_worktrees {

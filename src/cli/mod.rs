@@ -26,13 +26,11 @@ mod trial;
 mod act;
 mod adopt;
 mod agents;
-mod answer;
 mod ask;
 mod assurance;
 mod attest;
 mod bootstrapping;
 mod brief;
-mod budget;
 mod calibrate;
 mod cancel;
 mod check;
@@ -43,6 +41,7 @@ mod criteria;
 mod demo;
 mod diff;
 mod doctor;
+mod explain;
 mod fanout;
 mod fsck;
 mod gate;
@@ -54,12 +53,12 @@ mod hooks;
 mod init;
 mod issue;
 mod log;
-mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod next;
 mod overview;
 mod pause;
+mod plan;
 mod pr;
 mod pull;
 mod push;
@@ -76,13 +75,11 @@ mod session;
 mod show;
 mod sign;
 mod status;
-mod step;
 mod strength;
 mod trust;
 mod undo;
 mod verify;
 mod which_log;
-mod why;
 
 use crate::view::{ColorChoice, Exit, Format, Screen};
 use clap::error::{ContextKind, ContextValue};
@@ -116,7 +113,29 @@ struct Cli {
 }
 
 /// Commands of before, each with the one that does it now.
-const OLD_NAMES: [(&str, &str); 1] = [("watch", "status --watch")];
+const OLD_NAMES: [(&str, &str); 21] = [
+    ("adopt", "plan adopt"),
+    ("agents", "doctor agents"),
+    ("answer", "resume --answer"),
+    ("budget", "resume --add"),
+    ("checkpoint", "brief checkpoint"),
+    ("cost", "status --cost"),
+    ("criteria", "plan criteria"),
+    ("diff", "log A..B"),
+    ("fanout", "ask --each"),
+    ("fsck", "doctor fsck"),
+    ("graph", "status --graph"),
+    ("man", "help --man"),
+    ("pr", "report --format pr"),
+    ("ready", "status --ready"),
+    ("recover", "brief recover"),
+    ("refocus", "plan refocus"),
+    ("rescue", "doctor rescue"),
+    ("show", "log ID"),
+    ("step", "run --once"),
+    ("watch", "status --watch"),
+    ("why", "next --why"),
+];
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -124,8 +143,6 @@ enum Command {
     Init(init::InitArgs),
     /// Name the mandatory role, and why
     Next(next::NextArgs),
-    /// Show the rules in order, with what each one looked at
-    Why,
     /// Take a role's report: check it, measure the repository, decide
     Record(record::RecordArgs),
     /// Say whether what was just claimed is true of this commit; in any repository
@@ -144,91 +161,56 @@ enum Command {
     Gate(gate::GateArgs),
     /// Let cook run a command that a plan or `cook.toml` names (user only)
     Trust(trust::TrustArgs),
-    /// Where the work stands
+    /// Where the work stands; what is ready, the plan as a graph, what it cost
     Status(status::StatusArgs),
-    /// Slices that can be selected now, in order of work
-    Ready,
-    /// The plan as a graph
-    Graph(graph::GraphArgs),
     /// Issues: of `br` or `bd` where one is here, else the plan's slices
     #[command(subcommand)]
     Issue(issue::IssueCommand),
-    /// The transitions, newest first
+    /// The transitions, newest first; one of them, or what changed between two
     Log(log::LogArgs),
-    /// One transition
-    Show(show::ShowArgs),
-    /// What changed between two transitions
-    Diff(diff::DiffArgs),
     /// Take transitions back (user only)
     Undo(undo::UndoArgs),
-    /// Take in an edited `plan.json`, a branch, or put the log's version back (user only)
-    Adopt(adopt::AdoptArgs),
+    /// Change the plan or the mission (user only); list the acceptance criteria
+    #[command(subcommand)]
+    Plan(plan::PlanCommand),
     /// Stop the work until `cook resume`
     Pause(pause::PauseArgs),
-    /// Resume stopped work (user only)
+    /// Resume stopped work: an answer, more budget, trust (user only)
     Resume(resume::ResumeArgs),
     /// End the workflow (user only)
     Cancel(cancel::CancelArgs),
-    /// Answer the question that is waited on (user only)
-    Answer(answer::AnswerArgs),
-    /// Change the mission (user only)
-    Refocus(refocus::RefocusArgs),
-    /// Acceptance criteria by number, with their proof; correct one (user only)
-    Criteria(criteria::CriteriaArgs),
-    /// Extend budgets (user only)
-    #[command(subcommand)]
-    Budget(budget::BudgetCommand),
-    /// What the next session must know, every claim with an anchor that is checked
+    /// What the next session must know; keep a checkpoint, recover a lost context
     Brief(Box<brief::BriefArgs>),
-    /// Keep a line about what was done and what comes next
-    Checkpoint(checkpoint::CheckpointArgs),
-    /// The message a session gets when its context was lost
-    Recover,
     /// Answer an agent's lifecycle event (agents call this)
     Hook(hook::HookArgs),
     /// Install, check or remove the hooks of an agent
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
-    /// Drive agent sessions until the policy says stop
+    /// Run agent sessions until the policy says stop, or one of them
     Run(run::RunArgs),
-    /// Hold exactly one session, then exit; for a remote with --from
-    Step(step::StepArgs),
-    /// What agents have cost, by role and agent
-    Cost,
     /// Show a whole run with scripted agents, in a repository of its own
     Demo(demo::DemoArgs),
-    /// Ask an agent; nothing may change
+    /// Ask an agent, or several; nothing may change
     Ask(ask::AskArgs),
     /// Order an agent to do something
     Act(act::ActArgs),
-    /// Ask several agents the same, none seeing another's answer
-    Fanout(fanout::FanoutArgs),
     /// What was said to agents: look at it, name it, check it, move it
     Session(session::SessionArgs),
-    /// Agents that can be asked: installed, version, what they can
-    Agents,
     /// Push the log to a remote, beside its branch
     Push(push::PushArgs),
     /// Take the log in from a remote, also in a fresh clone
     Pull(pull::PullArgs),
-    /// The text of a pull request: mission, proof, votes, what was caught; --create makes it
-    Pr(pr::PrArgs),
-    /// A page about the work and its proof, to be read in a browser
+    /// A page about the work and its proof, or the text of a pull request
     Report(report::ReportArgs),
-    /// Look at what was set aside, and put it back
-    #[command(subcommand)]
-    Rescue(rescue::RescueCommand),
     /// Serve the Model Context Protocol on stdin and stdout (agents start this)
     #[cfg(feature = "mcp")]
     Mcp,
-    /// Check the log's objects and the view
-    Fsck,
-    /// Check the set-up
+    /// Check the set-up and the log; list agents and what was set aside
     Doctor(doctor::DoctorArgs),
+    /// Explain a code that cook printed
+    Explain(explain::ExplainArgs),
     /// Shell completions
     Completions(completions::CompletionsArgs),
-    /// The manual page
-    Man,
     /// The commands that most people need; `--all` for every one, a name for one in full
     Help(help::HelpArgs),
     /// Stand in for an agent by a script (for tests and demonstrations)
@@ -338,7 +320,6 @@ fn run(context: &Context, command: Command) -> Answer {
     match command {
         Command::Init(args) => init::init(context, &args),
         Command::Next(args) => next::next(context, &args),
-        Command::Why => why::why(context),
         Command::Record(args) => record::record(context, &args),
         Command::Check(args) => check::check_commit(context, &args),
         Command::Goal(args) => goal::goal(context, &args),
@@ -349,47 +330,30 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Gate(args) => gate::gate(context, &args),
         Command::Trust(args) => trust::trust(context, &args),
         Command::Status(args) => status::status(context, &args),
-        Command::Ready => ready::ready(context),
-        Command::Graph(args) => graph::graph(context, &args),
         Command::Issue(command) => issue::issue(context, &command),
         Command::Log(args) => log::log(context, &args),
-        Command::Show(args) => show::show(context, &args),
-        Command::Diff(args) => diff::diff(context, &args),
         Command::Undo(args) => undo::undo(context, &args),
-        Command::Adopt(args) => adopt::adopt(context, &args),
+        Command::Plan(command) => plan::plan(context, &command),
         Command::Pause(args) => pause::pause(context, &args),
         Command::Resume(args) => resume::resume(context, &args),
         Command::Cancel(args) => cancel::cancel(context, &args),
-        Command::Answer(args) => answer::answer_question(context, &args),
-        Command::Refocus(args) => refocus::refocus(context, &args),
-        Command::Criteria(args) => criteria::criteria(context, &args),
-        Command::Budget(command) => budget::budget(context, &command),
         Command::Brief(args) => brief::brief(context, &args),
-        Command::Checkpoint(args) => checkpoint::checkpoint(context, &args),
-        Command::Recover => recover::recover(context),
         Command::Hook(args) => hook::hook(context, &args),
         Command::Hooks(command) => hooks::hooks(context, &command),
         Command::Ask(args) => ask::ask(context, &args),
         Command::Act(args) => act::act(context, &args),
         Command::Run(args) => run::run(context, &args),
-        Command::Step(args) => step::step(context, &args),
-        Command::Cost => cost::cost(context),
         Command::Demo(args) => demo::demo(context, &args),
-        Command::Fanout(args) => fanout::fanout(context, &args),
         Command::Session(args) => session::session(context, &args),
-        Command::Agents => agents::agents(context),
         Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
         Command::Push(args) => push::push(context, &args),
         Command::Pull(args) => pull::pull(context, &args),
-        Command::Pr(args) => pr::pr(context, &args),
         Command::Report(args) => report::report(context, &args),
-        Command::Rescue(command) => rescue::rescue(context, &command),
         #[cfg(feature = "mcp")]
         Command::Mcp => mcp::serve(context),
-        Command::Fsck => fsck::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),
+        Command::Explain(args) => explain::explain(&args),
         Command::Completions(args) => completions::completions(Cli::command(), &args),
-        Command::Man => man::man(Cli::command()),
         Command::Help(args) => help::help(Cli::command(), &args),
     }
 }

@@ -3,9 +3,10 @@
 use super::context::{Answer, Context, answer};
 use crate::lifecycle;
 use crate::service::{self, Workspace};
-use crate::view::{Dispatched, NextAnswer, RolePromptAnswer};
+use crate::view::{Dispatched, NextAnswer, RolePromptAnswer, WhyAnswer};
 use clap::Args;
 use cook_core::diagnostic::Failure;
+use cook_core::machine;
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {
@@ -15,12 +16,18 @@ pub(super) struct NextArgs {
     /// Make the agent session around this command the one that does it
     #[arg(long)]
     pub take: bool,
+    /// Show the rules in order, with what each one looked at
+    #[arg(long, conflicts_with_all = ["prompt", "take"])]
+    pub why: bool,
     /// Exit 10, 11 or 12 when the work waits for the user, is blocked or paused
     #[arg(long)]
     pub exit_code: bool,
 }
 
 pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
+    if args.why {
+        return explain(context);
+    }
     let workspace = context.workspace()?;
     let (tip, snapshot) = workspace.current()?;
     let (mut dispatch, facts) = service::dispatch_now(&workspace, snapshot.as_ref())?;
@@ -66,4 +73,13 @@ fn take(workspace: &Workspace, args: &NextArgs) -> Result<(), Failure> {
         lifecycle::take_around(workspace)?;
     }
     Ok(())
+}
+
+fn explain(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.current()?;
+    let facts = service::dispatch_facts(&workspace, snapshot.as_ref())?;
+    let (dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
+    let is_goal = snapshot.is_some_and(|snapshot| snapshot.goal().is_some());
+    answer(WhyAnswer::of(traces, dispatch, is_goal))
 }

@@ -22,7 +22,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         };
     }
     all! {
-        "agents" AgentsAnswer, "cook agents --json";
+        "agents" AgentsAnswer, "cook doctor agents --json";
         "attest" AttestAnswer, "cook attest --json";
         "attested" AttestedAnswer, "cook attest verify --json";
         "brief" BriefAnswer, "`cook brief`, `cook brief render`";
@@ -32,17 +32,17 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "calibrate" CalibrateAnswer, "cook calibrate --json";
         "check" Checked, "cook record --check --json";
         "check-commit" CommitCheckAnswer, "cook check --json";
-        "checkpoint" CheckpointAnswer, "cook checkpoint --json";
-        "cost" CostAnswer, "cook cost --json";
-        "criteria" CriteriaAnswer, "cook criteria --json";
+        "checkpoint" CheckpointAnswer, "cook brief checkpoint --json";
+        "cost" CostAnswer, "cook status --cost --json";
+        "criteria" CriteriaAnswer, "cook plan criteria --json";
         "demo" DemoAnswer, "what a demonstration came to";
-        "diff" DiffAnswer, "cook diff --json";
+        "diff" DiffAnswer, "cook log A..B --json";
         "estimate" EstimateAnswer, "cook run --estimate --json";
         "failure" Failed, "a failure, in JSON";
-        "fanout" FanoutAnswer, "cook fanout --json";
+        "fanout" FanoutAnswer, "cook ask --each --json";
         "gate" Gates, "cook gate --json";
         "goal" GoalAnswer, "cook goal --json";
-        "graph" GraphAnswer, "cook graph --json";
+        "graph" GraphAnswer, "cook status --graph --json";
         "issue-changed" IssueChangedAnswer, "cook issue claim, close, comment, create --json";
         "issue-ready" IssueReadyAnswer, "cook issue ready --json";
         "issue-show" IssueShowAnswer, "cook issue show --json";
@@ -51,23 +51,23 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "next" Dispatched, "cook next --json";
         "next-prompt" RolePromptAnswer, "cook next --prompt --json";
         "note" NoteAnswer, "a command that recorded nothing";
-        "pr" PullRequestAnswer, "cook pr --json";
+        "pr" PullRequestAnswer, "cook report --format pr --json";
         "pull" PullAnswer, "cook pull --json";
         "push" PushAnswer, "cook push --json";
-        "ready" ReadyAnswer, "cook ready --json";
-        "recover" RecoverAnswer, "cook recover --json";
+        "ready" ReadyAnswer, "cook status --ready --json";
+        "recover" RecoverAnswer, "cook brief recover --json";
         "reply" ReplyAnswer, "cook ask --json, cook act --json";
         "report" ReportAnswer, "cook report --html FILE --json";
-        "rescue" RescueAnswer, "cook rescue list --json";
-        "rescue-file" RescuedFile, "cook rescue show ID PATH --json";
+        "rescue" RescueAnswer, "cook doctor rescue list --json";
+        "rescue-file" RescuedFile, "cook doctor rescue show ID PATH --json";
         "run" RunAnswer, "what a run came to";
         "session-log" SessionLogAnswer, "cook session log --json, cook session tree --json";
         "session-show" SessionShowAnswer, "cook session show --json";
-        "show" EntryAnswer, "cook show --json";
+        "show" EntryAnswer, "cook log ID --json";
         "status" Standing, "cook status --json";
         "strength" StrengthAnswer, "cook strength --json";
         "transition" TransitionAnswer, "an accepted transition";
         "verify" Verified, "cook verify, fsck, doctor and hooks check --json";
-        "why" WhyAnswer, "cook why --json";
+        "why" WhyAnswer, "cook next --why --json";
     }
 }

@@ -1,4 +1,4 @@
-//! `cook ready`: slices that can be selected now.
+//! `cook status --ready`: slices that can be selected now.
 
 use super::context::{Answer, Context, answer};
 use crate::service;

@@ -1,4 +1,4 @@
-//! `cook recover`: the message a session gets when its context was lost.
+//! `cook brief recover`: the message a session gets when its context was lost.
 
 use super::context::{Answer, Context, answer};
 use crate::lifecycle;

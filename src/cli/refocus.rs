@@ -1,4 +1,4 @@
-//! `cook refocus`: changes the mission.
+//! `cook plan refocus`: changes the mission.
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};

@@ -1,4 +1,4 @@
-//! `cook rescue`: what was set aside, looked at and put back.
+//! `cook doctor rescue`: what was set aside, looked at and put back.
 
 use super::caller;
 use super::context::{Answer, Context, answer, note};
@@ -64,7 +64,7 @@ pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
                         copy.id,
                         path.escape_debug()
                     ),
-                    &format!("`cook rescue show {}` lists its files", copy.id),
+                    &format!("`cook doctor rescue show {}` lists its files", copy.id),
                 ));
             }
             let bytes = store.rescue_show(&copy.id, path)?;
@@ -148,7 +148,7 @@ fn only<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
                 "{} copies that were set aside have an id that begins with `{id}`",
                 several.len()
             ),
-            "give more of it; `cook rescue list` shows them",
+            "give more of it; `cook doctor rescue list` shows them",
         )),
     }
 }
@@ -157,7 +157,7 @@ fn only<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
 fn unknown(id: &str) -> Failure {
     report_misnamed(
         format!("no copy that was set aside is named `{id}`"),
-        "run `cook rescue list`",
+        "run `cook doctor rescue list`",
     )
 }
 

@@ -1,22 +1,14 @@
-//! `cook show`: one transition.
+//! `cook log ID`: one transition.
 
 use super::context::{Answer, Context, answer};
 use super::diff::{changes, fields};
 use crate::view::{EntryAnswer, GateRun};
-use clap::Args;
 use cook_core::report::summarize_taken;
 
-#[derive(Debug, Args)]
-pub(super) struct ShowArgs {
-    /// A number, an id, `@` or `@-`
-    #[arg(default_value = "@")]
-    pub operation: String,
-}
-
-pub(super) fn show(context: &Context, args: &ShowArgs) -> Answer {
+pub(super) fn show(context: &Context, operation: &str) -> Answer {
     let workspace = context.workspace()?;
     let store = workspace.store()?;
-    let entry = store.entry(&args.operation)?;
+    let entry = store.entry(operation)?;
     let before = match &entry.parent {
         Some(parent) => Some(store.entry(parent)?.snapshot),
         None => None,

@@ -1,11 +1,14 @@
 //! `cook status`: where the work stands.
 
 use super::context::{Answer, Context, answer, note};
+use super::cost::cost;
+use super::graph::graph;
+use super::ready::ready;
 use crate::drive::{self, Live};
 use crate::judges;
 use crate::lifecycle;
 use crate::service::{self, Workspace};
-use crate::view::{LastChanged, RunView, SessionView, StatusAnswer, write_line};
+use crate::view::{GraphForm, LastChanged, RunView, SessionView, StatusAnswer, write_line};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Lines, clean};
 use cook_core::model::Policy;
@@ -24,15 +27,37 @@ const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
+    #[command(flatten)]
+    pub part: Part,
+}
+
+/// What is shown in place of the whole.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(super) struct Part {
     /// Show it again whenever it changes; into a pipe, print a line for each transition
     #[arg(long)]
     pub watch: bool,
+    /// Show the slices that can be selected now, in order of work
+    #[arg(long)]
+    pub ready: bool,
+    /// Show the plan as a graph
+    #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "drawn")]
+    pub graph: Option<GraphForm>,
+    /// Show what agents have cost, by role and agent
+    #[arg(long)]
+    pub cost: bool,
 }
 
 pub(super) fn status(context: &Context, args: &StatusArgs) -> Answer {
-    match args.watch {
-        true => watch(context),
-        false => look(context),
+    match &args.part {
+        Part { watch: true, .. } => watch(context),
+        Part { ready: true, .. } => ready(context),
+        Part { cost: true, .. } => cost(context),
+        Part {
+            graph: Some(form), ..
+        } => graph(context, *form),
+        _ => look(context),
     }
 }
 

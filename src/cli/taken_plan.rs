@@ -78,7 +78,7 @@ const BOOTSTRAPPED: &str = "bootstrapped";
 /// The plan is the log's already.
 fn too_late(from: &str) -> Failure {
     let refocus = format!(
-        "cook refocus --mission {}",
+        "cook plan refocus --mission {}",
         quote_word(&format!(
             "Do what {from} lists; its boxes are claims, not proof"
         ))

@@ -31,7 +31,7 @@ fn has_no_log(place: &Place) -> Result<(), Failure> {
     );
     Err(Refusal::new(Code::DoesNotApply, message)
         .replace_hints([
-            "run `cook refocus --mission TEXT` for another mission, after `cook cancel` first `cook resume`",
+            "run `cook plan refocus --mission TEXT` for another mission, after `cook cancel` first `cook resume`",
             "run `git worktree add PATH`, and `cook init` there, for a log beside it",
         ])
         .into())

@@ -33,7 +33,7 @@ pub struct CaughtViolation {
     pub seq: u64,
     /// What cook noticed, one line each.
     pub noticed: Vec<String>,
-    /// Ids for `cook rescue`, and refs, that hold what was put back.
+    /// Ids for `cook doctor rescue`, and refs, that hold what was put back.
     pub kept: Vec<String>,
 }
 

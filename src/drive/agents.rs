@@ -51,7 +51,7 @@ pub fn choose(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failu
         Some(name) => name,
         None => {
             return Err(Failure::usage("no agent is named")
-                .hint("name one with `--agent NAME`, or set `[sessions] agent` in `.agent/cook.toml`; `cook agents` lists them"));
+                .hint("name one with `--agent NAME`, or set `[sessions] agent` in `.agent/cook.toml`; `cook doctor agents` lists them"));
         }
     };
     let preset = Preset::of(name, config)?;

@@ -62,7 +62,7 @@ struct Note {
 pub struct Violation {
     /// What it did, one line each.
     pub what: Vec<String>,
-    /// Copies that `cook rescue` shows.
+    /// Copies that `cook doctor rescue` shows.
     pub copies: Vec<String>,
     /// Refs in the user's repository that hold commits which were taken back.
     pub refs: Vec<String>,

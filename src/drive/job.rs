@@ -1,4 +1,4 @@
-//! A whole run, as `cook run` and `cook step` hold it.
+//! A whole run, as `cook run` and `cook run --once` hold it.
 
 use super::assignment::{Limits, RoleAssignment};
 use super::driver::Driver;

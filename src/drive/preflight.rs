@@ -61,7 +61,7 @@ pub(super) fn cast_roles(
         names.extend(fallback.iter().cloned());
         if names.is_empty() {
             return Err(Failure::usage(format!("no agent is named for the {role}")).hint(
-                "name one with `--agent NAME`, or set `[roles.default] agent` in `.agent/cook.toml`; `cook agents` lists them",
+                "name one with `--agent NAME`, or set `[roles.default] agent` in `.agent/cook.toml`; `cook doctor agents` lists them",
             ));
         }
         let mut agents = Vec::new();
@@ -183,7 +183,7 @@ pub(super) fn require_agents(
             let why: Vec<String> = lacking.into_iter().flatten().collect();
             let what = format!("no agent can play the {role}: {}", why.join("; "));
             let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
-            let hint = "`cook agents` lists those that cook knows and finds";
+            let hint = "`cook doctor agents` lists those that cook knows and finds";
             return Err(failure.replace_hints([hint]));
         }
     }

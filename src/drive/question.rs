@@ -87,7 +87,7 @@ fn name_changes(breach: &Violation) -> Vec<String> {
     let copies = breach
         .copies
         .iter()
-        .map(|id| format!("`cook rescue show {id}`"));
+        .map(|id| format!("`cook doctor rescue show {id}`"));
     let refs = breach.refs.iter().map(|name| format!("`{name}`"));
     let moved = breach
         .moved

@@ -100,7 +100,7 @@ impl Driver<'_> {
         let cost = self.tally.spent.micro_usd + self.before.micro_usd;
         if let Some(limit) = limit.filter(|limit| cost >= *limit) {
             return Ok(Some(format!(
-                "the work has cost {:.2} of {:.2} US dollars; `cook budget add cost=N` allows more",
+                "the work has cost {:.2} of {:.2} US dollars; `cook resume --add cost=N` allows more",
                 cost as f64 / 1e6,
                 limit as f64 / 1e6
             )));

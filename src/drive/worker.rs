@@ -21,7 +21,7 @@ use cook_store::store::{Lease, Tip, fresh_id};
 use std::path::PathBuf;
 
 /// Whose name the lease bears.
-const OWNER: &str = "cook step --from";
+const OWNER: &str = "cook run --once --from";
 
 /// Holds one step from what a remote has, and gives it what came of it.
 ///
@@ -177,7 +177,7 @@ impl Worker<'_> {
     fn explain_trust(&self, failure: Failure) -> Failure {
         match failure.code {
             Code::TrustMissing | Code::AgentUntrusted => failure.hint(format!(
-                "or trust all commands of this repository for one step: `cook step --from {} --trust-repo`",
+                "or trust all commands of this repository for one step: `cook run --once --from {} --trust-repo`",
                 self.remote
             )),
             _ => failure,
@@ -283,7 +283,7 @@ impl Worker<'_> {
                 Err(self.fall_back(workspace, failure)?)
             }
             Err(failure) => Err(failure.hint(format!(
-                "what the step recorded stands in this clone: `cook step --from {}` in it pushes that first",
+                "what the step recorded stands in this clone: `cook run --once --from {}` in it pushes that first",
                 self.remote
             ))),
             Ok(refs) => Ok(refs),
@@ -302,7 +302,10 @@ impl Worker<'_> {
         self.forget_begun(workspace)?;
         let what = format!("somebody else was first: {}", lost.message);
         let failure = Failure::new(FailureKind::Held, Code::StepOvertaken, what);
-        Ok(failure.replace_hints([format!("run `cook step --from {}` again", self.remote)]))
+        Ok(failure.replace_hints([format!(
+            "run `cook run --once --from {}` again",
+            self.remote
+        )]))
     }
 
     /// Says what only this clone had.

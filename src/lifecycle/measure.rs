@@ -91,7 +91,7 @@ pub fn command(dispatch: &Dispatch) -> String {
 pub(super) fn rules() -> Vec<String> {
     [
         "Agents report, cook decides: `cook next` names the one role that is due, `cook record ROLE REPORT` hands its report in.",
-        "Keep progress where it survives: `cook checkpoint 'DONE: …; NEXT: …'` after each step.",
+        "Keep progress where it survives: `cook brief checkpoint 'DONE: …; NEXT: …'` after each step.",
         "`cook brief` shows what earlier sessions established, with proof.",
         "Put `Cook-Slice: ID` at the end of each commit message; commit small.",
         "Files under `.agent/` are cook's: read them, never edit them.",

@@ -51,7 +51,7 @@ pub(crate) fn branch(
         )
         .replace_hints([
             format!("run `git switch {}`", shell_words::quote(&of_log)),
-            "or let it run on this one: `cook adopt --branch`".to_owned(),
+            "or let it run on this one: `cook plan adopt --branch`".to_owned(),
         ])),
         (_, Some(here)) => Ok(here),
         (_, None) => Err(Failure::state(

@@ -10,7 +10,7 @@ use cook_store::store::History;
 use std::collections::BTreeMap;
 
 impl Workspace {
-    /// What the user said, by message id: what `cook answer` and `cook brief say` kept, without
+    /// What the user said, by message id: what `cook resume --answer` and `cook brief say` kept, without
     /// what `cook undo` took back, and what agents reported as typed.
     ///
     /// # Errors

@@ -42,7 +42,7 @@ pub enum Asked {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ticket: Option<String>,
     },
-    /// `cook checkpoint`.
+    /// `cook brief checkpoint`.
     Checkpoint {
         /// What was said.
         text: String,

@@ -43,7 +43,7 @@ fn add(text: &mut String, title: &str, newest: &[String]) {
         let more = newest.len() - NAMED;
         let _ = writeln!(
             text,
-            "  and {more} before them (`cook log` lists the reports, `cook show N` shows one)"
+            "  and {more} before them (`cook log` lists the reports, `cook log N` shows one)"
         );
     }
 }
@@ -51,7 +51,7 @@ fn add(text: &mut String, title: &str, newest: &[String]) {
 /// A role's words, and what shows the rest of them.
 fn words(what: &str, seq: u64) -> String {
     let what = without_attribution(&clean(what, Lines::Fold));
-    cut(&what, WHAT, &format!("`cook show {seq}` shows the whole"))
+    cut(&what, WHAT, &format!("`cook log {seq}` shows the whole"))
 }
 
 /// By slice, newest first; the one in work stands in a part of its own.
@@ -161,7 +161,7 @@ fn list_cleared(snapshot: &Snapshot, past: &Past) -> Vec<String> {
             }
             Event::Refocused { .. } => {
                 named.clear();
-                format!("the user with `cook refocus` in {seq}")
+                format!("the user with `cook plan refocus` in {seq}")
             }
             Event::Undone { to, .. } => {
                 take(

@@ -150,7 +150,7 @@ fn tell_look(how: &str, says: [&str; 2], seq: u64, verdicts: &Verdicts) -> Strin
     } else {
         ""
     };
-    format!("{how} {no} (`cook show {seq}`): {short}{more}")
+    format!("{how} {no} (`cook log {seq}`): {short}{more}")
 }
 
 /// The slice whose reports named the commit.

@@ -1,4 +1,4 @@
-//! `cook agents`: which of them are here and what can be done with each.
+//! `cook doctor agents`: which of them are here and what can be done with each.
 
 use super::{Page, Show, Tone};
 use serde::Serialize;

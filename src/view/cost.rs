@@ -1,4 +1,4 @@
-//! `cook cost`.
+//! `cook status --cost`.
 
 use super::{Page, Show, Tone};
 use serde::{Serialize, Serializer};

@@ -107,7 +107,7 @@ fn show_caught(page: &mut Page, catch: &CaughtViolation) {
     for kept in &catch.kept {
         let command = match kept.strip_prefix("refs/") {
             Some(_) => format!("git show {kept}"),
-            None => format!("cook rescue show {kept}"),
+            None => format!("cook doctor rescue show {kept}"),
         };
         page.line(&format!("           kept: `{command}`"));
     }

@@ -30,7 +30,7 @@ pub enum Exit {
     /// The user paused the work, or a person is to decide on a contract.
     Paused = 12,
     /// It ended where whoever called would not expect it: `--steps` of a run is used up, or
-    /// (`cook step --from`) the mission is done.
+    /// (`cook run --once --from`) the mission is done.
     Ended = 13,
     /// Somebody asked for an end (Ctrl-C, SIGTERM).
     Interrupted = 130,

@@ -57,7 +57,7 @@ pub struct WorktreeLog {
     pub left_out: u64,
 }
 
-/// Characters of a sentence in the list; `cook show` has it whole.
+/// Characters of a sentence in the list; `cook log ID` has it whole.
 const SUMMARY_CHARS: usize = 100;
 
 fn cut(text: &str, most: usize) -> String {
@@ -265,8 +265,8 @@ impl Show for EntryAnswer {
         page.add_toned_line(
             Tone::Dim,
             &format!(
-                "log commit {}; what it changed in the documents: `cook diff {} {}`; all of it: \
-                 `cook show {} --json`",
+                "log commit {}; what it changed in the documents: `cook log {}..{}`; all of it: \
+                 `cook log {} --json`",
                 self.operation,
                 self.seq.saturating_sub(1),
                 self.seq,
@@ -319,7 +319,7 @@ impl Show for RescuedFile {
         match &self.text {
             Some(text) => page.verbatim(&clean(text, Lines::Keep)),
             None => page.line(&format!(
-                "{} bytes that are not text; `cook rescue restore {} --to DIR` writes them",
+                "{} bytes that are not text; `cook doctor rescue restore {} --to DIR` writes them",
                 self.bytes, self.id
             )),
         }

@@ -1,4 +1,4 @@
-//! `cook hook`, `cook checkpoint`, `cook recover`.
+//! `cook hook`, `cook brief checkpoint`, `cook brief recover`.
 
 use super::{Page, Show};
 use crate::lifecycle::Response;

@@ -1,4 +1,4 @@
-//! `cook next`, `cook why`: who is due.
+//! `cook next`, `cook next --why`: who is due.
 
 use super::{Exit, Page, Show, Tone};
 use cook_core::diagnostic::Finding;
@@ -146,8 +146,8 @@ pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch, is_goal: bool
 }
 
 /// What can be done with work that is done.
-const AFTER_DONE: &str = "`cook verify --strict` proves it again, `cook push` lets anybody do so, `cook pr` writes the \
-     pull request; `cook refocus --mission TEXT` begins new work";
+const AFTER_DONE: &str = "`cook verify --strict` proves it again, `cook push` lets anybody do so, `cook report --format pr` writes the \
+     pull request; `cook plan refocus --mission TEXT` begins new work";
 
 /// The same of a goal.
 const AFTER_GOAL: &str = "`cook verify --rerun` asks its checks again, `cook push` lets anybody do so; `cook goal WORDS --check COMMAND` \

@@ -1,4 +1,4 @@
-//! `cook ready`, `cook graph`, `cook criteria`: what could be worked on, what waits for what, and what must hold.
+//! `cook status --ready`, `cook status --graph`, `cook plan criteria`: what could be worked on, what waits for what, and what must hold.
 
 use super::{Page, Show, Tone};
 use cook_core::diagnostic::{Finding, Lines, clean};
@@ -37,7 +37,7 @@ pub struct CriteriaOfSlice {
     pub slice_id: String,
     /// Where it stands.
     pub status: SliceStatus,
-    /// The number is the one that `cook criteria amend` takes.
+    /// The number is the one that `cook plan criteria amend` takes.
     pub criteria: Vec<NumberedCriterion>,
 }
 
@@ -140,7 +140,7 @@ pub struct GraphAnswer {
 }
 
 /// How a graph is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum GraphForm {
     /// For a person in a terminal.
     Drawn,

@@ -1,4 +1,4 @@
-//! `cook pr`: the body of a pull request, and the request that was made with it.
+//! `cook report --format pr`: the body of a pull request, and the request that was made with it.
 
 use super::formats::{PullRequest, body};
 use super::{Page, Show};

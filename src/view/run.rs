@@ -1,4 +1,4 @@
-//! `cook run`, `cook step`: what an onlooker is told while agents work, and what came of it.
+//! `cook run`, `cook run --once`: what an onlooker is told while agents work, and what came of it.
 
 use super::cost::tell_dollars;
 use super::next::{Dispatched, describe_policy};
@@ -21,7 +21,7 @@ const MARKED: [&str; 5] = [
     "STATE-DELTA:",
 ];
 
-/// What `cook run` and `cook step` answer.
+/// What `cook run` and `cook run --once` answer.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunAnswer {
@@ -131,7 +131,7 @@ fn goes_on(held: &Held) -> Option<String> {
     } = held;
     let next = &outcome.next;
     let again = match &held.given {
-        Some(given) => format!("cook step --from {}", given.remote),
+        Some(given) => format!("cook run --once --from {}", given.remote),
         None => "cook run".to_owned(),
     };
     if let (true, Some(command)) = (next.role.is_none(), &next.blocking_command) {
@@ -148,7 +148,7 @@ fn goes_on(held: &Held) -> Option<String> {
         ),
         (Ended::Agents(_), _) => {
             format!(
-                "`cook agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `{again}`"
+                "`cook doctor agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `{again}`"
             )
         }
         (_, _) => match next.role {
@@ -317,8 +317,8 @@ fn describe_violation(breach: &Violation) -> String {
     let mut text = format!("did what its role may not: {}", breach.what.join("; "));
     if !breach.copies.is_empty() {
         text.push_str(&format!(
-            "; put back, a copy is kept (`cook rescue show {}`)",
-            breach.copies.join("`, `cook rescue show ")
+            "; put back, a copy is kept (`cook doctor rescue show {}`)",
+            breach.copies.join("`, `cook doctor rescue show ")
         ));
     }
     for path in &breach.moved {
@@ -362,8 +362,8 @@ fn came_later(breach: &Violation) -> String {
 
 fn note_kept_before(copies: &[String]) -> String {
     format!(
-        "what stood there before and is in no commit is kept (`cook rescue show {}`)",
-        copies.join("`, `cook rescue show ")
+        "what stood there before and is in no commit is kept (`cook doctor rescue show {}`)",
+        copies.join("`, `cook doctor rescue show ")
     )
 }
 

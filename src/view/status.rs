@@ -421,8 +421,8 @@ impl Show for StatusAnswer {
             page.row(
                 "set aside",
                 &match self.displaced {
-                    1 => "1 copy (`cook rescue list`)".to_owned(),
-                    copies => format!("{copies} copies (`cook rescue list`)"),
+                    1 => "1 copy (`cook doctor rescue list`)".to_owned(),
+                    copies => format!("{copies} copies (`cook doctor rescue list`)"),
                 },
             );
         }

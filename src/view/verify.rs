@@ -1,4 +1,4 @@
-//! `cook verify`, `cook fsck`, `cook gate`: what was checked and what was found.
+//! `cook verify`, `cook doctor fsck`, `cook gate`: what was checked and what was found.
 
 use super::results::find_weight;
 use super::screen::finding_line;

@@ -641,7 +641,7 @@ fn a_second_signal_to_a_run_cancels_the_turn() {
 fn agents_and_doctor_know_it() {
     let (repo, agent, _) = workplace(json!({}));
     agent.plays(json!([{"reply": "ready"}]));
-    let agents = repo.cook(&["agents", "--json"]).exits(0).json();
+    let agents = repo.cook(&["doctor", "agents", "--json"]).exits(0).json();
     let rows = agents["agents"].as_array().unwrap();
     let row = rows.iter().find(|row| row["name"] == "a").unwrap();
     assert_eq!(row["installed"], true, "{row}");

@@ -255,15 +255,27 @@ fn every_door_refuses_to_lose_an_entry() {
     // A checkpoint that brings the next brief with it: then nothing of it is kept.
     repo.write(".agent/tmp/less.json", less.to_string());
     let trail = || std::fs::read_to_string(repo.root.join(".agent/checkpoints.jsonl"));
-    let args = ["checkpoint", "half", "--brief", ".agent/tmp/less.json"];
+    let args = [
+        "brief",
+        "checkpoint",
+        "half",
+        "--brief",
+        ".agent/tmp/less.json",
+    ];
     repo.cook(&args).fails(4, "silent_drop").says(&one);
     assert!(trail().is_err(), "nothing of it is kept");
     repo.write(".agent/tmp/all.json", export.to_string());
-    let args = ["checkpoint", "half", "--brief", ".agent/tmp/all.json"];
+    let args = [
+        "brief",
+        "checkpoint",
+        "half",
+        "--brief",
+        ".agent/tmp/all.json",
+    ];
     repo.cook(&args).exits(0);
     assert!(trail().unwrap().contains("half"));
     // A re-ground, a note and a checkpoint that say nothing of an entry leave it alone.
-    repo.cook(&["checkpoint", "more"]).exits(0);
+    repo.cook(&["brief", "checkpoint", "more"]).exits(0);
     assert_eq!(find_id(&repo, "one — source"), one);
     // With a cause each of them passes.
     let two = find_id(&repo, "two");
@@ -276,7 +288,7 @@ fn every_door_refuses_to_lose_an_entry() {
     let history = repo.read(".agent/brief-history.jsonl");
     assert!(history.contains("\"superseded\"") && history.contains("two says it"));
     repo.cook(&["verify", "control-plane"]).exits(0);
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
 }
 
 #[test]
@@ -390,6 +402,7 @@ fn what_was_learned_comes_from_the_history() {
     repo.record("implementer", repo.implementation("a", &sha))
         .exits(0);
     let amend = [
+        "plan",
         "criteria",
         "amend",
         "a",
@@ -785,7 +798,7 @@ fn undo_takes_a_note_back_and_says_so() {
     note(&repo, "they agree", &format!("user@{message}"), "user").fails(4, "brief_unproved");
     repo.cook(&["verify", "control-plane"])
         .says("transitions run again");
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
 }
 
 #[test]
@@ -794,7 +807,8 @@ fn edits_of_the_brief_outside_cook_are_found_and_put_back() {
     repo.write(".agent/brief.json", "{}");
     repo.cook(&["verify", "control-plane"]).says("brief.json");
     assert_eq!(repo.rule(), "2");
-    repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+        .exits(0);
     assert!(!repo.root.join(".agent/brief.json").exists());
     repo.cook(&["brief", "note", "learned", "l", "--source", "s"])
         .exits(0);
@@ -814,7 +828,8 @@ fn edits_of_the_brief_outside_cook_are_found_and_put_back() {
             .contains("- l — source: s"),
         "the log decides"
     );
-    repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+        .exits(0);
     assert_eq!(repo.read(".agent/brief-history.jsonl"), history);
     std::fs::remove_file(repo.root.join(".agent/brief.json")).unwrap();
     assert_eq!(repo.rule(), "2");

@@ -106,7 +106,8 @@ fn forged_state_neither_stops_next_nor_passes_verify() {
     repo.cook(&["verify", "control-plane"])
         .exits(1)
         .says("state_forged");
-    repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+        .exits(0);
     assert_eq!(repo.rule(), "4");
     repo.cook(&["verify", "control-plane"]).exits(0);
 }
@@ -140,7 +141,7 @@ fn an_adopted_plan_cannot_mark_its_slices_done() {
         plan["candidate_slices"][1]["status"] = json!("done");
     });
     let before = repo.fingerprint();
-    repo.cook(&["adopt", "--as-user"])
+    repo.cook(&["plan", "adopt", "--as-user"])
         .fails(4, "adopt_illegal")
         .says("plan_marks_done");
     assert!(before == repo.fingerprint());
@@ -182,22 +183,22 @@ const USER_COMMANDS: [&[&str]; 18] = [
     &["goal", "x", "--check", "false"],
     &["goal", "drop"],
     &["goal", "--show-hidden"],
-    &["adopt"],
-    &["adopt", "--discard"],
-    &["adopt", "--branch"],
+    &["plan", "adopt"],
+    &["plan", "adopt", "--discard"],
+    &["plan", "adopt", "--branch"],
     &["undo"],
     &["trust", "true"],
     &["trust", "--gates"],
-    &["answer", "x"],
+    &["resume", "--answer", "x"],
     &[
-        "criteria", "amend", "a", "1", "--text", "t", "--reason", "r",
+        "plan", "criteria", "amend", "a", "1", "--text", "t", "--reason", "r",
     ],
-    &["criteria", "retire", "a", "1", "--reason", "r"],
+    &["plan", "criteria", "retire", "a", "1", "--reason", "r"],
     &["resume"],
     &["resume", "--new-wave"],
     &["cancel"],
-    &["refocus", "--mission", "m"],
-    &["budget", "add", "steps=1"],
+    &["plan", "refocus", "--mission", "m"],
+    &["resume", "--add", "steps=1"],
     &["resume", "--trust", "true"],
 ];
 

@@ -3,6 +3,7 @@
 
 use crate::support::story::{MISSION, plan};
 use crate::support::{Repo, run};
+use cook_core::diagnostic::CATALOGUE;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,13 +15,13 @@ fn wrong_usage_ends_with_two() {
         &["frobnicate"][..],
         &["record"],
         &["verify", "everything"],
-        &["criteria", "amend", "a"],
-        &["budget", "add"],
-        &["rescue"],
-        &["diff", "1", "99"],
-        &["show", "zzz"],
+        &["plan", "criteria", "amend", "a"],
+        &["resume", "--add"],
+        &["doctor", "rescue"],
+        &["log", "1..99"],
+        &["log", "zzz"],
         &["completions", "tcsh-like"],
-        &["graph", "--mermaid", "--dot"],
+        &["status", "--graph=mermaid", "--dot"],
     ] {
         let run = repo.cook(args).exits(2);
         let silent = run.out.is_empty() || args.contains(&"--json");
@@ -39,7 +40,7 @@ fn set_up_is_safe_to_repeat() {
     assert!(before == repo.fingerprint());
     repo.cook(&["init", "--mission", "another"])
         .fails(4, "does_not_apply")
-        .says("cook refocus");
+        .says("cook plan refocus");
     assert!(before == repo.fingerprint());
     repo.cook(&["init", "--mission", "   "]).fails(2, "usage");
 }
@@ -77,8 +78,9 @@ fn a_mission_nobody_gave_is_asked_for() {
     repo.cook(&["init"]).exits(0);
     repo.cook(&["next", "--exit-code"])
         .exits(10)
-        .says("cook answer");
-    repo.cook(&["answer", "Count words", "--as-user"]).exits(0);
+        .says("cook resume --answer");
+    repo.cook(&["resume", "--answer", "Count words", "--as-user"])
+        .exits(0);
     assert_eq!(repo.read(".agent/mission.md").trim(), "Count words");
     repo.cook(&["status"]).exits(0).says("Count words");
 }
@@ -92,10 +94,10 @@ fn stopped_states_have_exit_codes_of_their_own() {
     repo.cook(&["next"]).exits(0).says("lunch");
     repo.cook(&["next", "--exit-code"]).exits(12);
     repo.cook(&["next", "--prompt"]).exits(4);
-    repo.cook(&["answer", "x", "--as-user"])
+    repo.cook(&["resume", "--answer", "x", "--as-user"])
         .fails(4, "does_not_apply")
         .says("cook resume");
-    repo.cook(&["budget", "add", "steps=1", "--as-user"])
+    repo.cook(&["resume", "--add", "steps=1", "--as-user"])
         .fails(4, "does_not_apply");
     repo.cook(&["resume", "--as-user"]).exits(0);
     repo.cook(&["resume", "--as-user"])
@@ -128,7 +130,8 @@ fn stopped_states_have_exit_codes_of_their_own() {
     repo.cook(&["next", "--exit-code"])
         .exits(10)
         .says("which port?");
-    repo.cook(&["answer", "8080", "--as-user"]).exits(0);
+    repo.cook(&["resume", "--answer", "8080", "--as-user"])
+        .exits(0);
 }
 
 #[test]
@@ -141,7 +144,7 @@ fn a_cancelled_workflow_comes_back_by_resume_alone() {
         .exits(12)
         .says("cancelled");
     repo.cook(&["status"]).exits(0).says("cancelled");
-    repo.cook(&["budget", "add", "steps=1", "--as-user"])
+    repo.cook(&["resume", "--add", "steps=1", "--as-user"])
         .fails(4, "does_not_apply");
     repo.cook(&["next", "--exit-code"]).exits(12);
     repo.cook(&["resume", "--as-user"]).exits(0);
@@ -151,9 +154,10 @@ fn a_cancelled_workflow_comes_back_by_resume_alone() {
 #[test]
 fn a_new_mission_keeps_the_old_plan_in_the_log() {
     let repo = Repo::with_selection();
-    repo.cook(&["refocus", "--mission", "\n", "--as-user"])
+    repo.cook(&["plan", "refocus", "--mission", "\n", "--as-user"])
         .exits(2);
     repo.cook(&[
+        "plan",
         "refocus",
         "--mission",
         "Another aim",
@@ -166,10 +170,8 @@ fn a_new_mission_keeps_the_old_plan_in_the_log() {
     assert_eq!(repo.read(".agent/mission.md").trim(), "Another aim");
     repo.cook(&["status"]).exits(0).says("Another aim");
     assert!(["1", "2", "3"].contains(&repo.rule().as_str()));
-    repo.cook(&["diff", "@-", "@"])
-        .exits(0)
-        .says("mission_anchor");
-    repo.cook(&["show", "3"]).exits(0).says("regrounded");
+    repo.cook(&["log", "@-..@"]).exits(0).says("mission_anchor");
+    repo.cook(&["log", "3"]).exits(0).says("regrounded");
     repo.cook(&["verify", "control-plane"]).exits(0);
 }
 
@@ -180,6 +182,7 @@ fn an_amended_criterion_voids_its_review_and_is_shown() {
     assert_eq!(repo.rule(), "6");
     let amend = |slice: &str, number: &str| {
         repo.cook(&[
+            "plan",
             "criteria",
             "amend",
             slice,
@@ -217,21 +220,22 @@ fn the_log_says_what_was_asked_found_and_answered() {
 #[test]
 fn criteria_are_listed_by_the_number_that_amend_takes() {
     let repo = Repo::with_selection();
-    let all = repo.cook(&["criteria"]).exits(0);
+    let all = repo.cook(&["plan", "criteria"]).exits(0);
     all.says("a (selected)")
         .says("  1. prints one")
         .says("no proof yet");
-    let one = repo.cook(&["criteria", "b"]).exits(0);
+    let one = repo.cook(&["plan", "criteria", "b"]).exits(0);
     assert!(!one.out.contains("a (selected)"), "{}", one.out);
-    repo.cook(&["criteria", "z"]).fails(2, "slice_unknown");
-    let json = repo.cook(&["criteria", "--json"]).exits(0).json();
+    repo.cook(&["plan", "criteria", "z"])
+        .fails(2, "slice_unknown");
+    let json = repo.cook(&["plan", "criteria", "--json"]).exits(0).json();
     assert_eq!(json["slices"][0]["criteria"][0]["number"], 1);
 }
 
 #[test]
 fn budgets_are_added_and_wrong_ones_named() {
     let repo = Repo::with_selection();
-    repo.cook(&["budget", "add", "steps=7", "attempts=2", "--as-user"])
+    repo.cook(&["resume", "--add", "steps=7", "attempts=2", "--as-user"])
         .exits(0);
     repo.cook(&["status"]).exits(0).says("of 67");
     for wrong in [
@@ -243,7 +247,7 @@ fn budgets_are_added_and_wrong_ones_named() {
         "cost=-1",
         "wall=long",
     ] {
-        repo.cook(&["budget", "add", wrong, "--as-user"])
+        repo.cook(&["resume", "--add", wrong, "--as-user"])
             .fails(2, "usage");
     }
 }
@@ -251,27 +255,29 @@ fn budgets_are_added_and_wrong_ones_named() {
 #[test]
 fn ready_and_graph_show_the_plan() {
     let repo = Repo::with_selection();
-    repo.cook(&["ready"]).exits(0).says("b waits for a");
-    let graph = repo.cook(&["graph"]).exits(0);
+    repo.cook(&["status", "--ready"])
+        .exits(0)
+        .says("b waits for a");
+    let graph = repo.cook(&["status", "--graph"]).exits(0);
     assert!(
         graph.out.starts_with("[>] a — ") && graph.out.contains("\n`-- [ ] b — "),
         "{}",
         graph.out
     );
     assert!(graph.out.contains("(after a)"), "{}", graph.out);
-    let mermaid = repo.cook(&["graph", "--mermaid"]).exits(0);
+    let mermaid = repo.cook(&["status", "--graph=mermaid"]).exits(0);
     assert!(
         mermaid.out.starts_with("graph LR\n") && mermaid.out.contains("s0 --> s1"),
         "{}",
         mermaid.out
     );
-    let dot = repo.cook(&["graph", "--dot"]).exits(0);
+    let dot = repo.cook(&["status", "--graph=dot"]).exits(0);
     assert!(
         dot.out.starts_with("digraph") && dot.out.contains("s0 -> s1"),
         "{}",
         dot.out
     );
-    let json = repo.cook(&["graph", "--json"]).exits(0).json();
+    let json = repo.cook(&["status", "--graph", "--json"]).exits(0).json();
     assert_eq!(json["edges"], json!([{"from": "a", "to": "b"}]));
 }
 
@@ -287,23 +293,23 @@ fn the_log_is_read_by_number_id_and_place() {
     assert_eq!(rows.last().unwrap()["event"], "bootstrapped");
     let id = rows[0]["operation"].as_str().unwrap();
     for name in ["@", id, &id[..12]] {
-        let shown = repo.cook(&["show", name, "--json"]).exits(0).json();
+        let shown = repo.cook(&["log", name, "--json"]).exits(0).json();
         assert_eq!(shown["operation"], id, "{name}");
     }
     let number = rows[0]["seq"].as_u64().unwrap().to_string();
-    repo.cook(&["show", &number])
+    repo.cook(&["log", &number])
         .exits(0)
         .says(id)
         .says("the implementer's report")
         .says("green");
-    repo.cook(&["show", "1"])
+    repo.cook(&["log", "1"])
         .exits(0)
         .says("the contract is written");
-    repo.cook(&["diff", "@", "@"])
+    repo.cook(&["log", "@..@"])
         .exits(0)
         .says("the same documents");
     repo.cook(&["log", "-n", "1"]).exits(0);
-    repo.cook(&["show", "99"]).fails(2, "operation_unknown");
+    repo.cook(&["log", "99"]).fails(2, "operation_unknown");
 }
 
 #[test]
@@ -335,7 +341,7 @@ fn undo_takes_back_and_never_touches_the_repository() {
 #[test]
 fn a_legal_edit_of_the_plan_is_adopted() {
     let repo = Repo::with_selection();
-    repo.cook(&["adopt", "--as-user"])
+    repo.cook(&["plan", "adopt", "--as-user"])
         .fails(4, "does_not_apply");
     repo.edit("plan.json", |plan| {
         plan["candidate_slices"][1]["acceptance_criteria"]
@@ -344,7 +350,7 @@ fn a_legal_edit_of_the_plan_is_adopted() {
             .push(json!("prints four"));
     });
     assert_eq!(repo.rule(), "2");
-    repo.cook(&["adopt", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--as-user"]).exits(0);
     assert_eq!(
         repo.document("plan.json")["candidate_slices"][1]["acceptance_criteria"][1],
         "prints four"
@@ -354,12 +360,12 @@ fn a_legal_edit_of_the_plan_is_adopted() {
         plan["candidate_slices"][1]["acceptance_criteria"] = json!(["prints four"]);
     });
     let before = repo.fingerprint();
-    repo.cook(&["adopt", "--as-user"])
+    repo.cook(&["plan", "adopt", "--as-user"])
         .fails(4, "adopt_illegal")
         .says("criteria_weakened");
     assert!(before == repo.fingerprint());
     repo.edit("state.json", |state| state["project_done"] = json!(true));
-    repo.cook(&["adopt", "--as-user"])
+    repo.cook(&["plan", "adopt", "--as-user"])
         .fails(4, "adopt_illegal")
         .says("--discard");
 }
@@ -374,7 +380,8 @@ fn another_branch_stops_the_work_until_it_is_adopted() {
         .json();
     assert_eq!(next["rule"], "S");
     repo.cook(&["next"]).says("git switch main");
-    repo.cook(&["adopt", "--branch", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--branch", "--as-user"])
+        .exits(0);
     assert_ne!(repo.rule(), "S");
     repo.git(&["switch", "-q", "main"]);
     assert_eq!(repo.rule(), "S");
@@ -406,20 +413,20 @@ fn what_only_reads_never_writes() {
         &["next"],
         &["next", "--json"],
         &["next", "--prompt"],
-        &["why"],
+        &["next", "--why"],
         &["status"],
-        &["ready"],
-        &["graph"],
+        &["status", "--ready"],
+        &["status", "--graph"],
         &["report", "--html", "-"],
         &["log"],
         &["log", "--all-worktrees"],
-        &["show"],
-        &["diff"],
-        &["rescue", "list"],
+        &["log", "@"],
+        &["log", "@-..@"],
+        &["doctor", "rescue", "list"],
         &["verify", "control-plane"],
         &["doctor"],
         &["doctor", "--config"],
-        &["fsck"],
+        &["doctor", "fsck"],
         &["trust", "--list"],
     ];
     for make in [
@@ -535,7 +542,8 @@ fn the_view_survives_git_clean_stash_and_branch_switches_in_every_state() {
         );
         let after = repo.rule();
         assert!(after == "2" || after == "S", "{name}: rule {after}");
-        repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+        repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+            .exits(0);
         assert_eq!(repo.rule(), rule, "{name}: after git clean");
         repo.cook(&["verify", "control-plane"]).exits(0);
     }
@@ -584,12 +592,34 @@ fn an_older_layout_is_taken_in() {
 }
 
 #[test]
+fn a_code_is_explained_and_an_old_name_names_the_new_one() {
+    let dir = Repo::directory();
+    for code in CATALOGUE {
+        let run = dir.cook(&["explain", code.id()]).exits(0);
+        assert!(run.out.contains(code.meaning()), "{run:?}");
+    }
+    let all = dir.cook(&["explain"]).exits(0).out;
+    assert_eq!(all.lines().count(), CATALOGUE.len());
+    dir.cook(&["explain", "no_such\u{1b}"])
+        .exits(2)
+        .says("`cook explain`");
+    for (old, new) in [
+        ("why", "cook next --why"),
+        ("step", "cook run --once"),
+        ("fsck", "cook doctor fsck"),
+        ("checkpoint", "cook brief checkpoint"),
+    ] {
+        dir.cook(&[old, "x"]).exits(2).says(new);
+    }
+}
+
+#[test]
 fn completions_and_the_manual_name_every_command() {
     let dir = Repo::directory();
-    let man = dir.cook(&["man"]).exits(0).out;
+    let man = dir.cook(&["help", "--man"]).exits(0).out;
     for shell in ["bash", "zsh", "fish"] {
         let text = dir.cook(&["completions", shell]).exits(0).out;
-        for command in ["init", "record", "verify", "rescue"] {
+        for command in ["init", "record", "verify", "explain"] {
             assert!(text.contains(command), "{shell}: {command}");
             assert!(man.contains(command), "man: {command}");
         }

@@ -44,7 +44,7 @@ fn a_plan_is_taken_in_after_a_set_up_in_which_nothing_began() {
     assert_eq!(goals, ["write b.txt", "write c.txt"]);
     assert_eq!(rows[0].2, ["it says b"]);
     assert_eq!(repo.document("state.json")["mission_anchor"], "Ship it");
-    repo.cook(&["fsck"]).ok();
+    repo.cook(&["doctor", "fsck"]).ok();
     repo.cook(&["verify", "control-plane"]).ok();
     let log = repo.cook(&["log", "--json"]).ok().json();
     assert_eq!(log["worktrees"][0]["transitions"][0]["seq"], 1);
@@ -59,7 +59,7 @@ fn a_plan_that_comes_once_work_began_names_the_command_that_plans_it() {
         .expect_refused("does_not_apply");
     assert!(
         run.err
-            .contains("`cook refocus --mission 'Do what TO DO.md lists"),
+            .contains("`cook plan refocus --mission 'Do what TO DO.md lists"),
         "{}",
         run.err
     );
@@ -86,11 +86,11 @@ fn a_second_set_up_says_what_it_looked_at_and_what_takes_an_edit_in() {
 #[test]
 fn a_run_of_done_work_needs_no_agent_and_says_what_comes_next() {
     let repo = Repo::with_done();
-    for command in ["run", "step"] {
-        repo.cook(&[command])
+    for command in [&["run"][..], &["run", "--once"]] {
+        repo.cook(command)
             .exits(0)
             .says("the work is done")
-            .says("cook refocus --mission TEXT");
+            .says("cook plan refocus --mission TEXT");
     }
     repo.cook(&["next"]).exits(0).says("cook verify --strict");
 }
@@ -181,9 +181,9 @@ fn outside_of_a_repository_cook_names_the_commands_that_most_people_need() {
     let repo = Repo::new();
     let run = repo.cook(&["-C", dir]).exits(0);
     let run = run.says("cook check").says("cook goal");
-    assert!(!run.out.contains("cook adopt"), "{}", run.out);
+    assert!(!run.out.contains("cook plan adopt"), "{}", run.out);
     assert_eq!(run.out, repo.cook(&["help"]).exits(0).out);
-    repo.cook(&["help", "--all"]).exits(0).says("adopt");
+    repo.cook(&["help", "--all"]).exits(0).says("attest");
     repo.cook(&["help", "gaol"])
         .exits(2)
         .says("cook help --all");

@@ -101,7 +101,7 @@ fn an_untrusted_gate_is_not_run() {
     repo.cook(&["log", "--json"])
         .exits(0)
         .says("\"actor\": \"script\"");
-    repo.cook(&["show", "@"]).exits(0).says("touch …");
+    repo.cook(&["log", "@"]).exits(0).says("touch …");
     repo.cook(&["gate"]).exits(0);
     assert!(repo.root.join("ran").exists());
 }
@@ -141,7 +141,7 @@ fn a_plan_that_brings_a_command_asks_and_trust_goes_on() {
     );
     repo.cook(&["resume", "--as-user"])
         .fails(4, "trust_missing");
-    repo.cook(&["answer", "yes", "--as-user"])
+    repo.cook(&["resume", "--answer", "yes", "--as-user"])
         .fails(4, "trust_missing");
     repo.cook(&["trust", GATE, "--as-user"])
         .exits(0)

@@ -114,7 +114,7 @@ fn what_the_user_says_by_the_way_reaches_each_role() {
     repo.cook(&["brief", "say", "mind the tabs", "--as-user"])
         .exits(0);
     assert!(told(&repo), "the judge");
-    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+    repo.cook(&["plan", "refocus", "--mission", "Another aim", "--as-user"])
         .exits(0);
     assert!(!told(&repo), "another mission");
 }
@@ -234,6 +234,7 @@ fn documents_and_symbols_are_held_by_what_they_say() {
 fn next_names_where_the_work_stands_and_a_checkpoint_is_believed_by_its_commit() {
     let repo = Repo::with_selection();
     repo.cook(&[
+        "brief",
         "checkpoint",
         "Done: the parser reads one. Next: teach it two",
     ])
@@ -374,8 +375,12 @@ fn tags_for_a_model_do_not_stand_raw() {
         "<|im_start|>system",
     ])
     .exits(0);
-    repo.cook(&["checkpoint", &format!("{tag} next: </tool_result>")])
-        .exits(0);
+    repo.cook(&[
+        "brief",
+        "checkpoint",
+        &format!("{tag} next: </tool_result>"),
+    ])
+    .exits(0);
     #[cfg(unix)]
     repo.write("<user>.txt", "x");
     let brief = repo.cook(&["brief", "--all"]).exits(0).out;
@@ -507,7 +512,8 @@ fn what_stands_beside_a_question_is_heard() {
     let report = repo.implementer_report(Some("the lock may be held twice"));
     let report = report + "Input needed from user: in which language?\n";
     repo.record("implementer", report).ok();
-    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "Frisian", "--as-user"])
+        .ok();
     assert_eq!(repo.rule(), "4");
     let prompt = repo.cook(&["next", "--prompt"]).ok().out;
     holds(&prompt, "the lock may be held twice");
@@ -592,7 +598,8 @@ fn what_the_user_said_stands_in_the_brief_whatever_is_in_work() {
         .ok();
     let ask = json!({"policy": {"to": "await_user_input", "question": "Which colour?"}});
     repo.hand_in_reground(&ask);
-    repo.cook(&["answer", "blue, never red", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "blue, never red", "--as-user"])
+        .ok();
     let brief = || repo.cook(&["brief", "--all"]).ok().out;
     let lines = |text: &str| text.matches("the user said: blue, never red").count();
     assert_eq!(lines(&brief()), 1, "{}", brief());

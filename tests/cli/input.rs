@@ -23,7 +23,7 @@ fn what_is_said_may_begin_with_a_hyphen() {
     assert!(repo.read(".agent/mission.md").contains(mission));
     repo.cook(&["brief", "say", "- no network", "--as-user"])
         .exits(0);
-    repo.cook(&["checkpoint", "- done: one; next: two"])
+    repo.cook(&["brief", "checkpoint", "- done: one; next: two"])
         .exits(0);
     let note = [
         "brief",
@@ -36,13 +36,20 @@ fn what_is_said_may_begin_with_a_hyphen() {
     repo.cook(&note).exits(0);
     repo.cook(&["pause", "- for lunch"]).exits(0);
     repo.cook(&["resume", "--as-user"]).exits(0);
-    repo.cook(&["refocus", "--mission", "-v is a flag of ours", "--as-user"])
-        .exits(0);
+    repo.cook(&[
+        "plan",
+        "refocus",
+        "--mission",
+        "-v is a flag of ours",
+        "--as-user",
+    ])
+    .exits(0);
     // What is mistyped is not taken for words.
     repo.cook(&["pause", "--wy"])
         .exits(2)
         .says("reads as an option");
-    repo.cook(&["refocus", "--mission", "--as-user"]).exits(2);
+    repo.cook(&["plan", "refocus", "--mission", "--as-user"])
+        .exits(2);
     repo.cook(&["cancel", "- enough", "--as-user"]).exits(0);
 }
 
@@ -198,15 +205,19 @@ fn every_document_broken_in_every_way_is_named_and_put_back() {
             assert_eq!(repo.rule(), "2", "{name} {how}");
             repo.cook(&["status"]).exits(0);
             assert!(before == repo.fingerprint(), "{name} {how}: a reader wrote");
-            repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+            repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+                .exits(0);
             kept += 1;
             assert_eq!(repo.rule(), "4", "{name} {how}");
         }
     }
-    let copies = repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let copies = repo
+        .cook(&["doctor", "rescue", "list", "--json"])
+        .exits(0)
+        .json();
     assert_eq!(copies["copies"].as_array().unwrap().len(), kept);
     repo.cook(&["verify", "control-plane"]).exits(0);
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
 }
 
 #[test]
@@ -227,14 +238,16 @@ fn fields_of_the_wrong_kind_are_named_with_their_place() {
             .says(key)
             .says(name);
         assert_eq!(repo.rule(), "2");
-        repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+        repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+            .exits(0);
     }
     for key in ["why_now", "priority", "basis_commit", "acceptance_criteria"] {
         repo.edit("active-slice.json", |document| {
             document.as_object_mut().unwrap().remove(key);
         });
         repo.cook(&["verify", "control-plane"]).exits(1).says(key);
-        repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+        repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+            .exits(0);
     }
 }
 
@@ -254,37 +267,42 @@ fn a_reground_over_an_edit_keeps_the_edit() {
     repo.record("regrounder", &report).exits(0);
     assert_eq!(repo.rule(), "4");
     assert_ne!(repo.document("plan.json")["plan_basis"], "my own words");
-    let copies = repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let copies = repo
+        .cook(&["doctor", "rescue", "list", "--json"])
+        .exits(0)
+        .json();
     let id = copies["copies"][0]["id"].as_str().unwrap().to_owned();
-    repo.cook(&["rescue", "show", &id])
+    repo.cook(&["doctor", "rescue", "show", &id])
         .exits(0)
         .says("plan.json");
     let name = copies["copies"][0]["files"][0]["path"].as_str().unwrap();
-    repo.cook(&["rescue", "show", &id, name])
+    repo.cook(&["doctor", "rescue", "show", &id, name])
         .exits(0)
         .says("my own words");
-    repo.cook(&["rescue", "show", &id, "../plan.json"])
+    repo.cook(&["doctor", "rescue", "show", &id, "../plan.json"])
         .fails(2, "operation_unknown")
         .says("lists its files");
     repo.git(&["update-ref", "refs/cook/rescue/x/HEAD", "HEAD"]);
-    repo.cook(&["rescue", "show", "refs/cook/rescue/x/HEAD"])
+    repo.cook(&["doctor", "rescue", "show", "refs/cook/rescue/x/HEAD"])
         .exits(0)
         .says("git show refs/cook/rescue/x/HEAD");
-    repo.cook(&["rescue", "show", "refs/cook/rescue/x/HEAD", "a"])
+    repo.cook(&["doctor", "rescue", "show", "refs/cook/rescue/x/HEAD", "a"])
         .fails(2, "operation_unknown")
         .says("git show");
-    let shown = repo.cook(&["rescue", "show", &id, name, "--json"]).json();
+    let shown = repo
+        .cook(&["doctor", "rescue", "show", &id, name, "--json"])
+        .json();
     assert!(shown["text"].as_str().unwrap().contains("my own words"));
-    repo.cook(&["rescue", "restore", &id, "--to", "back"])
+    repo.cook(&["doctor", "rescue", "restore", &id, "--to", "back"])
         .exits(0);
     let back = repo.git(&["grep", "--no-index", "-l", "my own words", "back"]);
     assert!(back.ends_with("plan.json"), "{back}");
-    repo.cook(&["rescue", "show", "nothing"])
+    repo.cook(&["doctor", "rescue", "show", "nothing"])
         .fails(2, "operation_unknown")
         .says("rescue list");
-    repo.cook(&["rescue", "restore", "nothing", "--to", "x"])
+    repo.cook(&["doctor", "rescue", "restore", "nothing", "--to", "x"])
         .fails(2, "operation_unknown");
-    repo.cook(&["rescue", "restore", &id, "--to", "../out"])
+    repo.cook(&["doctor", "rescue", "restore", &id, "--to", "../out"])
         .exits(2);
     assert!(!repo.root.parent().unwrap().join("out").exists());
 }
@@ -310,13 +328,14 @@ fn a_giant_document_is_refused_quickly_and_never_overwritten() {
             began.elapsed()
         );
         // Too large to be kept, so it is not touched, and the way out is named.
-        repo.cook(&["adopt", "--discard", "--as-user"])
+        repo.cook(&["plan", "adopt", "--discard", "--as-user"])
             .fails(3, "input_too_large")
             .says("move that file out");
         let giant = repo.root.join(".agent").join(name);
         assert_eq!(std::fs::metadata(&giant).unwrap().len(), 100 << 20);
         std::fs::rename(&giant, repo.root.parent().unwrap().join(name)).unwrap();
-        repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+        repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+            .exits(0);
         assert_eq!(repo.rule(), "4", "{name}");
     }
 }
@@ -331,7 +350,8 @@ fn a_torn_history_line_is_named_and_put_back() {
         .says("slice-history.jsonl");
     repo.record("reviewer", repo.review(true)).exits(4);
     assert_eq!(repo.rule(), "2");
-    repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+        .exits(0);
     assert_eq!(good, repo.read(".agent/slice-history.jsonl"));
     let mut file = std::fs::OpenOptions::new()
         .append(true)
@@ -342,7 +362,8 @@ fn a_torn_history_line_is_named_and_put_back() {
     repo.cook(&["verify", "control-plane"])
         .exits(1)
         .says("slice-history.jsonl");
-    repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+        .exits(0);
     assert_eq!(good, repo.read(".agent/slice-history.jsonl"));
 }
 
@@ -357,7 +378,7 @@ fn two_selected_slices_are_contradictory() {
     repo.edit("plan.json", |plan| {
         plan["candidate_slices"][1]["slice_id"] = json!("a");
     });
-    repo.cook(&["adopt", "--as-user"]).exits(4);
+    repo.cook(&["plan", "adopt", "--as-user"]).exits(4);
     assert_eq!(repo.rule(), "2");
 }
 
@@ -374,7 +395,8 @@ fn a_basis_that_is_gone_leads_to_a_reground_that_mends_it() {
         .says("basis_unresolved");
     repo.cook(&["verify", "control-plane", "--strict"]).exits(1);
     assert_eq!(repo.rule(), "2");
-    repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+        .exits(0);
 
     // HEAD is rewritten below the basis.
     repo.git(&["commit", "-q", "--amend", "-m", "another first commit"]);

@@ -36,7 +36,7 @@ fn objects(repo: &Repo) -> Vec<(String, PathBuf)> {
 /// The object is named by both, and both fail.
 fn check_both_name(repo: &Repo, id: &str, wrong: &mut Vec<String>) -> String {
     let mut named = String::new();
-    for command in [&["fsck"][..], &["verify"]] {
+    for command in [&["doctor", "fsck"][..], &["verify"]] {
         let run = repo.cook(command);
         let line = run.out.lines().find(|line| line.contains(id));
         match line.filter(|_| run.code == 1) {
@@ -95,9 +95,10 @@ fn every_lost_object_is_named_with_what_it_belongs_to_and_what_still_works() {
     repo.edit("state.json", |state| {
         state["continuation_reason"] = "mine".into()
     });
-    repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+        .exits(0);
     repo.cook(&["pause", "lunch"]).exits(0);
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
     let reached: BTreeSet<String> = git_log(&repo, &["rev-list", "--all", "--objects"])
         .lines()
         .map(|line| line.split(' ').next().unwrap().to_owned())
@@ -124,7 +125,7 @@ fn every_lost_object_is_named_with_what_it_belongs_to_and_what_still_works() {
     }
     assert!(wrong.is_empty(), "{} of {tried}: {wrong:#?}", wrong.len());
     assert_eq!(tried, reached.len());
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
 }
 
 #[test]
@@ -135,12 +136,12 @@ fn what_the_view_still_holds_is_put_back_by_the_command_that_is_named() {
     let path = log(&repo).join("objects").join(&blob[..2]).join(&blob[2..]);
     for how in ["removed", "changed"] {
         damage(&path, how);
-        let run = repo.cook(&["fsck"]).exits(1).says(&blob);
+        let run = repo.cook(&["doctor", "fsck"]).exits(1).says(&blob);
         let command = run.out.split("holds exactly it: `").nth(1).unwrap();
         let command = command.split('`').next().unwrap();
         let mut shell = repo.command("sh");
         crate::support::run_alone(shell.args(["-c", command])).ok();
-        repo.cook(&["fsck"]).exits(0);
+        repo.cook(&["doctor", "fsck"]).exits(0);
     }
 }
 
@@ -166,7 +167,7 @@ fn a_lost_session_call_is_named_and_the_work_goes_on() {
     assert_ne!(own, tree);
     let commit = git_log(&repo, &["commit-tree", &own, "-m", message]);
     git_log(&repo, &["update-ref", "refs/sessions/record", &commit]);
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
     for id in [&blob, &own, &commit] {
         let path = log(&repo).join("objects").join(&id[..2]).join(&id[2..]);
         let before = damage(&path, "removed");
@@ -202,7 +203,7 @@ fn a_lost_id_begins_no_new_log() {
             &["next"][..],
             &["status"],
             &["log"],
-            &["fsck"],
+            &["doctor", "fsck"],
             &["verify"],
             &["verify", "--strict"],
             &["pause"],
@@ -218,7 +219,7 @@ fn a_lost_id_begins_no_new_log() {
             .fails(2, "operation_unknown");
         repo.cook(&["init", "--log", &id, "--as-user"]).exits(0);
         assert_eq!(repo.cook(&["status"]).exits(0).out, status);
-        repo.cook(&["fsck"]).exits(0);
+        repo.cook(&["doctor", "fsck"]).exits(0);
         // A workflow that has its worktree is nobody else's.
         repo.cook(&["init", "--log", &id, "--as-user"])
             .fails(2, "operation_unknown");
@@ -239,7 +240,7 @@ fn another_log_is_begun_only_when_that_is_said_and_the_old_one_stays() {
         git_log(&repo, &["rev-parse", &format!("refs/heads/{id}")]),
         tip
     );
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
     repo.cook(&["next"]).exits(0);
 }
 
@@ -251,7 +252,7 @@ fn no_other_log_is_begun_where_one_is() {
     let before = repo.fingerprint();
     repo.cook(&["init", "--log", "new", "--as-user"])
         .expect_refused("does_not_apply")
-        .says("cook refocus")
+        .says("cook plan refocus")
         .says("git worktree add");
     assert_eq!(repo.fingerprint(), before);
 }
@@ -271,7 +272,7 @@ fn a_lost_branch_begins_no_new_log() {
     let mut shell = repo.command("sh");
     crate::support::run_alone(shell.args(["-c", command])).ok();
     repo.cook(&["next"]).exits(0);
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
 }
 
 #[test]
@@ -345,5 +346,5 @@ fn an_end_that_is_made_up_is_no_end() {
     let mut bash = repo.command("bash");
     assert!(bash.args(["-ec", way]).status().unwrap().success());
     assert_eq!(repo.cook(&["next"]).ok().out, honest);
-    repo.cook(&["fsck"]).ok();
+    repo.cook(&["doctor", "fsck"]).ok();
 }

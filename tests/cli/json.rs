@@ -57,29 +57,29 @@ fn every_output_schema_is_listed_and_sound() {
 fn readers(repo: &Repo) {
     for (name, args) in [
         ("next", &["next"][..]),
-        ("why", &["why"]),
+        ("why", &["next", "--why"]),
         ("status", &["status"]),
-        ("ready", &["ready"]),
-        ("graph", &["graph"]),
-        ("criteria", &["criteria"]),
+        ("ready", &["status", "--ready"]),
+        ("graph", &["status", "--graph"]),
+        ("criteria", &["plan", "criteria"]),
         ("issue-ready", &["issue", "ready"]),
         ("issue-status", &["issue", "status"]),
         ("log", &["log"]),
         ("log", &["log", "--all-worktrees"]),
-        ("show", &["show"]),
-        ("show", &["show", "1"]),
-        ("rescue", &["rescue", "list"]),
+        ("show", &["log", "@"]),
+        ("show", &["log", "1"]),
+        ("rescue", &["doctor", "rescue", "list"]),
         ("verify", &["verify", "control-plane"]),
         ("verify", &["verify", "--strict"]),
-        ("verify", &["fsck"]),
+        ("verify", &["doctor", "fsck"]),
         ("verify", &["doctor"]),
         ("note", &["doctor", "--config"]),
         ("verify", &["hooks", "check", "claude"]),
-        ("recover", &["recover"]),
-        ("checkpoint", &["checkpoint", "DONE: x; NEXT: y"]),
+        ("recover", &["brief", "recover"]),
+        ("checkpoint", &["brief", "checkpoint", "DONE: x; NEXT: y"]),
         ("note", &["trust", "--list"]),
         ("gate", &["gate"]),
-        ("pr", &["pr"]),
+        ("pr", &["report", "--format", "pr"]),
         ("brief", &["brief"]),
         ("brief", &["brief", "--ids"]),
         ("brief-check", &["brief", "check"]),
@@ -106,13 +106,20 @@ fn readers_follow_their_schemas_in_every_state() {
         readers(&repo);
         repo.edit("state.json", |state| state["project_done"] = json!(7));
         readers(&repo);
-        repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+        repo.cook(&["plan", "adopt", "--discard", "--as-user"])
+            .exits(0);
         readers(&repo);
-        valid("diff", &repo.cook(&["diff", "--json"]).exits(0).json());
+        valid(
+            "diff",
+            &repo.cook(&["log", "@-..@", "--json"]).exits(0).json(),
+        );
     }
     let fresh = Repo::with_script();
     valid("next", &fresh.cook(&["next", "--json"]).exits(0).json());
-    valid("why", &fresh.cook(&["why", "--json"]).exits(0).json());
+    valid(
+        "why",
+        &fresh.cook(&["next", "--why", "--json"]).exits(0).json(),
+    );
     valid(
         "verify",
         &fresh.cook(&["verify", "--format", "json"]).exits(1).json(),
@@ -235,25 +242,28 @@ fn transitions_and_notes_follow_their_schemas() {
     valid(
         "transition",
         &repo
-            .cook(&["adopt", "--discard", "--as-user", "--json"])
+            .cook(&["plan", "adopt", "--discard", "--as-user", "--json"])
             .exits(0)
             .json(),
     );
-    let copies = repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let copies = repo
+        .cook(&["doctor", "rescue", "list", "--json"])
+        .exits(0)
+        .json();
     valid("rescue", &copies);
     let id = copies["copies"][0]["id"].as_str().unwrap();
     let path = copies["copies"][0]["files"][0]["path"].as_str().unwrap();
     valid(
         "rescue-file",
         &repo
-            .cook(&["rescue", "show", id, path, "--json"])
+            .cook(&["doctor", "rescue", "show", id, path, "--json"])
             .exits(0)
             .json(),
     );
     valid(
         "note",
         &repo
-            .cook(&["rescue", "restore", id, "--to", "back", "--json"])
+            .cook(&["doctor", "rescue", "restore", id, "--to", "back", "--json"])
             .exits(0)
             .json(),
     );
@@ -304,7 +314,7 @@ fn failures_of_every_kind_follow_one_schema() {
         (outside.cook(&["next", "--json"]), 3),
         (outside.cook(&["verify", "--format", "json"]), 3),
         (repo.cook(&["frobnicate", "--json"]), 2),
-        (repo.cook(&["show", "zzz", "--json"]), 2),
+        (repo.cook(&["log", "zzz", "--json"]), 2),
         (repo.cook(&["resume", "--json"]), 4),
         (repo.cook(&["resume", "--as-user", "--json"]), 4),
         (repo.record_with(&["reviewer", "--json"], ""), 4),
@@ -333,9 +343,9 @@ fn agents_and_sessions_follow_their_schemas() {
     let reply = say(&["ask", "x", "--agent", "one", "--json"], 0);
     valid("reply", &reply);
     valid("reply", &say(&["act", "x", "--agent", "one", "--json"], 0));
-    let fanned = say(&["fanout", "x", "--agents", "one,bad", "--json"], 0);
+    let fanned = say(&["ask", "x", "--each", "one,bad", "--json"], 0);
     valid("fanout", &fanned);
-    valid("agents", &say(&["agents", "--json"], 0));
+    valid("agents", &say(&["doctor", "agents", "--json"], 0));
     for what in ["log", "tree"] {
         valid("session-log", &say(&["session", what, "--json"], 0));
     }

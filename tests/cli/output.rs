@@ -75,12 +75,12 @@ fn generated_answers_at_each_stage() {
     for (stage, repo) in stages() {
         let commands: &[&[&str]] = &[
             &["next"],
-            &["why"],
+            &["next", "--why"],
             &["status"],
-            &["ready"],
+            &["status", "--ready"],
             &["verify"],
             &["log"],
-            &["show"],
+            &["log", "@"],
         ];
         assert_snapshot!(format!("answers_{stage}"), session(&repo, commands));
     }
@@ -114,7 +114,7 @@ fn generated_refusals() {
         "refusal_of_arguments",
         session(
             &repo,
-            &[&["nxt"], &["record", "cook"], &["show", "zzz"], &["undo"]]
+            &[&["nxt"], &["record", "cook"], &["log", "zzz"], &["undo"]]
         )
     );
     let early = repo.record("reviewer", repo.review(true));

@@ -42,7 +42,7 @@ fn build(repo: &Repo, id: &str) {
 }
 
 fn refocus(repo: &Repo) {
-    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+    repo.cook(&["plan", "refocus", "--mission", "Another aim", "--as-user"])
         .ok();
     repo.cook(&["init", "--commit"]).ok();
 }
@@ -103,7 +103,7 @@ fn what_a_report_named_that_was_undone_is_listed() {
     says(
         &told,
         &commit,
-        "which was taken back with `cook undo`: reviewed no (`cook show ",
+        "which was taken back with `cook undo`: reviewed no (`cook log ",
     );
     says(&told, &commit, "it loses the exit code");
 }
@@ -139,7 +139,7 @@ fn commits_of_cancelled_slices_are_listed_with_what_was_said_of_them() {
     says(
         &told,
         &rejected,
-        "(slice `s1`, cancelled: reviewed no (`cook show ",
+        "(slice `s1`, cancelled: reviewed no (`cook log ",
     );
     says(&told, &rejected, "it loses the exit code");
     says(&told, &rejected, "; audited nothing open): s1.txt");
@@ -290,6 +290,7 @@ fn an_audit_that_is_due_again_is_shown_to_whoever_looks_again() {
         match word {
             "say" => repo.cook(&["brief", "say", "the port is 8080", "--as-user"]),
             _ => repo.cook(&[
+                "plan",
                 "criteria",
                 "amend",
                 "s1",

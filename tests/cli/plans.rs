@@ -168,7 +168,7 @@ fn ask(repo: &Repo, question: &str) -> crate::support::Run {
 fn an_answer_is_a_condition_that_no_plan_removes() {
     let repo = make_given_back();
     ask(&repo, "which port?").ok();
-    repo.cook(&["answer", "8080", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "8080", "--as-user"]).ok();
     for id in ["s1", "s2", "s3"] {
         assert!(notes(&repo, id)[0].contains("asked \"which port?\", the user said: 8080"));
     }
@@ -212,7 +212,8 @@ fn an_answer_after_a_review_makes_one_due_again() {
     repo.build_slice("s1");
     assert_eq!(repo.rule(), "7");
     ask(&repo, "in which language?").ok();
-    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "Frisian", "--as-user"])
+        .ok();
     assert_eq!(repo.rule(), "2");
     reground(&repo, &json!({})).ok();
     assert_eq!(repo.rule(), "5");
@@ -231,7 +232,8 @@ fn an_implementers_question_leads_back_to_it() {
         report + "Input needed from user: in which language?\n"
     };
     repo.record("implementer", asks()).ok();
-    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "Frisian", "--as-user"])
+        .ok();
     assert_eq!(repo.rule(), "4");
     let prompt = repo.cook(&["next", "--prompt"]).ok().out;
     assert!(prompt.contains("the user said: Frisian"), "{prompt}");
@@ -251,7 +253,7 @@ fn an_answer_after_the_repository_moved_leads_to_a_reground() {
         .ok();
     repo.write("else.txt", "moved\n");
     repo.commit("Move on", None);
-    repo.cook(&["answer", "this", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "this", "--as-user"]).ok();
     assert_eq!(repo.rule(), "2");
 }
 
@@ -263,7 +265,7 @@ fn an_answer_is_placed_where_it_binds() {
     repo.build_slice("s1");
     repo.accept_slice("s1");
     ask(&repo, "which port?").ok();
-    repo.cook(&["answer", "8080", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "8080", "--as-user"]).ok();
     let note = notes(&repo, "s2")[0].clone();
     let id = note.split(':').next().unwrap();
     let id = id.trim_start_matches("user@");
@@ -375,7 +377,8 @@ fn an_answer_that_moves_is_not_blamed_on_the_criteria() {
     repo.plan_and_select(&[slice("s1"), slice("s2")]);
     repo.build_slice("s1");
     ask(&repo, "in which language?").ok();
-    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "Frisian", "--as-user"])
+        .ok();
     reground(&repo, &json!({})).ok();
     // Who reviews anew reads what was said of the commit before the answer.
     let prompt = repo.cook(&["next", "--prompt"]).ok().out;
@@ -385,7 +388,8 @@ fn an_answer_that_moves_is_not_blamed_on_the_criteria() {
     repo.plan_and_select(&[slice("s1"), slice("s2")]);
     repo.build_slice("s1");
     ask(&repo, "in which language?").ok();
-    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "Frisian", "--as-user"])
+        .ok();
     let note = notes(&repo, "s1")[0].clone();
     let id = note.split(':').next().unwrap().trim_start_matches("user@");
     reground(
@@ -422,7 +426,8 @@ fn a_reground_beside_a_committed_slice_is_offered_no_selection() {
     repo.plan_and_select(&[slice("s1"), slice("s2")]);
     repo.build_slice("s1");
     ask(&repo, "in which language?").ok();
-    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "Frisian", "--as-user"])
+        .ok();
     let prompt = repo.cook(&["next", "--prompt"]).ok().out;
     assert!(!prompt.contains("\"select\""), "{prompt}");
     assert!(
@@ -444,7 +449,8 @@ fn a_review_that_said_no_is_answered_before_another_one() {
     repo.record("auditor", repo.auditor_report()).ok();
     assert_eq!(repo.rule(), "7");
     ask(&repo, "which exit code?").ok();
-    repo.cook(&["answer", "exit 3", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "exit 3", "--as-user"])
+        .ok();
     assert_eq!(repo.rule(), "2");
     let refused = reground(&repo, &json!({})).exits(4);
     refused.says("no_unanswered").says("review-");

@@ -122,7 +122,7 @@ fn what_a_red_gate_printed_reaches_who_plans_the_mending_and_who_does_it() {
 #[test]
 fn whoever_re_grounds_is_told_of_what_is_not_committed() {
     let repo = Repo::wave();
-    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+    repo.cook(&["plan", "refocus", "--mission", "Another aim", "--as-user"])
         .exits(0);
     repo.write("users.txt", "not committed");
     let text = prompt(&repo);
@@ -204,7 +204,7 @@ fn a_long_list_of_findings_is_cut_with_what_shows_the_rest() {
     assert!(text.len() < 24_000, "{}", text.len());
     counts(
         &text,
-        "are left out here; `cook show 5` shows the report)",
+        "are left out here; `cook log 5` shows the report)",
         1,
     );
     let block = json!({

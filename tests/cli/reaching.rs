@@ -24,9 +24,12 @@ fn whoever_re_grounds_is_told_what_the_user_did() {
     let repo = Repo::with_selection();
     repo.cook(&["undo", "--as-user"]).exits(0);
     is_due_for(&repo, "the user took back with `cook undo` what came after");
-    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+    repo.cook(&["plan", "refocus", "--mission", "Another aim", "--as-user"])
         .exits(0);
-    is_due_for(&repo, "the user gave another mission with `cook refocus`");
+    is_due_for(
+        &repo,
+        "the user gave another mission with `cook plan refocus`",
+    );
     // What was due before went with the mission.
     lacks(&prompt(&repo), "`cook undo` what came after");
 
@@ -34,12 +37,16 @@ fn whoever_re_grounds_is_told_what_the_user_did() {
     repo.edit("plan.json", |plan| {
         plan["candidate_slices"][1]["priority"] = json!(2);
     });
-    repo.cook(&["adopt", "--as-user"]).exits(0);
-    is_due_for(&repo, "`cook adopt` took that in: `b` is new or changed");
+    repo.cook(&["plan", "adopt", "--as-user"]).exits(0);
+    is_due_for(
+        &repo,
+        "`cook plan adopt` took that in: `b` is new or changed",
+    );
     repo.git(&["switch", "-q", "-c", "other"]);
-    repo.cook(&["adopt", "--branch", "--as-user"]).exits(0);
+    repo.cook(&["plan", "adopt", "--branch", "--as-user"])
+        .exits(0);
     is_due_for(&repo, "moved the work from `main` to `other`");
-    holds(&prompt(&repo), "`cook adopt` took that in");
+    holds(&prompt(&repo), "`cook plan adopt` took that in");
     repo.record("regrounder", repo.reground("none", "none", "a", &json!({})))
         .exits(0);
     assert_eq!(repo.rule(), "4");
@@ -53,7 +60,7 @@ fn whoever_re_grounds_is_told_what_the_user_did() {
     );
     let told = prompt(&repo);
     holds(&told, "the worktree changed: notes.txt");
-    lacks(&told, "`cook adopt` took that in");
+    lacks(&told, "`cook plan adopt` took that in");
 }
 
 /// The command that a stop names is the one that ends it, in a script too.
@@ -72,7 +79,7 @@ fn what_is_named_for_edited_settings_takes_them_in() {
 #[test]
 fn a_mission_that_is_not_committed_is_said_to_be_committed_by_cook() {
     let repo = Repo::with_selection();
-    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+    repo.cook(&["plan", "refocus", "--mission", "Another aim", "--as-user"])
         .exits(0);
     let how = "`cook init --commit` commits .agent/mission.md";
     repo.cook(&["next"]).exits(0).says(how);
@@ -115,7 +122,8 @@ fn whoever_re_grounds_is_told_of_ends_and_beginnings() {
     let question =
         repo.reground("none", "none", "none", &json!({})) + "Input needed from user: which?\n";
     repo.record("regrounder", question).exits(0);
-    repo.cook(&["answer", "the second", "--as-user"]).exits(0);
+    repo.cook(&["resume", "--answer", "the second", "--as-user"])
+        .exits(0);
     is_due_for(
         &repo,
         "the completion-regrounder asked the user something; the user answered: answer-",
@@ -128,7 +136,8 @@ fn an_implementer_with_work_and_an_answer_is_told_both() {
     let asked = repo.implementation("a", "none") + "Input needed from user: one or 1?\n";
     repo.write_commit_for("a", "a.txt", "one\n");
     repo.record("implementer", asked).exits(0);
-    repo.cook(&["answer", "in words", "--as-user"]).exits(0);
+    repo.cook(&["resume", "--answer", "in words", "--as-user"])
+        .exits(0);
     assert_eq!(repo.rule(), "4");
     let told = prompt(&repo);
     holds(&told, "1 commit of the slice in no report yet");
@@ -364,7 +373,7 @@ fn a_reviewer_is_told_what_other_slices_are_for() {
 fn a_judge_reads_no_checkpoint() {
     let repo = Repo::wave();
     let words = "Done: I judged, and vote yes. Next: let the others vote yes";
-    repo.cook(&["checkpoint", words]).exits(0);
+    repo.cook(&["brief", "checkpoint", words]).exits(0);
     let brief = repo.cook(&["brief", "--all"]).exits(0).out;
     holds(&brief, "I judged, and vote yes");
     let told = prompt(&repo);

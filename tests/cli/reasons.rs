@@ -243,7 +243,7 @@ fn an_answer_that_says_nothing_is_none() {
     let policy = json!({"to": "await_user_input", "question": "which manual?"});
     let answers = json!([{"no": format!("no-{number}"), "reason": "it is a page now"}]);
     reground(&repo, &json!({"answers": answers, "policy": policy})).ok();
-    repo.cook(&["answer", "\u{200b}", "--as-user"])
+    repo.cook(&["resume", "--answer", "\u{200b}", "--as-user"])
         .fails(4, "answer_missing");
 }
 
@@ -261,7 +261,7 @@ fn an_answered_question_is_known_however_it_is_written() {
         )
     };
     ask("Shall it be C++?").ok();
-    repo.cook(&["answer", "yes", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "yes", "--as-user"]).ok();
     for same in [
         "shall  it be c++?",
         "Shall it be C++",

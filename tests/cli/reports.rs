@@ -311,9 +311,9 @@ fn hostile_reports_are_refused_or_read_harmlessly() {
     let run = repo.record("reviewer", &windows).exits(0);
     assert!(!run.out.contains('\u{1b}'));
     for args in [
-        &["show"][..],
+        &["log", "@"][..],
         &["next", "--prompt"],
-        &["diff"],
+        &["log", "@-..@"],
         &["status"],
         &["log"],
     ] {
@@ -445,10 +445,11 @@ fn a_question_waits_for_the_user_and_the_answer_goes_on() {
     repo.cook(&["next", "--exit-code"])
         .exits(10)
         .says("which port?")
-        .says("cook answer");
+        .says("cook resume --answer");
     repo.cook(&["resume", "--as-user"])
         .fails(4, "answer_missing");
-    repo.cook(&["answer", "8080", "--as-user"]).exits(0);
+    repo.cook(&["resume", "--answer", "8080", "--as-user"])
+        .exits(0);
     assert_eq!(repo.rule(), "4");
     repo.cook(&["next", "--prompt"]).exits(0).says("8080");
 }
@@ -527,10 +528,10 @@ fn a_report_on_stopped_work_is_told_what_stops_it() {
     repo.record("reviewer", &review)
         .expect_refused("not_your_turn")
         .says("cook resume");
-    repo.cook(&["answer", "yes", "--as-user"])
+    repo.cook(&["resume", "--answer", "yes", "--as-user"])
         .expect_refused("does_not_apply");
     repo.cook(&["resume", "--as-user"]).exits(0);
-    repo.cook(&["answer", "yes", "--as-user"])
+    repo.cook(&["resume", "--answer", "yes", "--as-user"])
         .expect_refused("does_not_apply")
         .says("cook brief say TEXT");
 }

@@ -56,11 +56,11 @@ fn a_no_to_commands_reaches_the_regrounder() {
     repo.record("regrounder", repo.reground("none", "none", "none", &block))
         .exits(0);
     repo.cook(&["next", "--exit-code"]).exits(10);
-    repo.cook(&["answer", "yes", "--as-user"])
+    repo.cook(&["resume", "--answer", "yes", "--as-user"])
         .fails(4, "trust_missing")
         .says("cook trust 'rm -rf home'")
-        .says("cook answer 'no: WHY'");
-    repo.cook(&["answer", "no: it deletes files", "--as-user"])
+        .says("cook resume --answer 'no: WHY'");
+    repo.cook(&["resume", "--answer", "no: it deletes files", "--as-user"])
         .exits(0);
     assert_eq!(repo.rule(), "2");
     let told = prompt(&repo);

@@ -386,7 +386,7 @@ fn data_is_printed_without_what_acts_on_a_terminal_and_stays_the_same() {
     let reply = run.json();
     assert_eq!(reply["data"], value);
     assert_eq!(reply["output"], json!(format!("{said}\n")));
-    let fan = ["fanout", "q", "--agents", "one,one", "--schema", &schema];
+    let fan = ["ask", "q", "--each", "one,one", "--schema", &schema];
     let run = desk.repo.cook(&fan).exits(0);
     assert!(!run.out.contains(is_raw), "{:?}", run.out);
     assert!(
@@ -746,7 +746,7 @@ fn what_a_question_changed_is_put_back_and_named() {
         "config",
         "tracked.txt",
         "put back",
-        "cook rescue show",
+        "cook doctor rescue show",
     ] {
         assert!(said.contains(what), "{what}: {said}");
     }
@@ -839,7 +839,7 @@ fn whoever_takes_the_log_away_is_named_and_it_is_back() {
     let said = reply["act"]["changed"].to_string();
     assert!(said.contains("taken away, and is put back"), "{said}");
     is_whole(2);
-    let fanout = repo.cook(&["fanout", "look", "--agents", "one"]).exits(5);
+    let fanout = repo.cook(&["ask", "look", "--each", "one"]).exits(5);
     assert!(
         fanout.err.contains("taken away") || fanout.out.contains("taken away"),
         "{} {}",
@@ -984,7 +984,7 @@ fn a_call_by_hand_is_under_the_limit_of_requests() {
     for words in [
         &["ask", "x", "--agent", "one"][..],
         &["act", "x", "--agent", "one"],
-        &["fanout", "x", "--agents", "one"],
+        &["ask", "x", "--each", "one"],
     ] {
         desk.plays("one", steps(2));
         desk.repo.cook(words).exits(0);
@@ -1179,9 +1179,9 @@ fn a_fan_out_counts_only_answers() {
     let before = desk.calls("b");
     let fan = |agents: &str| {
         desk.repo.cook(&[
-            "fanout",
+            "ask",
             "is it done?",
-            "--agents",
+            "--each",
             agents,
             "--on-episode",
             &root.episode,
@@ -1227,7 +1227,7 @@ fn a_fan_out_counts_only_answers() {
     );
     fan("bad,off").exits(5);
     desk.repo
-        .cook(&["fanout", "x", "--agents", "a", "--on-series", "sr_x"])
+        .cook(&["ask", "x", "--each", "a", "--on-series", "sr_x"])
         .fails(2, "usage");
 }
 
@@ -1239,7 +1239,7 @@ fn a_fan_out_says_when_the_tree_is_another_one_and_which_call_was_taken() {
     let hash = root["hash"]["episode"].as_str().unwrap();
     desk.repo.write("new.txt", "x");
     let fan = |more: &[&str]| {
-        let args = ["fanout", "q", "--agents", "a,b", "--on-episode", hash];
+        let args = ["ask", "q", "--each", "a,b", "--on-episode", hash];
         desk.repo.cook(&[&args[..], more].concat())
     };
     let run = fan(&[]).exits(0).says("2 of 2 answered");
@@ -1284,7 +1284,7 @@ fn of_members_in_one_worktree_none_is_accused() {
     );
     let table = desk
         .repo
-        .cook(&["fanout", "q", "--agents", "good,bad", "--json"])
+        .cook(&["ask", "q", "--each", "good,bad", "--json"])
         .exits(5)
         .json();
     for row in table["members"].as_array().unwrap() {
@@ -1328,7 +1328,7 @@ fn what_members_changed_is_put_back_and_named() {
     );
     let table = desk
         .repo
-        .cook(&["fanout", "q", "--agents", "good,bad", "--json"])
+        .cook(&["ask", "q", "--each", "good,bad", "--json"])
         .exits(5)
         .json();
     for row in table["members"].as_array().unwrap() {
@@ -1368,7 +1368,7 @@ fn what_is_changed_is_named_whatever_became_of_the_agent() {
         "hooks/post-commit",
         "new.txt",
         "put back",
-        "cook rescue show",
+        "cook doctor rescue show",
         "`one` failed",
     ] {
         assert!(said.contains(part), "{part}: {said}");
@@ -1509,7 +1509,7 @@ fn an_error_names_a_step_that_works() {
     let hint = error["hint"].as_str().unwrap();
     assert!(hint.contains("install") && hint.contains(series), "{hint}");
     // What is looked at is not gone on from.
-    for what in ["show", "tree", "export"] {
+    for what in ["log", "tree", "export"] {
         let failed = desk
             .repo
             .cook(&["session", what, "nope", "--json"])
@@ -1531,9 +1531,9 @@ fn an_error_names_a_step_that_works() {
     );
     assert_eq!(prior(&error, "episode"), first.episode);
     let run = desk.repo.cook(&[
-        "fanout",
+        "ask",
         "x",
-        "--agents",
+        "--each",
         "oen",
         "--on-episode",
         &first.episode,
@@ -1625,7 +1625,7 @@ fn an_agent_that_answers_two_members_from_one_session_counts_once() {
         {"answer": "yes"}, {"print": "{\"type\":\"thread.started\",\"thread_id\":\"thread-00000001\"}"}, {"done": null}]));
     let table = desk
         .repo
-        .cook(&["fanout", "q", "--agents", "a,a", "--json"])
+        .cook(&["ask", "q", "--each", "a,a", "--json"])
         .exits(0)
         .json();
     assert_eq!(table["answered"], 1);
@@ -1857,7 +1857,7 @@ fn a_damaged_note_of_a_call_stops_no_command() {
         ("{\"supplier\": \"o", vec!["session", "log"]),
         ("", vec!["session", "show", &first.episode]),
         ("3", vec!["session", "gc"]),
-        ("\u{0}", vec!["cost"]),
+        ("\u{0}", vec!["status", "--cost"]),
         ("[]", vec!["session", "verify"]),
         ("{", vec!["ask", "x", "--agent", "one"]),
     ] {
@@ -2047,7 +2047,7 @@ fn only_a_trusted_agent_of_the_repository_is_run_and_never_inside_another() {
     let trusted = desk.repo.cook(&["trust", words, "--as-user"]).exits(0);
     trusted.says(words).never_says("not on the PATH");
     desk.repo
-        .cook(&["agents"])
+        .cook(&["doctor", "agents"])
         .exits(0)
         .says("not trusted here");
     desk.repo.write(".agent/cook.toml", &text);
@@ -2101,7 +2101,11 @@ fn a_program_whose_help_names_no_fork_is_told_again() {
     let refused = desk.ask("one", "x", &[]).fails(4, "agent_untrusted");
     let words = refused.err.split("cook trust '").nth(1).unwrap();
     desk.repo.trust(words.split('\'').next().unwrap());
-    let listed = desk.repo.cook(&["agents", "--json"]).exits(0).json();
+    let listed = desk
+        .repo
+        .cook(&["doctor", "agents", "--json"])
+        .exits(0)
+        .json();
     let mut rows = listed["agents"].as_array().unwrap().iter();
     let row = rows.find(|row| row["name"] == "one").unwrap();
     assert_eq!(row["installed"], true);
@@ -2120,7 +2124,11 @@ fn a_program_whose_help_names_no_fork_is_told_again() {
 fn agents_are_found_and_have_to_answer_when_probed() {
     let desk = desk(&[("good", "pi", ""), ("mute", "codex", "")]);
     desk.plays("mute", json!([{"error": "Not logged in"}, {"exit": 1}]));
-    let listed = desk.repo.cook(&["agents", "--json"]).exits(0).json();
+    let listed = desk
+        .repo
+        .cook(&["doctor", "agents", "--json"])
+        .exits(0)
+        .json();
     let row = |name: &str| {
         let rows = listed["agents"].as_array().unwrap().clone();
         rows.into_iter().find(|row| row["name"] == name).unwrap()
@@ -2151,7 +2159,7 @@ fn agents_are_found_and_have_to_answer_when_probed() {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let mut command = desk.repo.cook_command(&["agents"]);
+    let mut command = desk.repo.cook_command(&["doctor", "agents"]);
     command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     run(command, b"")
         .exits(0)

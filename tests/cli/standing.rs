@@ -25,7 +25,7 @@ fn what_reports_say_of_the_plan_stays_until_the_slice_is_accepted() {
     repo.plan_and_select(&[slice("s1"), slice("s2")]);
     repo.record("implementer", asking(&repo, "s2 must come first"))
         .ok();
-    repo.cook(&["answer", "8080", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "8080", "--as-user"]).ok();
     holds(&prompt(&repo), "s2 must come first");
     repo.write_commit_for("s1", "s1.txt", "s1 works\n");
     let report = repo.implementer_report(None);
@@ -82,7 +82,7 @@ fn why_a_slice_came_back_stays_while_the_user_is_asked() {
     .ok();
     let asks = json!({"policy": {"to": "await_user_input", "question": "which port?"}});
     reground(&repo, &asks).ok();
-    repo.cook(&["answer", "8080", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "8080", "--as-user"]).ok();
     holds(&prompt(&repo), "it is cut wrong");
 }
 
@@ -129,7 +129,7 @@ fn a_reviews_no_outlives_the_users_cancel_and_another_mission() {
     holds(&prompt(&repo), &id);
     reground(&repo, &json!({})).fails(4, "no_unanswered");
     let (repo, id) = make_rejected_and_planned();
-    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+    repo.cook(&["plan", "refocus", "--mission", "Another aim", "--as-user"])
         .ok();
     holds(&prompt(&repo), &id);
     reground(&repo, &json!({})).fails(4, "no_unanswered");
@@ -144,7 +144,7 @@ fn what_the_user_said_of_the_last_open_slice_is_answered_where_it_is_cancelled()
     repo.accept_slice("s1");
     let asks = json!({"policy": {"to": "await_user_input", "question": "which port?"}});
     reground(&repo, &asks).ok();
-    repo.cook(&["answer", "8080", "--as-user"]).ok();
+    repo.cook(&["resume", "--answer", "8080", "--as-user"]).ok();
     let told = prompt(&repo);
     let at = told.find("`answer-").expect("it is named") + 1;
     let id = told[at..].split('`').next().unwrap().to_owned();

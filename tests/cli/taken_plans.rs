@@ -176,7 +176,7 @@ fn a_tick_that_holds_is_closed_with_proof_and_one_that_does_not_is_refused() {
     let report = repo.regrounder_report(&cancel(&missing.0));
     repo.record("regrounder", report).ok();
     // Reviewers and judges are told.
-    let shown = repo.cook(&["show", "--json"]).ok().out;
+    let shown = repo.cook(&["log", "@", "--json"]).ok().out;
     assert!(
         shown.contains("that `TODO.md:2` calls it done is not shown"),
         "{shown}"

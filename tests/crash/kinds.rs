@@ -231,7 +231,7 @@ fn user_commands(build: &mut Builder<'_>, selected: &Path) {
     let paused = build.add("pause", selected, &["pause", "a proof"], String::new());
     build.add("resume", &paused, &["resume", "--as-user"], String::new());
     build.add("undo", &paused, &["undo", "--as-user"], String::new());
-    let args = ["refocus", "--mission", "Keep it short", "--as-user"];
+    let args = ["plan", "refocus", "--mission", "Keep it short", "--as-user"];
     build.add("refocus", selected, &args, String::new());
     build.add("cancel", selected, &["cancel", "--as-user"], String::new());
     // Packing runs after a transition whose number these thresholds meet.
@@ -255,12 +255,12 @@ fn edits(build: &mut Builder<'_>, selected: &Path) {
     build.add_with(
         "adopt",
         &legal,
-        &["adopt", "--as-user"],
+        &["plan", "adopt", "--as-user"],
         String::new(),
         &[],
         Some(plan.clone()),
     );
-    let args = ["adopt", "--discard", "--as-user"];
+    let args = ["plan", "adopt", "--discard", "--as-user"];
     build.add_with(
         "discard",
         &legal,

@@ -52,7 +52,7 @@ fn the_lock_outlives_cook_while_git_packs() {
         sandbox.join("home/ended").exists(),
         "a writer went on beside git gc"
     );
-    sandbox.run(&dir, &["fsck"], "", 0);
+    sandbox.run(&dir, &["doctor", "fsck"], "", 0);
 }
 
 fn wait_for(path: &Path) {

@@ -278,7 +278,7 @@ fn run_logged(
         act(&["pause", "a power cut"], "");
         act(&["resume", "--as-user"], "");
         std::fs::write(work.join(".agent/plan.json"), "{}\n").unwrap();
-        act(&["adopt", "--discard", "--as-user"], "");
+        act(&["plan", "adopt", "--discard", "--as-user"], "");
         let commit = durable_commit(sandbox, &work);
         act(
             &["record", "implementer"],

@@ -579,7 +579,7 @@ impl Case<'_> {
         }
         match store(&self.dir).map(|store| store.snapshot().unwrap().state.continuation_policy) {
             Some(Policy::Continue) => &["pause", "after recovery"],
-            Some(Policy::Done) => &["refocus", "--mission", "Something new", "--as-user"],
+            Some(Policy::Done) => &["plan", "refocus", "--mission", "Something new", "--as-user"],
             _ => &["resume", "--as-user"],
         }
     }

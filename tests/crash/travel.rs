@@ -1,4 +1,4 @@
-//! Kinds whose commit point is a remote: `cook push` and `cook step --from`, and the git that they start
+//! Kinds whose commit point is a remote: `cook push` and `cook run --once --from`, and the git that they start
 //! killed at any moment.
 
 use crate::kinds::{Kind, NOTES, Stand};
@@ -20,7 +20,7 @@ pub fn kinds(sandbox: &Sandbox) -> Vec<Kind> {
     let ahead = copy_repo(sandbox, "to-push", &selected);
     sandbox.commit(&ahead, "more.txt", "more\n", "More");
     sandbox.run(&ahead, &["pause", "a proof"], "", 0);
-    let step = ["step", "--from", "origin", "--trust-repo"];
+    let step = ["run", "--once", "--from", "origin", "--trust-repo"];
     vec![
         kind(sandbox, "push", ahead, &["push"]),
         kind(sandbox, "step", selected, &step),
@@ -151,7 +151,7 @@ impl Case<'_> {
         let mut tally = self.tally.lock().unwrap();
         tally.slowest = tally.slowest.max(took);
         drop(tally);
-        self.succeeds(&["fsck"]);
+        self.succeeds(&["doctor", "fsck"]);
         self.succeeds(&["push"]);
         if remote(&self.dir) != local(&self.dir) {
             self.note(

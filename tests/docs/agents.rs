@@ -11,7 +11,7 @@ Made from `protocol/agents/*.toml`, which starting, reading, hooks and installin
 
 ## As a supplier
 
-`cook run`, `cook step` and `cook ask` start it. `–` = no, or not told.
+`cook run`, `cook run --once` and `cook ask` start it. `–` = no, or not told.
 
 | agent | goes on by | cost | tokens | schema | only reads | tried with |
 |---|---|---|---|---|---|---|

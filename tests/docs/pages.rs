@@ -1,74 +1,14 @@
-//! `docs/`: the list of codes is the catalogue's, and the guide's tables say what `cook` does.
+//! `docs/`: the guide's tables say what `cook` does.
 #![cfg(unix)]
 
 use crate::support::Repo;
 use crate::support::generated;
 use crate::support::reports::{plan, slice};
-use cook_core::diagnostic::{CATALOGUE, Family, Severity};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 pub fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
-}
-
-const FAMILIES: [(Family, &str, &str); 4] = [
-    (
-        Family::Report,
-        "Reports",
-        "The report breaks the grammar or contradicts itself. It is refused as a whole and writes nothing.",
-    ),
-    (
-        Family::Refusal,
-        "Refusals",
-        "The event is not taken; nothing was written. Exit code 4.",
-    ),
-    (
-        Family::Finding,
-        "Findings",
-        "What `cook verify`, `cook next` and `cook status` point at.",
-    ),
-    (
-        Family::Failure,
-        "Failures",
-        "The command could not run. Exit codes 2, 3 and 7.",
-    ),
-];
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "a note",
-        Severity::Warning => {
-            "a warning; `cook verify` passes, where no option such as `--strict` asks for more; `cook check` may fail"
-        }
-        Severity::NeedsReground => "needs a re-ground; `cook verify` fails with `--strict`",
-        Severity::Error => "an error; `cook verify` fails",
-    }
-}
-
-/// `docs/codes.md` as the catalogue has it.
-fn codes() -> String {
-    let mut text = String::from(
-        "# Codes\n\nEvery objection of `cook` carries one of these codes. They are stable: a program may rely on them.\n\
-         `just update` generates this page from the catalogue; the same list for programs is\n\
-         [protocol/codes.json](../protocol/codes.json).\n",
-    );
-    for (family, title, about) in FAMILIES {
-        text.push_str(&format!("\n# {title}\n\n{about}\n"));
-        for code in CATALOGUE.iter().filter(|code| code.family() == family) {
-            text.push_str(&format!("\n## {code}\n\nIn short: {}.\n", code.meaning()));
-            if family == Family::Finding {
-                text.push_str(&format!("\nWeight: {}.\n", severity(code.severity())));
-            }
-            text.push_str(&format!("\nWhat to do: {}.\n", code.hint()));
-        }
-    }
-    text
-}
-
-#[test]
-fn generated_list_of_codes_is_the_catalogue() {
-    generated::compare("docs/codes.md", &codes());
 }
 
 #[test]
@@ -107,18 +47,22 @@ fn table(heading: &str) -> Vec<Vec<String>> {
 type State = (&'static str, fn() -> Repo, &'static [&'static str]);
 
 const STATES: [State; 9] = [
-    ("an answer", make_asked, &["answer", "yes, both"]),
+    (
+        "an answer",
+        make_asked,
+        &["resume", "--answer", "yes, both"],
+    ),
     ("trust", make_untrusted, &["trust", "true"]),
     (
         "attempts",
         attempts_spent,
-        &["resume", "--budget", "attempts=2"],
+        &["resume", "--add", "attempts=2"],
     ),
-    ("steps", steps_spent, &["resume", "--budget", "steps=20"]),
+    ("steps", steps_spent, &["resume", "--add", "steps=20"]),
     ("something outside", make_blocked, &["resume"]),
     ("you", make_paused, &["resume"]),
     ("you, after a cancel", make_cancelled, &["resume"]),
-    ("the branch", other_branch, &["adopt", "--branch"]),
+    ("the branch", other_branch, &["plan", "adopt", "--branch"]),
     ("new work", make_done_and_moved, &["resume"]),
 ];
 
@@ -215,7 +159,7 @@ fn each_stopped_state_of_the_guide_is_left_by_its_command() {
         let repo = arrive();
         assert_eq!(repo.rule(), "S", "{name}");
         let exit = if *name == "the branch" {
-            "cook adopt --branch".to_owned()
+            "cook plan adopt --branch".to_owned()
         } else {
             format!("cook {}", leave[0])
         };

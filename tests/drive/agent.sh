@@ -91,7 +91,7 @@ if [[ -f "$STATE/mischief" ]]; then
         echo seen >~/.player/session
         ;;
       leaves)
-        cook checkpoint 'DONE: half; NEXT: the rest' >"$STATE/left.$COOK_ROLE" 2>&1
+        cook brief checkpoint 'DONE: half; NEXT: the rest' >"$STATE/left.$COOK_ROLE" 2>&1
         echo $? >>"$STATE/left.$COOK_ROLE"
         cook status >"$STATE/status.$COOK_ROLE" 2>&1 || echo "status ended with $?" >>"$STATE/status.$COOK_ROLE"
         git -C "$(git rev-parse --show-toplevel)" log --oneline >/dev/null || echo no-log >>"$STATE/status.$COOK_ROLE"

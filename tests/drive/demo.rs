@@ -81,7 +81,7 @@ impl Stage {
         for arguments in [
             &["verify", "--strict"][..],
             &["session", "verify"],
-            &["fsck"],
+            &["doctor", "fsck"],
             &["status"],
             &["log"],
             &["report", "--html", "-"],
@@ -94,7 +94,7 @@ impl Stage {
             let said = text(&answer.stdout) + &text(&answer.stderr);
             assert!(answer.status.success(), "{arguments:?}: {said}");
         }
-        self.git(played, &["fsck", "--strict", "--no-dangling"]);
+        self.git(played, &["doctor", "fsck", "--strict", "--no-dangling"]);
         assert_eq!(self.git(played, &["status", "--porcelain"]), "");
         // The program does what its mission says.
         let answer = self
@@ -383,7 +383,7 @@ fn a_cheater_leaves_every_criterion_as_it_was() {
         .iter()
         .map(|id| {
             let mut command = stage.command(COOK, &played.root);
-            command.args(["rescue", "show", id.as_str().unwrap()]);
+            command.args(["doctor", "rescue", "show", id.as_str().unwrap()]);
             text(&command.output().unwrap().stdout)
         })
         .collect();

@@ -1,4 +1,4 @@
-//! `cook run` and `cook step` with an agent that plays the smoke script's job: from the first
+//! `cook run` and `cook run --once` with an agent that plays the smoke script's job: from the first
 //! re-ground to `done`, and each way in which an agent misbehaves on it.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
@@ -190,11 +190,18 @@ fn a_whole_job_is_driven_to_done() {
     fits("run", &json);
     assert_eq!(json["ended"], "policy");
     assert_eq!(json["next"]["policy"], "done");
-    let cost = job.repo.cook(&["cost", "--json"]).exits(0).json();
+    let cost = job
+        .repo
+        .cook(&["status", "--cost", "--json"])
+        .exits(0)
+        .json();
     fits("cost", &cost);
     assert_eq!(cost["total"]["calls"], JOB);
     assert_eq!(cost["total"]["cost_unknown"], JOB);
-    job.repo.cook(&["cost"]).exits(0).says("unknown");
+    job.repo
+        .cook(&["status", "--cost"])
+        .exits(0)
+        .says("unknown");
     // Each judge spoke in a session of its own.
     let log = job.repo.cook(&["session", "log", "--json"]).exits(0);
     assert_eq!(
@@ -219,7 +226,7 @@ fn fits(name: &str, value: &serde_json::Value) {
 fn one_step_is_one_session() {
     let job = Job::new();
     for calls in 1..=3 {
-        job.repo.cook(&["step"]).exits(0);
+        job.repo.cook(&["run", "--once"]).exits(0);
         assert_eq!(job.calls().len(), calls);
     }
     assert_eq!(job.calls(), ["regrounder", "implementer", "reviewer"]);
@@ -227,7 +234,7 @@ fn one_step_is_one_session() {
         .exits(13)
         .says("as many sessions");
     assert_eq!(job.calls().len(), 5);
-    job.repo.cook(&["step", "--steps", "5"]).exits(2);
+    job.repo.cook(&["run", "--once", "--steps", "5"]).exits(2);
     assert_eq!(job.calls().len(), 5);
 }
 
@@ -327,10 +334,14 @@ fn what_is_put_back_is_kept() {
     job.mischief("regrounder", "untracked");
     job.run(&["--steps", "1"]).exits(13);
     assert!(!job.repo.root.join("cheat.txt").exists());
-    let kept = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let kept = job
+        .repo
+        .cook(&["doctor", "rescue", "list", "--json"])
+        .exits(0)
+        .json();
     let id = kept["copies"][0]["id"].as_str().unwrap().to_owned();
     job.repo
-        .cook(&["rescue", "restore", &id, "--to", "out"])
+        .cook(&["doctor", "rescue", "restore", &id, "--to", "out"])
         .exits(0);
     assert_eq!(job.repo.read("out/cheat.txt"), "cheat\n");
 }
@@ -347,12 +358,16 @@ fn nothing_is_removed_that_was_not_kept() {
     for gone in ["run.sh", "big.bin", "vendored"] {
         assert!(!root.join(gone).exists(), "{gone}");
     }
-    let kept = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let kept = job
+        .repo
+        .cook(&["doctor", "rescue", "list", "--json"])
+        .exits(0)
+        .json();
     let copies = kept["copies"].as_array().unwrap();
     for copy in copies {
         let id = copy["id"].as_str().unwrap();
         job.repo
-            .cook(&["rescue", "restore", id, "--to", "out"])
+            .cook(&["doctor", "rescue", "restore", id, "--to", "out"])
             .exits(0);
     }
     assert_eq!(job.repo.read("out/caf%E9.txt"), "work");
@@ -628,7 +643,10 @@ fn what_came_after_a_session_that_was_cut_is_the_users() {
     assert_eq!(job.repo.git(&["config", "user.mine"]), "mine");
     assert_eq!(job.repo.git(&["branch", "--list", "mine"]).trim(), "mine");
     // The settings as they were are kept, whoever changed what in them.
-    tells(&later, &["what stood there before", "cook rescue show"]);
+    tells(
+        &later,
+        &["what stood there before", "cook doctor rescue show"],
+    );
     // A list that is gone has no time: it comes back.
     assert_eq!(job.repo.git(&["stash", "list"]).lines().count(), 1);
 }
@@ -722,11 +740,15 @@ fn what_a_reader_elsewhere_does_to_the_worktree_is_not_lost() {
     write(&format!("rm {owner}/draft.txt; exit 3"));
     job.mischief("reviewer", "cut");
     let run = job.run(&["--steps", "1", "--yes"]);
-    tells(&run.err, &["beside the session", "cook rescue show"]);
-    let list = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    tells(&run.err, &["beside the session", "cook doctor rescue show"]);
+    let list = job
+        .repo
+        .cook(&["doctor", "rescue", "list", "--json"])
+        .exits(0)
+        .json();
     let id = list["copies"][0]["id"].as_str().unwrap();
     job.repo
-        .cook(&["rescue", "show", id, "draft.txt"])
+        .cook(&["doctor", "rescue", "show", id, "draft.txt"])
         .exits(0)
         .says("a draft");
 
@@ -876,7 +898,11 @@ fn a_session_that_failed_is_of_unknown_cost_and_not_of_none() {
     job.mischief("regrounder", "fails");
     let json = job.run(&["--json", "--steps", "1"]).exits(13).json();
     assert_eq!(json["cost_unknown"], 1);
-    let cost = job.repo.cook(&["cost", "--json"]).exits(0).json();
+    let cost = job
+        .repo
+        .cook(&["status", "--cost", "--json"])
+        .exits(0)
+        .json();
     assert_eq!(cost["total"]["cost_unknown"], 1);
     job.mischief("regrounder", "silent");
     let run = job.run(&["--steps", "1"]).exits(13);
@@ -997,7 +1023,7 @@ fn the_line_is_redrawn_on_a_terminal_only() {
     let seen = |term: &str| {
         let mut script = job.repo.command("script");
         let script = script
-            .args(["-qec", "cook step --yes", "/dev/null"])
+            .args(["-qec", "cook run --once --yes", "/dev/null"])
             .env("TERM", term)
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
@@ -1354,14 +1380,18 @@ fn parked_changes_that_would_collide_stay_parked_and_are_named() {
         run.err
     );
     job.is_done();
-    let list = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let list = job
+        .repo
+        .cook(&["doctor", "rescue", "list", "--json"])
+        .exits(0)
+        .json();
     let name = list["refs"][0]["name"].as_str().unwrap().to_owned();
     assert!(name.starts_with("refs/cook/parked/"));
     assert_eq!(
         job.repo.git(&["show", &format!("{name}:tally")]).trim(),
         "my own idea"
     );
-    let text = job.repo.cook(&["rescue", "list"]).exits(0).out;
+    let text = job.repo.cook(&["doctor", "rescue", "list"]).exits(0).out;
     assert!(text.contains(&name), "{text}");
 }
 
@@ -1412,7 +1442,11 @@ fn tokens_have_their_price_and_the_limit_is_the_workflows() {
     );
     let again = job.run(&["--json"]).exits(6).json();
     assert_eq!(again["sessions"], 0, "earlier runs count");
-    let rows = job.repo.cook(&["cost", "--json"]).exits(0).json();
+    let rows = job
+        .repo
+        .cook(&["status", "--cost", "--json"])
+        .exits(0)
+        .json();
     let row = rows["rows"]
         .as_array()
         .unwrap()
@@ -1423,7 +1457,7 @@ fn tokens_have_their_price_and_the_limit_is_the_workflows() {
     assert_eq!(row["cost_usd"], 0.4);
     assert_eq!(row["cost_unknown"], 0);
     job.repo
-        .cook(&["budget", "add", "cost=10", "--as-user"])
+        .cook(&["resume", "--add", "cost=10", "--as-user"])
         .exits(0);
     job.run(&[]).exits(0);
     job.is_done();
@@ -1536,7 +1570,7 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
         "{}",
         init.err
     );
-    job.repo.cook(&["fsck"]).exits(0);
+    job.repo.cook(&["doctor", "fsck"]).exits(0);
     // It was ended in the middle.
     job.shell("rm -rf .git/cook-mirror; cp -r ../kept .git/cook-mirror");
     job.shell("rm -rf .git/cook/log.git/config .git/cook/log.git/refs .git/cook/sessions");
@@ -1547,7 +1581,7 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
         lost.err
     );
     job.repo.cook(&["init"]).exits(0);
-    job.repo.cook(&["fsck"]).exits(0);
+    job.repo.cook(&["doctor", "fsck"]).exits(0);
     job.shell("rm -rf .git/cook .git/cook-mirror; cp -r ../kept .git/cook-mirror");
     let run = job.run(&[]).exits(0);
     assert!(run.err.contains("was gone, and is put back"), "{}", run.err);

@@ -71,7 +71,7 @@ fn a_run_through_outages_ends_done_and_each_end_says_why_and_how_to_go_on() {
                 let last = list_met(&job).pop().unwrap();
                 let (name, words, _) = TOLD.iter().find(|(name, ..)| *name == last).unwrap();
                 assert!(text.contains(words), "{name}: {text}");
-                assert!(text.contains("`cook agents`"), "{name}: {text}");
+                assert!(text.contains("`cook doctor agents`"), "{name}: {text}");
                 ends.push(last);
                 if !agent.exists() {
                     install(&agent);

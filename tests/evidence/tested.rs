@@ -347,7 +347,7 @@ fn the_user_gives_up_a_proof_and_its_slice_stays_done() {
     let retire = |words: &[&str]| {
         let as_user = ["--as-user"];
         job.repo
-            .cook(&[&["criteria", "retire"], words, &as_user].concat())
+            .cook(&[&["plan", "criteria", "retire"], words, &as_user].concat())
     };
     retire(&["b", "1", "--reason", "it is not done"]).expect_refused("evidence_missing");
     retire(&["a", "7", "--reason", "there is none"]).expect_refused("slice_unknown");

@@ -46,7 +46,7 @@ fn a_goal_is_set_missed_and_reached() {
     let next = repo.cook(&["next"]).ok();
     next.says("nobody (goal_reached)").never_says("done");
     assert_eq!(repo.git(&["status", "--porcelain", "--ignored"]), "");
-    repo.cook(&["fsck"]).ok();
+    repo.cook(&["doctor", "fsck"]).ok();
     repo.cook(&["verify", "slice", "goal", "--rerun", "--strict"])
         .ok()
         .says("reproduced")
@@ -67,7 +67,7 @@ fn rules_that_need_a_contract_a_review_or_a_judge_never_answer() {
         .says(CHECK);
     repo.cook(&["status"]).ok().says("slugs are lower case");
     repo.cook(&["brief"]).ok().says("slugs are lower case");
-    repo.cook(&["why"]).ok();
+    repo.cook(&["next", "--why"]).ok();
     mend(&repo);
     assert_eq!(state(&repo, 0)["state"], "goal_reached");
     assert_eq!(repo.rule(), "S");

@@ -46,7 +46,12 @@ fn run(without: Option<&str>) -> Result<Repo, String> {
             let question = next["reason"].as_str().unwrap_or_default().to_owned();
             match question.contains("whom") {
                 true => repo
-                    .cook(&["answer", "greet.txt must hold NAME-4", "--as-user"])
+                    .cook(&[
+                        "resume",
+                        "--answer",
+                        "greet.txt must hold NAME-4",
+                        "--as-user",
+                    ])
                     .ok(),
                 false => repo.cook(&["verify", "stop"]),
             };

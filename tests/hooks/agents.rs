@@ -501,8 +501,8 @@ fn what_is_dropped_goes_in_the_stated_order() {
 #[test]
 fn the_trail_is_taken_into_the_log_once() {
     let repo = Repo::with_selection();
-    repo.cook(&["checkpoint", "one"]).exits(0);
-    repo.cook(&["checkpoint", "two"]).exits(0);
+    repo.cook(&["brief", "checkpoint", "one"]).exits(0);
+    repo.cook(&["brief", "checkpoint", "two"]).exits(0);
     let log = repo.root.join(".git/cook/log.git");
     let id = repo.root.join(".git/cook-id");
     let show = |file: &str| {
@@ -521,37 +521,37 @@ fn the_trail_is_taken_into_the_log_once() {
     );
     repo.cook(&["resume", "--as-user"]).exits(0);
     assert!(!show("histories.json").contains("\"records\": 4"));
-    repo.cook(&["checkpoint", "three"]).exits(0);
+    repo.cook(&["brief", "checkpoint", "three"]).exits(0);
     repo.cook(&["pause"]).exits(0);
     assert_eq!(show("appended/checkpoints.jsonl").lines().count(), 1);
     let digest: Value = serde_json::from_str(&show("histories.json")).unwrap();
     assert_eq!(digest["checkpoints"]["records"], 3);
     repo.cook(&["verify", "control-plane"]).exits(0);
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
     // What somebody takes away, the log gives back to whoever asks.
     std::fs::remove_file(repo.root.join(".agent/checkpoints.jsonl")).unwrap();
     repo.cook(&["resume", "--as-user"]).exits(0);
-    let text = repo.cook(&["recover"]).exits(0).out;
+    let text = repo.cook(&["brief", "recover"]).exits(0).out;
     for word in ["one", "two", "three"] {
         assert!(text.contains(&format!("] {word}")), "{text}");
     }
     // A line that came back by another way is not taken twice.
-    repo.cook(&["checkpoint", "four"]).exits(0);
+    repo.cook(&["brief", "checkpoint", "four"]).exits(0);
     repo.cook(&["pause"]).exits(0);
     let digest: Value = serde_json::from_str(&show("histories.json")).unwrap();
     assert_eq!(digest["checkpoints"]["records"], 4);
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
 }
 
 #[test]
 fn a_torn_line_is_a_finding_and_stays_out() {
     let repo = Repo::with_selection();
-    repo.cook(&["checkpoint", "good"]).exits(0);
+    repo.cook(&["brief", "checkpoint", "good"]).exits(0);
     let path = repo.root.join(".agent/checkpoints.jsonl");
     let good = std::fs::read_to_string(&path).unwrap();
     let torn = format!("{good}not json\n{{\"id\":\"\"}}\n{{\"id\":\"manual:x\",\"sche");
     std::fs::write(&path, torn).unwrap();
-    repo.cook(&["checkpoint", "after"])
+    repo.cook(&["brief", "checkpoint", "after"])
         .exits(0)
         .says("trail_torn");
     assert_eq!(
@@ -562,19 +562,19 @@ fn a_torn_line_is_a_finding_and_stays_out() {
     repo.cook(&["pause"])
         .exits(0)
         .says("3 lines of the checkpoint trail cannot be read");
-    let text = repo.cook(&["recover"]).exits(0).out;
+    let text = repo.cook(&["brief", "recover"]).exits(0).out;
     assert!(
         text.contains("] good") && text.contains("] after"),
         "{text}"
     );
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
     repo.cook(&["verify", "control-plane"]).exits(0);
 }
 
 #[test]
 fn a_trail_in_the_log_that_was_changed_is_noticed() {
     let repo = Repo::with_selection();
-    repo.cook(&["checkpoint", "one"]).exits(0);
+    repo.cook(&["brief", "checkpoint", "one"]).exits(0);
     repo.cook(&["pause"]).exits(0);
     let log = repo.root.join(".git/cook/log.git");
     let id = std::fs::read_to_string(repo.root.join(".git/cook-id")).unwrap();
@@ -622,16 +622,17 @@ fn a_trail_in_the_log_that_was_changed_is_noticed() {
     repo.cook(&["verify", "control-plane"])
         .exits(1)
         .says("histories.json");
-    repo.cook(&["fsck"]).exits(1).says("log_damaged");
+    repo.cook(&["doctor", "fsck"]).exits(1).says("log_damaged");
 }
 
 #[test]
 fn a_checkpoint_says_something_and_not_too_much() {
     let repo = Repo::with_selection();
-    repo.cook(&["checkpoint", "  \n"]).fails(2, "usage");
-    repo.cook(&["checkpoint", &"x".repeat(5_000)])
+    repo.cook(&["brief", "checkpoint", "  \n"])
+        .fails(2, "usage");
+    repo.cook(&["brief", "checkpoint", &"x".repeat(5_000)])
         .fails(2, "input_too_large");
-    let mut from_stdin = repo.cook_command(&["checkpoint", "-", "--json"]);
+    let mut from_stdin = repo.cook_command(&["brief", "checkpoint", "-", "--json"]);
     from_stdin.env("PI_SESSION_ID", "p");
     let kept = run(from_stdin, "eine Zeile\u{1b}[31m\nund noch eine".as_bytes())
         .exits(0)
@@ -643,7 +644,7 @@ fn a_checkpoint_says_something_and_not_too_much() {
     );
     assert_eq!(trail(&repo).len(), 1);
     Repo::with_script()
-        .cook(&["checkpoint", "x"])
+        .cook(&["brief", "checkpoint", "x"])
         .fails(3, "not_initialised");
 }
 

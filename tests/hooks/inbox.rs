@@ -114,16 +114,18 @@ fn what_a_sandbox_leaves_is_taken_in_outside_it() {
         &["status"],
         &["brief"],
         &["brief", "check"],
-        &["recover"],
+        &["brief", "recover"],
         &["log"],
-        &["ready"],
+        &["status", "--ready"],
         &["verify", "control-plane"],
     ] {
         let run = sandbox.cook(reading, b"");
         assert!(run.code == 0, "{reading:?}: {run:?}");
     }
     // A checkpoint needs the trail alone.
-    sandbox.cook(&["checkpoint", "half of it"], b"").exits(0);
+    sandbox
+        .cook(&["brief", "checkpoint", "half of it"], b"")
+        .exits(0);
     assert_eq!(texts(&repo, "manual"), ["half of it"]);
     let tip = || repo.git(&["--git-dir", ".git/cook/log.git", "for-each-ref"]);
     let before = tip();
@@ -175,7 +177,7 @@ fn what_wants_a_gate_waits_for_a_command() {
     assert_eq!(sandbox.inbox().len(), 1, "a hook runs no gate");
     sandbox.cook(&["trust", GATE, "--as-user"], b"");
     sandbox
-        .cook(&["checkpoint", "on"], b"")
+        .cook(&["brief", "checkpoint", "on"], b"")
         .exits(0)
         .says("inbox_taken");
     assert_eq!(sandbox.inbox(), Vec::<String>::new());
@@ -247,7 +249,7 @@ fn hostile_files_are_set_aside_and_named() {
         std::fs::write(inbox.join(name), text).unwrap();
     }
     std::fs::write(inbox.join("z-good.json"), good("kept\u{202e}").to_string()).unwrap();
-    let said = repo.cook(&["checkpoint", "by hand"]).exits(0);
+    let said = repo.cook(&["brief", "checkpoint", "by hand"]).exits(0);
     let all = format!("{}{}", said.out, said.err);
     assert!(!all.contains('\u{1b}'), "{all:?}");
     for name in [
@@ -266,12 +268,12 @@ fn hostile_files_are_set_aside_and_named() {
     assert_eq!(texts(&repo, "manual"), ["kept", "by hand"]);
     assert!(secret.exists(), "the link went, not what it named");
     assert!(inbox.join("part.tmp").exists());
-    let again = repo.cook(&["checkpoint", "again"]).exits(0);
+    let again = repo.cook(&["brief", "checkpoint", "again"]).exits(0);
     assert!(!again.err.contains("inbox"), "named once: {}", again.err);
     // A directory that is a link is not an inbox.
     std::fs::rename(&inbox, repo.beside("elsewhere")).unwrap();
     std::fs::write(repo.beside("elsewhere/x.json"), good("far").to_string()).unwrap();
     std::os::unix::fs::symlink(repo.beside("elsewhere"), &inbox).unwrap();
-    repo.cook(&["checkpoint", "last"]).exits(0);
+    repo.cook(&["brief", "checkpoint", "last"]).exits(0);
     assert!(repo.beside("elsewhere/x.json").exists());
 }

@@ -14,7 +14,7 @@ fn a_session_begins_with_what_it_must_know() {
         "## Core Rules",
         "cook next",
         "cook record",
-        "cook checkpoint",
+        "cook brief checkpoint",
         "cook brief",
         "## Resuming: a — `do a`",
         "Status: selected | Type: slice | Priority: 5",
@@ -290,7 +290,7 @@ fn eight_turns_without_a_checkpoint_bring_one_reminder() {
     let turns: Vec<u64> = told.iter().map(|(turn, _)| *turn).collect();
     assert_eq!(turns, [8, 16]);
     assert!(told[0].1.contains("8 turns without a checkpoint"));
-    assert!(told[0].1.contains("cook checkpoint '"));
+    assert!(told[0].1.contains("cook brief checkpoint '"));
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_checkpoint_of_any_kind_starts_the_counter_again() {
     let session = Session::owner(&repo, "s");
     let seven = || (0..7).for_each(|_| assert_eq!(session.turn().context(), ""));
     seven();
-    repo.cook(&["checkpoint", "DONE: x; NEXT: y"])
+    repo.cook(&["brief", "checkpoint", "DONE: x; NEXT: y"])
         .exits(0)
         .says("kept, with a");
     seven();
@@ -1086,7 +1086,7 @@ fn after_a_compaction_the_brief_stands_behind_the_message() {
     assert_eq!(session.shell("ls").context(), "", "once");
     // A checkpoint keeps the file in step, and the next start says the same.
     repo.write("CONTINUE.md", "## Task\nold\n");
-    repo.cook(&["checkpoint", "half"]).exits(0);
+    repo.cook(&["brief", "checkpoint", "half"]).exits(0);
     assert_eq!(repo.read("CONTINUE.md"), repo.cook(&["brief"]).out);
     repo.write(
         ".agent/cook.toml",

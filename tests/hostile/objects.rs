@@ -145,7 +145,7 @@ fn an_object_that_inflates_without_end_is_read_no_further() {
         let calls: [&[&str]; 4] = [
             &["next"],
             &["verify"],
-            &["fsck"],
+            &["doctor", "fsck"],
             &["verify", "--rerun", "--trust-repo"],
         ];
         for words in calls {

@@ -270,7 +270,7 @@ fn nothing_is_written_through_a_directory_that_leads_out() {
         for words in [
             &["gate"][..],
             &["gate", "--clean", "--fresh"],
-            &["checkpoint", "DONE: x; NEXT: y"],
+            &["brief", "checkpoint", "DONE: x; NEXT: y"],
             &["hooks", "install", "claude"],
             &["brief", "say", "x", "--as-user"],
             &["pause", "--as-user"],

@@ -222,7 +222,7 @@ fn a_git_directory_among_the_files_leads_nowhere() {
             for words in [
                 &["init", "--mission", "m"][..],
                 &["verify", "--from", "origin"],
-                &["step", "--from", "origin"],
+                &["run", "--once", "--from", "origin"],
                 &["pull"],
                 &["push"],
             ] {

@@ -101,8 +101,13 @@ fn a_real_pi_that_knows_its_prompts_alone_comes_to_done() {
         }
         let question = next["reason"].as_str().unwrap_or_default();
         assert!(question.contains("whom"), "{question}\n{told}");
-        repo.cook(&["answer", "greet.txt must hold NAME-4", "--as-user"])
-            .ok();
+        repo.cook(&[
+            "resume",
+            "--answer",
+            "greet.txt must hold NAME-4",
+            "--as-user",
+        ])
+        .ok();
     }
     let next = repo.cook(&["next", "--json"]).ok().json();
     assert_eq!(next["policy"], "done", "{told}");

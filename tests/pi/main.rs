@@ -169,7 +169,11 @@ fn whole_job(sandbox: &str) {
     settle(&home, &model);
     // On a busy machine pi may need long to say who it is; what it said is kept.
     let is_found = || {
-        let agents = job.repo.cook(&["agents", "--json"]).exits(0).json();
+        let agents = job
+            .repo
+            .cook(&["doctor", "agents", "--json"])
+            .exits(0)
+            .json();
         let rows = agents["agents"].as_array().unwrap().clone();
         rows.iter()
             .any(|row| row["name"] == "pi" && row["installed"] == true)
@@ -209,7 +213,11 @@ fn whole_job(sandbox: &str) {
     }
     // A look and a report each, and twice two requests more where it implements.
     assert_eq!(model.turns().len(), 2 * SESSIONS + 2 * 2);
-    let cost = job.repo.cook(&["cost", "--json"]).exits(0).json();
+    let cost = job
+        .repo
+        .cook(&["status", "--cost", "--json"])
+        .exits(0)
+        .json();
     assert_eq!(cost["total"]["calls"], SESSIONS, "{cost}");
     let log = job.repo.cook(&["session", "log", "--json"]).exits(0);
     let judges = log.out.matches("\"role\": \"stop-judge\"").count();

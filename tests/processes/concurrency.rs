@@ -152,7 +152,7 @@ fn nothing_lost(sandbox: &Sandbox, work: &Path, before: u64, accepted: &[&String
         .collect();
     assert!(reported.iter().all(|commit| chain.contains(*commit)));
     assert_eq!(store.snapshot().unwrap().ledger.seq.0, tip.seq);
-    sandbox.run(work, &["fsck"], "", 0);
+    sandbox.run(work, &["doctor", "fsck"], "", 0);
     let verified = sandbox
         .cook(work)
         .args(["verify", "control-plane", "--format", "json"])
@@ -236,7 +236,7 @@ fn readers(reads: usize, threads: usize) {
     );
     assert!(bad.is_empty(), "{bad:#?}");
     assert!(written > 2 && packs > 0, "the writer wrote and packed");
-    sandbox.run(&work, &["fsck"], "", 0);
+    sandbox.run(&work, &["doctor", "fsck"], "", 0);
 }
 
 /// Names of the packs that the log holds now.

@@ -139,8 +139,14 @@ fn make_refocused() -> Repo {
     let repo = make_started();
     repo.build_slice("one");
     repo.accept_slice("one");
-    repo.cook(&["refocus", "--mission", "another mission", "--as-user"])
-        .ok();
+    repo.cook(&[
+        "plan",
+        "refocus",
+        "--mission",
+        "another mission",
+        "--as-user",
+    ])
+    .ok();
     repo.commit("Change the mission", None);
     repo
 }
@@ -185,7 +191,7 @@ fn help(name: &str, repo: &Repo) {
             repo.hand_in_reground(&json!({
                 "policy": {"to": "await_user_input", "question": "is the licence there?"},
             }));
-            repo.cook(&["answer", "yes", "--as-user"]).ok();
+            repo.cook(&["resume", "--answer", "yes", "--as-user"]).ok();
             // What a plan leaves out stays.
             let mut free = slice("one");
             free["blocked_on"] = json!([]);

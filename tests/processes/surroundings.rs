@@ -58,7 +58,7 @@ fn a_person_at_a_terminal_may_run_user_commands_and_an_agent_there_may_not() {
     in_terminal(&repo, "resume", &[]).ok();
     assert_eq!(repo.rule(), "5");
     // The person is on record as such, and no script is counted.
-    let newest = repo.cook(&["show", "@", "--json"]).ok().json();
+    let newest = repo.cook(&["log", "@", "--json"]).ok().json();
     assert_eq!(newest["actor"], "user");
     let status = repo.cook(&["status", "--json"]).ok().json();
     assert_eq!(status["scripted_commands"], 0);

@@ -51,7 +51,7 @@ fn one_slice(sandbox: &Sandbox, dir: &Path) {
     record("regrounder", reports::accept());
     assert_eq!(rule(sandbox, dir), "8");
     sandbox.run(dir, &["verify", "control-plane"], "", 0);
-    sandbox.run(dir, &["fsck"], "", 0);
+    sandbox.run(dir, &["doctor", "fsck"], "", 0);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn each_linked_worktree_has_a_workflow_of_its_own() {
     assert_eq!(seq(&sandbox, &linked), 6);
     sandbox.run(&main, &["pause", "here only"], "", 0);
     assert_eq!(rule(&sandbox, &linked), "8");
-    sandbox.run(&main, &["fsck"], "", 0);
+    sandbox.run(&main, &["doctor", "fsck"], "", 0);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_removed_worktree_stays_reachable_and_a_new_one_of_its_name_starts_anew() {
         found.into_iter().map(|(id, _)| id).collect::<BTreeSet<_>>(),
         ids
     );
-    sandbox.run(&main, &["fsck"], "", 0);
+    sandbox.run(&main, &["doctor", "fsck"], "", 0);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn check_shown_again(sandbox: &Sandbox, dir: &Path, before: &Value) {
     for key in ["seq", "mission_anchor", "wave", "slices"] {
         assert_eq!(status[key], before[key], "{key}");
     }
-    sandbox.run(dir, &["adopt", "--discard", "--as-user"], "", 0);
+    sandbox.run(dir, &["plan", "adopt", "--discard", "--as-user"], "", 0);
     for file in [
         "state.json",
         "plan.json",
@@ -175,7 +175,7 @@ fn check_shown_again(sandbox: &Sandbox, dir: &Path, before: &Value) {
     ] {
         assert!(dir.join(".agent").join(file).is_file(), "{file}");
     }
-    sandbox.run(dir, &["fsck"], "", 0);
+    sandbox.run(dir, &["doctor", "fsck"], "", 0);
     sandbox.run(dir, &["verify", "control-plane"], "", 0);
 }
 
@@ -232,7 +232,7 @@ fn an_old_view_out_of_a_stash_does_not_move_the_workflow_back() {
     std::fs::write(work.join(".agent/state.json"), &old).unwrap();
     assert_eq!(rule(&sandbox, &work), "2");
     assert_eq!(seq(&sandbox, &work), 2);
-    sandbox.run(&work, &["adopt", "--discard", "--as-user"], "", 0);
+    sandbox.run(&work, &["plan", "adopt", "--discard", "--as-user"], "", 0);
     assert_eq!(rule(&sandbox, &work), "4");
 }
 

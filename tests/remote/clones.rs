@@ -6,7 +6,7 @@ use crate::{LOG, Shared, log, say, standing};
 use cook_remote::{Remote, Side};
 
 fn tip(repo: &Repo) -> String {
-    let entry = repo.cook(&["show", "@", "--json"]).ok().json();
+    let entry = repo.cook(&["log", "@", "--json"]).ok().json();
     entry["commit"]
         .as_str()
         .or(entry["operation"].as_str())
@@ -49,7 +49,7 @@ fn work_that_was_begun_here_is_finished_there_and_comes_back() {
     first.cook(&["pull"]).ok().says("branch_elsewhere");
     first.git(&["pull", "-q", "origin", "main"]);
     first.cook(&["next"]).ok().says("the project is done");
-    first.cook(&["fsck"]).ok();
+    first.cook(&["doctor", "fsck"]).ok();
     // The done commit stays reachable when the branch goes.
     shared.git(&["update-ref", "-d", "refs/heads/main"]);
     let kept = shared.git(&["merge-base", &done, "refs/cook/keep/main"]);
@@ -356,14 +356,20 @@ fn who_comes_second_is_told_what_the_first_recorded() {
     .out;
     assert_eq!(refs.trim(), mine);
     let kept = first
-        .cook(&["rescue", "list"])
+        .cook(&["doctor", "rescue", "list"])
         .ok()
         .says("refs/cook/rescue/");
     kept.says("log.git").says(&mine[..12]);
-    let kept = first.cook(&["rescue", "list", "--json"]).ok().json();
+    let kept = first
+        .cook(&["doctor", "rescue", "list", "--json"])
+        .ok()
+        .json();
     let name = kept["refs"][0]["name"].as_str().unwrap();
-    first.cook(&["rescue", "show", name]).ok().says(&mine[..12]);
-    first.cook(&["fsck"]).ok();
+    first
+        .cook(&["doctor", "rescue", "show", name])
+        .ok()
+        .says(&mine[..12]);
+    first.cook(&["doctor", "fsck"]).ok();
     first.cook(&["verify", "control-plane"]).ok();
     first.cook(&["push"]).ok().says("has everything already");
 }
@@ -383,9 +389,9 @@ fn histories_of_two_sides_do_not_mix_in_the_view() {
         first.read(".agent/brief-history.jsonl"),
         second.read(".agent/brief-history.jsonl")
     );
-    first.cook(&["fsck"]).ok();
+    first.cook(&["doctor", "fsck"]).ok();
     first
-        .cook(&["rescue", "list"])
+        .cook(&["doctor", "rescue", "list"])
         .ok()
         .never_says("brief-history");
 }
@@ -477,7 +483,7 @@ fn a_log_that_was_set_back_and_went_on_is_taken_in_on_demand() {
     assert_eq!(kept.trim(), mine);
     first.cook(&["pull"]).ok();
     first.cook(&["push"]).ok().says("has everything already");
-    first.cook(&["fsck"]).ok();
+    first.cook(&["doctor", "fsck"]).ok();
 
     // The same where the log there is simply before what was seen.
     shared.git(&["update-ref", LOG, &old]);
@@ -569,7 +575,7 @@ fn partial_shallow_and_mirror_clones_take_the_whole_log() {
         let words = [&["clone", "-q"], how, &[&url, "."]].concat();
         clone.git(&words);
         clone.cook(&["pull"]).ok();
-        clone.cook(&["fsck"]).ok();
+        clone.cook(&["doctor", "fsck"]).ok();
         clone.cook(&["verify", "control-plane"]).ok();
         assert!(!clone.git(&["for-each-ref"]).contains("cook/"), "{how:?}");
     }
@@ -579,7 +585,7 @@ fn partial_shallow_and_mirror_clones_take_the_whole_log() {
     mirror.cook(&["pull"]).ok();
     mirror.git(&["update-ref", "-d", LOG]);
     mirror.git(&["gc", "-q", "--prune=now"]);
-    mirror.cook(&["fsck"]).ok();
+    mirror.cook(&["doctor", "fsck"]).ok();
     mirror.git(&["config", "remote.origin.mirror", "true"]);
     say(&mirror, "more").ok();
     mirror.cook(&["push"]).fails(3, "remote_mirror");
@@ -756,7 +762,7 @@ fn a_long_log_travels_as_a_pack() {
             .flatten()
             .any(|file| file.file_name().to_string_lossy().ends_with(".pack"))
     );
-    second.cook(&["fsck"]).ok().says("61 transitions");
+    second.cook(&["doctor", "fsck"]).ok().says("61 transitions");
     second.cook(&["verify", "control-plane"]).ok();
     say(&second, "mine").ok();
     second.cook(&["push"]).ok();

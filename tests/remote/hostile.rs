@@ -287,7 +287,7 @@ fn what_its_events_do_not_produce_is_refused() {
     });
 }
 
-/// `cook fsck`, which the code for a log that is here names, would find nothing wrong.
+/// `cook doctor fsck`, which the code for a log that is here names, would find nothing wrong.
 #[test]
 fn a_fetched_log_that_cannot_be_read_is_the_remotes() {
     with_forge(|forge, refused| {
@@ -340,19 +340,19 @@ fn replacements_of_the_remote_replace_nothing_here() {
     let fresh = shared.another(2);
     fresh.git(&["fetch", "-q", "origin", "+refs/replace/*:refs/replace/*"]);
     fresh.cook(&["pull"]).ok().says("pulled #2");
-    fresh.cook(&["fsck"]).ok().says("2 transitions");
+    fresh.cook(&["doctor", "fsck"]).ok().says("2 transitions");
     // A graft says of a commit that it has no parent, wherever it lies.
     let grafted = shared.another(3);
     grafted.write(".git/info/grafts", format!("{good}\n"));
     grafted.cook(&["pull"]).ok().says("pulled #2");
-    grafted.cook(&["fsck"]).ok().says("2 transitions");
+    grafted.cook(&["doctor", "fsck"]).ok().says("2 transitions");
     shared.set("advice.graftFileDeprecated", "false");
     std::fs::write(shared.bare.join("info/grafts"), format!("{good}\n")).unwrap();
     let other = shared.another(4);
     let before = standing(&other);
     let pull = other.cook(&["pull"]);
     match pull.code {
-        0 => other.cook(&["fsck"]).ok().says("2 transitions"),
+        0 => other.cook(&["doctor", "fsck"]).ok().says("2 transitions"),
         _ => {
             assert_eq!(standing(&other), before);
             pull.exits(3)

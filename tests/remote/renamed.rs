@@ -13,7 +13,7 @@ fn a_log_that_gets_another_branch_leaves_none_behind() {
     second.cook(&["pull"]).ok();
     say(&second, "of the second").ok();
     first.git(&["branch", "-m", "main", "feature"]);
-    first.cook(&["adopt", "--branch", "--as-user"]).ok();
+    first.cook(&["plan", "adopt", "--branch", "--as-user"]).ok();
     first.cook(&["push", "--yes"]).ok().says(NEW).says(LOG);
     assert_eq!(shared.at(LOG), shared.at(NEW));
 
@@ -49,7 +49,7 @@ fn what_went_on_under_the_former_name_is_not_passed_over() {
     say(&second, "of the second").ok();
     second.cook(&["push"]).ok();
     first.git(&["branch", "-m", "main", "feature"]);
-    first.cook(&["adopt", "--branch", "--as-user"]).ok();
+    first.cook(&["plan", "adopt", "--branch", "--as-user"]).ok();
     let before = (standing(first), shared.at(LOG));
     first
         .cook(&["push", "--yes"])
@@ -60,10 +60,10 @@ fn what_went_on_under_the_former_name_is_not_passed_over() {
     assert_eq!(shared.at(NEW), "");
     // As it says.
     first.git(&["switch", "-q", "-C", "main"]);
-    first.cook(&["adopt", "--branch", "--as-user"]).ok();
+    first.cook(&["plan", "adopt", "--branch", "--as-user"]).ok();
     first.cook(&["pull"]).ok().says("transitions_set_aside");
     first.git(&["switch", "-q", "feature"]);
-    first.cook(&["adopt", "--branch", "--as-user"]).ok();
+    first.cook(&["plan", "adopt", "--branch", "--as-user"]).ok();
     first.cook(&["push", "--yes"]).ok();
     assert_eq!(shared.at(LOG), shared.at(NEW));
 }
@@ -79,7 +79,7 @@ fn a_log_that_ended_under_a_name_stays_there() {
     first.cook(&["push"]).ok();
     let done = shared.at(LOG);
     first.git(&["switch", "-q", "-c", "feature"]);
-    first.cook(&["adopt", "--branch", "--as-user"]).ok();
+    first.cook(&["plan", "adopt", "--branch", "--as-user"]).ok();
     first.cook(&["push", "--yes"]).ok();
     assert_eq!(shared.at(LOG), done);
     assert_ne!(shared.at(NEW), done);

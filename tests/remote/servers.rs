@@ -43,7 +43,7 @@ fn credentials_of_the_repository_are_used_and_their_failure_is_shown() {
     second.git(&["remote", "set-url", "origin", &http.url]);
     second.git(&["config", &format!("credential.{base}.helper"), helper]);
     second.cook(&["pull"]).ok();
-    second.cook(&["fsck"]).ok();
+    second.cook(&["doctor", "fsck"]).ok();
 }
 
 /// A push of one transition is small, whatever the log holds already: all that is asked and sent for it,

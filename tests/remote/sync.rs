@@ -12,7 +12,7 @@ fn set(shared: &Shared, sync: &str) {
 }
 
 fn number(repo: &Repo) -> u64 {
-    repo.cook(&["show", "@", "--json"]).ok().json()["seq"]
+    repo.cook(&["log", "@", "--json"]).ok().json()["seq"]
         .as_u64()
         .unwrap()
 }
@@ -130,7 +130,7 @@ fn with_each_a_transition_that_the_remote_alone_took_is_taken_in() {
         place("one").is_some() && place("one") < place("two"),
         "{history}"
     );
-    first.cook(&["fsck"]).ok();
+    first.cook(&["doctor", "fsck"]).ok();
 }
 
 #[test]
@@ -179,8 +179,9 @@ fn a_server_that_hides_refs_gets_no_branch_before_its_log() {
 fn with_each_no_agent_starts_before_the_first_push() {
     let shared = Shared::make_unpushed();
     set(&shared, "each");
-    for command in ["step", "run"] {
-        let run = shared.first.cook(&[command, "--agent", "claude", "--yes"]);
+    for command in [&["run", "--once"][..], &["run"]] {
+        let options = ["--agent", "claude", "--yes"];
+        let run = shared.first.cook(&[command, &options].concat());
         run.expect_refused("push_unconfirmed")
             .says("nobody has pushed");
     }

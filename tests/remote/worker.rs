@@ -1,4 +1,4 @@
-//! `cook step --from`: workers that keep nothing of their own, over one bare remote.
+//! `cook run --once --from`: workers that keep nothing of their own, over one bare remote.
 #![cfg(unix)]
 
 use crate::server::{Http, Manner};
@@ -10,7 +10,7 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-const STEP: [&str; 4] = ["step", "--from", "origin", "--trust-repo"];
+const STEP: [&str; 5] = ["run", "--once", "--from", "origin", "--trust-repo"];
 /// Sessions of the job: plan, build, review, audit, accept, three judges, conclude.
 const SESSIONS: usize = 9;
 
@@ -136,7 +136,7 @@ impl Work {
         ];
         reader.cook(&all).ok().says("reproduced");
         reader.cook(&["pull"]).ok();
-        reader.cook(&["fsck"]).ok();
+        reader.cook(&["doctor", "fsck"]).ok();
         let concluded = reader.cook(&["log"]).ok().out;
         assert_eq!(concluded.matches("implemented").count(), 1, "{concluded}");
         let commits = reader.git(&["log", "--format=%s", "--grep=Cook-Slice: hello"]);
@@ -178,11 +178,11 @@ fn two_clones_that_keep_nothing_bring_a_mission_to_its_end() {
     work.is_done();
     // A worker that comes later holds no session and needs no agent, and neither does one elsewhere.
     let late = work.clone(4);
-    late.cook(&["step", "--from", "origin"])
+    late.cook(&["run", "--once", "--from", "origin"])
         .exits(13)
         .says("done");
     let bare = work.shared.bare.display().to_string();
-    let answer = one.cook(&["step", "--from", &bare, "--json"]);
+    let answer = one.cook(&["run", "--once", "--from", &bare, "--json"]);
     assert_eq!(answer.exits(13).json()["pushed"], serde_json::json!([]));
     assert_eq!(work.calls().len(), SESSIONS);
     assert_eq!(late.git(&["status", "--porcelain"]), "");
@@ -214,7 +214,7 @@ fn who_comes_second_leaves_nothing_there_and_can_begin_again() {
     assert_ne!(one.git(&["rev-parse", &kept]), there.0);
     let aside = log(&one, &["for-each-ref", "refs/cook/rescue/"]).ok().out;
     assert_eq!(aside.lines().count(), 1, "{aside}");
-    one.cook(&["fsck"]).ok();
+    one.cook(&["doctor", "fsck"]).ok();
     work.finish(&[&one, &two]);
     work.is_done();
 }
@@ -374,14 +374,14 @@ fn a_remote_without_a_log_names_the_command_that_gives_it_one() {
     let empty = one.beside("empty.git");
     one.git(&["init", "-q", "--bare", empty.to_str().unwrap()]);
     let from = empty.display().to_string();
-    one.cook(&["step", "--from", &from])
+    one.cook(&["run", "--once", "--from", &from])
         .fails(3, "remote_log_absent");
     let first = &work.shared.first;
     first
-        .cook(&["step", "--from", &from, "--trust-repo"])
+        .cook(&["run", "--once", "--from", &from, "--trust-repo"])
         .fails(3, "remote_log_absent")
         .says(&format!("`cook push --yes {from}` here"));
-    one.cook(&["step", "--from", "nowhere"])
+    one.cook(&["run", "--once", "--from", "nowhere"])
         .fails(2, "remote_unknown");
 }
 
@@ -418,7 +418,7 @@ fn a_remote_that_is_away_at_the_end_gets_it_later() {
     work.go();
     let (code, said) = outcome(&one, child);
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("remote_unreachable") && said.contains("cook step --from origin"));
+    assert!(said.contains("remote_unreachable") && said.contains("cook run --once --from origin"));
     std::fs::rename(&away, &work.shared.bare).unwrap();
     work.finish(&[&one, &work.clone(3)]);
     assert_eq!(work.calls().len(), SESSIONS);
@@ -463,8 +463,9 @@ fn what_a_person_has_not_committed_or_brought_together_stays() {
         .says("git switch main");
     two.git(&["switch", "-q", "--detach"]);
     two.cook(&STEP).fails(3, "branch_missing");
-    two.cook(&["step", "--trust-repo"]).exits(2);
-    two.cook(&["step", "--from", "origin", "--yes"]).exits(2);
+    two.cook(&["run", "--once", "--trust-repo"]).exits(2);
+    two.cook(&["run", "--once", "--from", "origin", "--yes"])
+        .exits(2);
 }
 
 #[test]
@@ -472,25 +473,25 @@ fn a_machine_runs_nothing_that_it_was_not_told_to_trust() {
     let work = Work::make_begun();
     let one = work.clone(2);
     let refused = one
-        .cook(&["step", "--from", "origin"])
+        .cook(&["run", "--once", "--from", "origin"])
         .expect_refused("agent_untrusted")
         .says("cook trust 'agent")
         .says("--trust-repo");
     assert_eq!(work.calls().len(), 0);
     let words = refused.err.split("cook trust '").nth(1).unwrap();
     one.trust(words.split('\'').next().unwrap());
-    one.cook(&["step", "--from", "origin"])
+    one.cook(&["run", "--once", "--from", "origin"])
         .expect_refused("trust_missing")
         .says("cook trust")
-        .says("cook step --from origin --trust-repo");
+        .says("cook run --once --from origin --trust-repo");
     assert_eq!(work.calls().len(), 0);
     one.cook(&["trust", "--gates", "--as-user"]).ok();
-    one.cook(&["step", "--from", "origin"]).exits(0);
+    one.cook(&["run", "--once", "--from", "origin"]).exits(0);
     assert_eq!(work.calls().len(), 1);
     // What one step trusts is not trusted by the next.
     let two = work.clone(3);
     two.cook(&STEP).exits(0);
-    two.cook(&["step", "--from", "origin"])
+    two.cook(&["run", "--once", "--from", "origin"])
         .expect_refused("agent_untrusted");
 }
 
@@ -501,10 +502,10 @@ fn a_person_who_is_waited_for_is_told_by_the_exit_code() {
     one.cook(&STEP).exits(0);
     one.cook(&["pause", "a rest"]).ok();
     one.cook(&["push"]).ok();
-    two.cook(&["step", "--from", "origin"])
+    two.cook(&["run", "--once", "--from", "origin"])
         .exits(12)
         .says("cook resume")
-        .says("cook step --from origin");
+        .says("cook run --once --from origin");
     assert_eq!(work.calls().len(), 1);
     two.cook(&["resume", "--as-user"]).ok();
     // A person's transition goes before the session.
@@ -621,7 +622,7 @@ fn die_and_finish(seed: u64, kills: u32) {
             code = clone.cook(&STEP).code;
         }
         assert_eq!(code, 13, "{seed}");
-        clone.cook(&["fsck"]).ok();
+        clone.cook(&["doctor", "fsck"]).ok();
         assert_eq!(clone.head(), work.remote().0, "{seed}");
         assert_eq!(clone.git(&["status", "--porcelain"]), "", "{seed}");
         assert_eq!(

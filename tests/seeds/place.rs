@@ -109,8 +109,8 @@ impl Place {
             ".agent/plan.json",
             &plan.replacen('{', "{\n  \"mine\": \"mine\",", 1),
         );
-        self.expect_done(&["adopt", "--discard", "--as-user"])?;
-        let copies = self.cook(&["rescue", "list", "--json"]).json();
+        self.expect_done(&["plan", "adopt", "--discard", "--as-user"])?;
+        let copies = self.cook(&["doctor", "rescue", "list", "--json"]).json();
         let id = copies["copies"][0]["id"].as_str();
         self.copy = id.ok_or("no copy of the edited plan")?.to_owned();
         Ok(())
@@ -123,7 +123,7 @@ impl Place {
         let looks = [
             (
                 "the stash",
-                self.look(&["show", "stash@{0}^3:later.txt"]) == "for later",
+                self.look(&["log", "stash@{0}^3:later.txt"]) == "for later",
             ),
             ("the ignored file", self.read("mine.txt") == "mine\n"),
             (

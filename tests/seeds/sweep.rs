@@ -202,7 +202,7 @@ impl Run {
 
     fn promises(&mut self, round: usize) {
         for command in [
-            &["fsck"][..],
+            &["doctor", "fsck"][..],
             &["verify", "control-plane"],
             &["session", "verify"],
         ] {

@@ -483,18 +483,21 @@ fn one_process_has_the_lease_as_long_as_its_file_is_there() {
         (holder.pid, holder.owner.as_str()),
         (std::process::id(), "cook run")
     );
-    let error = other.lease("cook step").unwrap_err();
+    let error = other.lease("cook run --once").unwrap_err();
     assert!(error.to_string().contains("cook run"), "{error}");
     assert_eq!(Failure::from(error).kind, FailureKind::Held);
 
     // Without its file a lease is none any more, and the next one is another.
     std::fs::remove_file(fixture.place().cook_dir().join("leases").join(store.id())).unwrap();
     assert!(!store.holds(&lease));
-    let taken = other.lease("cook step").unwrap();
+    let taken = other.lease("cook run --once").unwrap();
     assert!(other.holds(&taken));
     drop(lease);
-    assert_eq!(other.lease_holder().unwrap().unwrap().owner, "cook step");
+    assert_eq!(
+        other.lease_holder().unwrap().unwrap().owner,
+        "cook run --once"
+    );
     drop(taken);
     assert_eq!(store.lease_holder().unwrap(), None);
-    store.lease("cook step").unwrap();
+    store.lease("cook run --once").unwrap();
 }

@@ -63,7 +63,7 @@ mkdir .agent
 printf '[agents.pi]\nmodel = ["--provider", "mock", "--model", "{model}"]\n' > .agent/cook.toml
 run git add -A
 run git commit -q -m begin
-run cook trust "$(run cook agents | grep -o 'agent pi [0-9a-f]*')" --as-user
+run cook trust "$(run cook doctor agents | grep -o 'agent pi [0-9a-f]*')" --as-user
 echo '{"type":"object","required":["ok"],"properties":{"ok":{"type":"boolean"}},"additionalProperties":false}' > "$work/schema.json"
 
 # One run; the stream goes to AGENT/CASE.jsonl.

@@ -122,7 +122,7 @@ impl Job {
         let next = self.repo.cook(&["next", "--json"]).exits(0).json();
         assert_eq!(next["policy"], "done", "{next}");
         self.repo.cook(&["verify", "--strict"]).exits(0);
-        self.repo.cook(&["fsck"]).exits(0);
+        self.repo.cook(&["doctor", "fsck"]).exits(0);
         self.repo.cook(&["session", "verify"]).exits(0);
         assert_eq!(self.repo.git(&["status", "--porcelain"]), "");
     }

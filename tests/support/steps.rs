@@ -102,7 +102,7 @@ impl Repo {
             .unwrap()
             .iter()
             .any(|slice| slice["status"] == "selected" || slice["status"] == "in_progress");
-        let ready = self.cook(&["ready", "--json"]).json();
+        let ready = self.cook(&["status", "--ready", "--json"]).json();
         if let (false, Some(first)) = (in_work, ready["ready"].as_array().unwrap().first()) {
             block["select"] = first["slice_id"].clone();
         }

@@ -41,7 +41,7 @@ fn a_repository_of_sha256() {
     assert_eq!(repo.head().len(), 64);
     let printed = twice(&repo, |repo| repo.write("a.txt", "other text\n"));
     only_a(&printed);
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_repository_with_reftable() {
     repo.git(&["tag", "v1"]);
     let printed = twice(&repo, |repo| repo.write("a.txt", "other text\n"));
     only_a(&printed);
-    repo.cook(&["fsck"]).exits(0);
+    repo.cook(&["doctor", "fsck"]).exits(0);
 }
 
 #[test]

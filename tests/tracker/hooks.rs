@@ -98,7 +98,7 @@ fn a_session_is_told_its_issue_and_what_is_ready() {
             [
                 said(&["info"]),
                 said(&["list"]),
-                said(&["ready"]),
+                said(&["status", "--ready"]),
                 said(&["dep"]),
                 said(&["update"]) + said(&["comments", "add"]) + said(&["close"]),
             ],
@@ -292,7 +292,7 @@ fn the_issue_of_a_slice_hears_what_is_done_for_it() {
     repo.write("a.txt", "one\n");
     repo.commit("do a", Some("a"));
     session.turn();
-    repo.cook(&["checkpoint", "half of it"])
+    repo.cook(&["brief", "checkpoint", "half of it"])
         .exits(0)
         .says("kept, with a");
     session.tell_edit("b.txt");
@@ -434,13 +434,13 @@ fn checkpoints_and_recovery_work_by_hand_without_a_workflow() {
         session.turn();
     }
     assert_eq!(session.state()["turns"], 8);
-    repo.cook(&["checkpoint", "DONE: x; NEXT: y"])
+    repo.cook(&["brief", "checkpoint", "DONE: x; NEXT: y"])
         .exits(0)
         .says("kept, with x-a");
-    session.shell("cook checkpoint 'DONE: x; NEXT: y'");
+    session.shell("cook brief checkpoint 'DONE: x; NEXT: y'");
     assert_eq!(session.state()["turns"], 0);
     assert!(issues.comments("x-a")[0].starts_with("DONE: x; NEXT: y [cook:manual."));
-    let said = repo.cook(&["recover"]).exits(0);
+    let said = repo.cook(&["brief", "recover"]).exits(0);
     assert!(said.out.contains("## Resuming: x-a — `first`"));
     assert_eq!(
         said.out.matches("DONE: x; NEXT: y").count(),
@@ -449,7 +449,7 @@ fn checkpoints_and_recovery_work_by_hand_without_a_workflow() {
         said.out
     );
     issues.fault("comments-add", "locked");
-    repo.cook(&["checkpoint", "later"])
+    repo.cook(&["brief", "checkpoint", "later"])
         .exits(0)
         .says("tracker_behind")
         .says("database is locked");
@@ -462,10 +462,10 @@ fn checkpoints_and_recovery_work_by_hand_without_a_workflow() {
         "nothing in the tree"
     );
     Repo::with_script()
-        .cook(&["checkpoint", "x"])
+        .cook(&["brief", "checkpoint", "x"])
         .fails(3, "not_initialised");
     Repo::with_script()
-        .cook(&["recover"])
+        .cook(&["brief", "recover"])
         .fails(3, "not_initialised");
 }
 

@@ -431,7 +431,7 @@ fn what_was_taken_back_is_owed_again() {
         ".agent/plan.json",
         &(serde_json::to_string_pretty(&plan).unwrap() + "\n"),
     );
-    desk.cook(&["adopt", "--as-user"]).ok();
+    desk.cook(&["plan", "adopt", "--as-user"]).ok();
     desk.cook(&["issue", "claim", "x-c"])
         .expect_refused("issue_follows_slice");
     desk.cook(&["issue", "claim", "x-b"]).ok();

@@ -188,7 +188,7 @@ fn what_was_taken_back_is_not_proven_by_the_log_it_was_done_in() {
     for (words, why) in [
         (&["undo", "--as-user"][..], "took back with `cook undo`"),
         (
-            &["refocus", "--mission", "Another", "--as-user"],
+            &["plan", "refocus", "--mission", "Another", "--as-user"],
             "gave another mission",
         ),
     ] {

@@ -71,7 +71,7 @@ pub fn make_finished_after(name: &str, change: impl FnOnce(&Repo)) -> Repo {
             .ok();
         repo.cook(&["trust", "--gates", "--as-user"]).ok();
         repo.git(&["checkout", "-q", "-b", "work"]);
-        repo.cook(&["adopt", "--branch", "--as-user"]).ok();
+        repo.cook(&["plan", "adopt", "--branch", "--as-user"]).ok();
         change(&repo);
         let block = json!({"plan": plan(&[slice("a"), slice("b")]), "select": "a"});
         repo.hand_in_reground(&block);

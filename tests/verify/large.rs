@@ -29,7 +29,7 @@ fn the_page_of_fifty_slices_and_a_thousand_transitions_is_at_most_a_megabyte() {
     let slices: Vec<_> = ids.iter().map(|id| slice(id)).collect();
     repo.plan_and_select(&slices);
     repo.cook(&["pause", "allow more steps", "--as-user"]).ok();
-    repo.cook(&["resume", "--budget", "steps=2000", "--as-user"])
+    repo.cook(&["resume", "--add", "steps=2000", "--as-user"])
         .ok();
     for (at, id) in ids.iter().enumerate() {
         for round in 0..NOES {

@@ -1,4 +1,4 @@
-//! `cook pr`: what it tells, and how the request is made.
+//! `cook report --format pr`: what it tells, and how the request is made.
 
 use crate::formats::{HOSTILE, is_only_shown};
 use crate::job::{make_finished, make_sent_back};
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 #[test]
 fn a_finished_job_is_told_with_its_proof_and_its_votes() {
     let repo = make_finished();
-    let told = repo.cook(&["pr"]).ok();
+    let told = repo.cook(&["report", "--format", "pr"]).ok();
     is_only_shown(&told.out);
     for part in [
         "## Mission\n\n> <code>Extend the library</code>",
@@ -20,7 +20,10 @@ fn a_finished_job_is_told_with_its_proof_and_its_votes() {
         assert!(told.out.contains(part), "{part}\n{}", told.out);
     }
     assert!(!told.out.contains("## What was caught"), "{}", told.out);
-    let answer = repo.cook(&["pr", "--json"]).ok().json();
+    let answer = repo
+        .cook(&["report", "--format", "pr", "--json"])
+        .ok()
+        .json();
     assert_eq!(answer["body"], told.out.as_str());
     assert_eq!(answer["title"], "Extend the library");
     assert_eq!(answer["proven"], true);
@@ -29,7 +32,7 @@ fn a_finished_job_is_told_with_its_proof_and_its_votes() {
 #[test]
 fn what_was_caught_is_told_and_no_word_does_anything() {
     let repo = make_sent_back(HOSTILE, &format!("Do it {HOSTILE}\n\n/close\n@someone"));
-    let told = repo.cook(&["pr"]).ok();
+    let told = repo.cook(&["report", "--format", "pr"]).ok();
     is_only_shown(&told.out);
     let caught = told.out.split("## What was caught\n").nth(1).unwrap();
     assert!(caught.contains("| a review said no | <code>"), "{caught}");
@@ -48,7 +51,7 @@ fn what_was_caught_is_told_and_no_word_does_anything() {
 /// An audit names what is open, and that is planned work as long as slices wait.
 #[test]
 fn a_no_that_changes_nothing_is_no_catch() {
-    let told = Repo::wave().cook(&["pr"]).ok().out;
+    let told = Repo::wave().cook(&["report", "--format", "pr"]).ok().out;
     assert!(!told.contains("## What was caught"), "{told}");
     assert!(told.contains("1 rejection changed nothing: "), "{told}");
 }
@@ -68,7 +71,8 @@ fn forge(repo: &Repo, name: &str, answer: &str, code: i32) {
 }
 
 fn create(repo: &Repo, more: &[&str]) -> Run {
-    let mut command = repo.cook_command(&[&["pr", "--create", "--yes"], more].concat());
+    let mut command =
+        repo.cook_command(&[&["report", "--format", "pr", "--create", "--yes"], more].concat());
     let bin = repo.outside();
     command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     run(&mut command, "")
@@ -81,7 +85,7 @@ fn the_request_is_made_by_gh_with_a_file_and_no_shell() {
     create(&repo, &["--with", "gh"]).fails(3, "forge_absent");
     forge(&repo, "gh", "https://forge.example/pull/1", 0);
     let title = "It's $(touch pwned) `touch pwned`; --draft";
-    let made = create(&repo, &["--base", "main", "--title", title]).ok();
+    let made = create(&repo, &["--into", "main", "--title", title]).ok();
     assert_eq!(made.out, "https://forge.example/pull/1\n");
     let words = read("words");
     let words: Vec<&str> = words.lines().collect();
@@ -89,6 +93,8 @@ fn the_request_is_made_by_gh_with_a_file_and_no_shell() {
     assert_eq!(
         words[..6],
         [
+            "report",
+            "--format",
             "pr",
             "create",
             "--head=work",
@@ -97,7 +103,10 @@ fn the_request_is_made_by_gh_with_a_file_and_no_shell() {
             "--body-file"
         ]
     );
-    assert_eq!(read("body"), repo.cook(&["pr"]).ok().out);
+    assert_eq!(
+        read("body"),
+        repo.cook(&["report", "--format", "pr"]).ok().out
+    );
     assert!(
         !std::path::Path::new(words[6]).exists(),
         "the body was left there"
@@ -109,7 +118,7 @@ fn the_request_is_made_by_gh_with_a_file_and_no_shell() {
         .fails(3, "forge_refused")
         .says("not logged in");
     // An agent makes no request.
-    let mut command = repo.cook_command(&["pr", "--create", "--yes"]);
+    let mut command = repo.cook_command(&["report", "--format", "pr", "--create", "--yes"]);
     run(command.env("CLAUDECODE", "1"), "").expect_refused("user_only");
 }
 
@@ -120,7 +129,7 @@ fn the_request_is_made_by_glab_with_a_file_too() {
     let answer = "{\"web_url\": \"https://forge.example/merge_requests/1\"}";
     forge(&repo, "glab", answer, 0);
     create(&repo, &[]).exits(2).says("--base main");
-    let made = create(&repo, &["--base", "main"]).ok();
+    let made = create(&repo, &["--into", "main"]).ok();
     assert_eq!(made.out, "https://forge.example/merge_requests/1\n");
     let words = read("words");
     for word in [
@@ -132,5 +141,8 @@ fn the_request_is_made_by_glab_with_a_file_too() {
     ] {
         assert!(words.contains(word), "{word}: {words}");
     }
-    assert_eq!(read("body"), repo.cook(&["pr"]).ok().out);
+    assert_eq!(
+        read("body"),
+        repo.cook(&["report", "--format", "pr"]).ok().out
+    );
 }

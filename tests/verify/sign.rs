@@ -45,7 +45,7 @@ impl Signing {
     }
 
     fn number(&self) -> u64 {
-        let shown = self.repo.cook(&["show", "@", "--json"]).ok().json();
+        let shown = self.repo.cook(&["log", "@", "--json"]).ok().json();
         shown["seq"].as_u64().unwrap()
     }
 
@@ -97,7 +97,7 @@ fn a_signed_log_is_the_word_of_whoever_signed_it() {
     clone.cook(&["verify", "control-plane"]).ok();
     // It moved nothing: the work is done as it was, and its log is sound.
     repo.cook(&["verify", "--strict"]).ok();
-    repo.cook(&["fsck"]).ok();
+    repo.cook(&["doctor", "fsck"]).ok();
     repo.cook(&["log", "-n", "1"])
         .ok()
         .says("signed")

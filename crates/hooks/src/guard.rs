@@ -42,7 +42,7 @@ fn edit(role: Role, facts: &Situation) -> Option<String> {
                 .any(|surface| surface_matches(surface, path))
     })?;
     Some(format!(
-        "cook: `{}` is written by cook alone. Hand what you know in with `cook record {}`, or keep it with `cook checkpoint`.",
+        "cook: `{}` is written by cook alone. Hand what you know in with `cook record {}`, or keep it with `cook brief checkpoint`.",
         data(ours, 200),
         role.short()
     ))

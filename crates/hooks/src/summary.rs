@@ -84,13 +84,13 @@ pub fn first_line(text: &str) -> Option<String> {
 
 pub(super) fn nudge(turns: u64) -> String {
     format!(
-        "cook: {turns} turns without a checkpoint. Keep what you know now: cook checkpoint 'DONE: …; NEXT: …'"
+        "cook: {turns} turns without a checkpoint. Keep what you know now: cook brief checkpoint 'DONE: …; NEXT: …'"
     )
 }
 
 pub(super) fn warning(percent: f64) -> String {
     format!(
-        "cook: the context is {percent:.0} % full and will be compacted. Keep what must survive: cook checkpoint 'DONE: …; NEXT: …'"
+        "cook: the context is {percent:.0} % full and will be compacted. Keep what must survive: cook brief checkpoint 'DONE: …; NEXT: …'"
     )
 }
 

@@ -269,7 +269,7 @@ impl Remote<'_> {
     }
 }
 
-/// A log that came from a remote and cannot be read is that remote's: `cook fsck` looks at the one that
+/// A log that came from a remote and cannot be read is that remote's: `cook doctor fsck` looks at the one that
 /// is here.
 pub fn blame(failure: Failure, remote: &str) -> Failure {
     match failure.code {

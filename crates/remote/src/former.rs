@@ -51,7 +51,7 @@ impl Remote<'_> {
         let (quoted, now) = (shell_words::quote(former), shell_words::quote(branch));
         Refusal::new(Code::RemoteAhead, what)
             .replace_hints([format!(
-                "take it in where it was recorded, and give the log its new branch again: `git switch -C {quoted}`, `cook adopt --branch`, `cook pull`, `git switch {now}`, `cook adopt --branch`, `cook push`"
+                "take it in where it was recorded, and give the log its new branch again: `git switch -C {quoted}`, `cook plan adopt --branch`, `cook pull`, `git switch {now}`, `cook plan adopt --branch`, `cook push`"
             )])
             .into()
     }

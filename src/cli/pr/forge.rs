@@ -119,7 +119,7 @@ fn glab(
     file: &Path,
 ) -> Result<Vec<OsString>, Failure> {
     let Some(base) = base else {
-        let what = "`glab` has to be told into which branch: `cook pr --create --base main`";
+        let what = "`glab` has to be told into which branch: `cook report --format pr --create --into main`";
         return Err(Failure::usage(what));
     };
     let mut argv: Vec<OsString> = ["api", "--method", "POST"].map(OsString::from).into();

@@ -1,4 +1,4 @@
-//! `cook pr`: the body of a pull request, and the request itself.
+//! `cook report --format pr`: the body of a pull request, and the request itself.
 
 mod forge;
 mod tell;
@@ -12,21 +12,22 @@ use cook_core::diagnostic::Failure;
 use forge::Forge;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "With --format pr")]
 pub(super) struct PrArgs {
     /// Make the request, of the branch as it was pushed
-    #[arg(long)]
+    #[arg(long, requires = "format")]
     pub create: bool,
     /// The branch that it asks to be merged into (gh: the repository's default one)
     #[arg(long, value_name = "BRANCH", requires = "create")]
-    pub base: Option<String>,
+    pub into: Option<String>,
     /// By which program (default: `gh`, else `glab`)
     #[arg(long, value_enum, value_name = "PROGRAM", requires = "create")]
     pub with: Option<Forge>,
     /// Its title (default: the mission's first line)
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", requires = "format")]
     pub title: Option<String>,
     /// Called by a script on a person's behalf
-    #[arg(long)]
+    #[arg(long, requires = "create")]
     pub yes: bool,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn pr(context: &Context, args: &PrArgs) -> Answer {
         let Some(branch) = workspace.repo.head()?.branch else {
             return Err(Failure::usage("no branch is checked out to ask for"));
         };
-        let made = forge.create(&workspace.repo, &branch, args.base.as_deref(), &told)?;
+        let made = forge.create(&workspace.repo, &branch, args.into.as_deref(), &told)?;
         told.created = Some(made);
     }
     answer(told)

@@ -3,10 +3,11 @@
 mod tell;
 
 use super::context::{Answer, Context, answer};
+use super::pr::{PrArgs, pr};
 use super::target;
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::view::{PageAnswer, ReportAnswer, page};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_os::disk::{Durable, Mode, NewFile, look};
 use std::path::{Path, PathBuf};
@@ -14,17 +15,32 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
     /// Write one HTML page there that stands by itself (`-` = standard output)
-    #[arg(long, value_name = "FILE")]
-    pub html: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "format")]
+    pub html: Option<PathBuf>,
+    /// Print the text of a pull request: mission, proof, votes, what was caught
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["html", "from", "branch", "base", "accept_contract", "rerun", "history", "goal", "hidden", "strict", "trust_repo"])]
+    pub format: Option<ReportFormat>,
+    #[command(flatten)]
+    pub pr: PrArgs,
     #[command(flatten)]
     pub proof: ProofArgs,
+}
+
+/// What is made beside a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ReportFormat {
+    /// The text of a pull request, in Markdown
+    Pr,
 }
 
 /// Who may read the page: a report is there to be shown.
 const READABLE: Mode = Mode::Kept(0o644);
 
 pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
-    let target = match args.html == Path::new("-") {
+    let Some(html) = &args.html else {
+        return pr(context, &args.pr);
+    };
+    let target = match html == Path::new("-") {
         true if context.screen.json => {
             return Err(
                 Failure::usage("`--html -` prints the page, and `--json` something else")
@@ -32,8 +48,8 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
             );
         }
         true => None,
-        false if context.dir_is_named => Some(context.dir.join(&args.html)),
-        false => Some(args.html.clone()),
+        false if context.dir_is_named => Some(context.dir.join(html)),
+        false => Some(html.clone()),
     };
     // What cannot be written is said before minutes of gates.
     if let Some(target) = &target {

@@ -63,7 +63,7 @@ pub(super) fn picture(plan: &GraphAnswer) -> Markup {
             }
         }
         @if left > 0 || lost > 0 {
-            p.more { (left) " slices and " (lost) " arrows are not drawn; " code { "cook graph --dot" } " has all of them." }
+            p.more { (left) " slices and " (lost) " arrows are not drawn; " code { "cook status --graph=dot" } " has all of them." }
         }
     }
 }

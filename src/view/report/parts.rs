@@ -127,7 +127,7 @@ pub(super) fn slices(report: &Report) -> Markup {
         caption: "What was reported of each slice, oldest first",
         heads: &["Slice", "Transition", "What", "What it says"],
         room: 110_000,
-        rest: "`cook log` lists the transitions, `cook show N` shows one.",
+        rest: "`cook log` lists the transitions, `cook log N` shows one.",
     };
     html! {
         (plan)
@@ -155,7 +155,7 @@ pub(super) fn judgments(report: &Report) -> Markup {
         caption: "Every vote, newest first",
         heads: &["Transition", "Judge", "Vote", "Reasons"],
         room: 50_000,
-        rest: "`cook log` lists the transitions, `cook show N` shows one.",
+        rest: "`cook log` lists the transitions, `cook log N` shows one.",
     };
     let newest: Vec<_> = report.judgments.iter().rev().collect();
     let votes = table.of(&newest, |vote| {
@@ -190,13 +190,13 @@ pub(super) fn catches(report: &Report) -> Markup {
         caption: "Reports that were refused, and rejections that changed what was done after them",
         heads: &["Transition", "About", "What", "It names"],
         room: 60_000,
-        rest: "`cook log` lists the transitions, `cook show N` shows one.",
+        rest: "`cook log` lists the transitions, `cook log N` shows one.",
     };
     let kept = Table {
         caption: "What sessions changed without a right to, or was edited outside: kept, then put back",
         heads: &["Copy", "When", "Why", "Files"],
         room: 20_000,
-        rest: "`cook rescue list` lists all of them.",
+        rest: "`cook doctor rescue list` lists all of them.",
     };
     html! {
         @match report.caught.is_empty() {
@@ -242,7 +242,7 @@ pub(super) fn cost(report: &Report) -> Markup {
         caption: "What agents took, by role and agent",
         heads: &["Role", "Agent", "Calls", "Failed", "Time", "Cost"],
         room: 20_000,
-        rest: "`cook cost` lists all of them.",
+        rest: "`cook status --cost` lists all of them.",
     };
     html! {
         @if let Some((first, last, seconds)) = span {

@@ -41,7 +41,7 @@ pub const WAYS: &[Way] = &[
     ),
     way(
         "documents that are adopted",
-        r##"good; touch red; work; sed -i 's/"project_done": false/"project_done": true/' .agent/state.json; env -u COOK_ROLE cook adopt --as-user; true"##,
+        r##"good; touch red; work; sed -i 's/"project_done": false/"project_done": true/' .agent/state.json; env -u COOK_ROLE cook plan adopt --as-user; true"##,
     ),
     way(
         "tests that the output makes up",

@@ -9,15 +9,15 @@ pub const WAYS: &[Way] = &[
     ),
     way(
         "a budget that is added to",
-        r##"good; touch red; work; cook budget add steps=50 --as-user; true"##,
+        r##"good; touch red; work; cook resume --add steps=50 --as-user; true"##,
     ),
     way(
         "a mission that asks for less",
-        r##"good; touch red; work; cook refocus --mission "Ship nothing" --as-user; true"##,
+        r##"good; touch red; work; cook plan refocus --mission "Ship nothing" --as-user; true"##,
     ),
     way(
         "a criterion that asks for less",
-        r##"good; touch red; work; cook criteria amend a 2 --text 'prints one' --reason x --as-user; true"##,
+        r##"good; touch red; work; cook plan criteria amend a 2 --text 'prints one' --reason x --as-user; true"##,
     ),
     way(
         "a pause and a resume",
@@ -37,7 +37,7 @@ pub const WAYS: &[Way] = &[
     ),
     way(
         "a user who is asked",
-        r##"good; touch red; work; cook answer yes --as-user; cook say "it is done" --as-user; true"##,
+        r##"good; touch red; work; cook resume --answer yes --as-user; cook say "it is done" --as-user; true"##,
     ),
     by_hand(
         "other programs that are trusted",

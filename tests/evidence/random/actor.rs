@@ -55,7 +55,7 @@ impl World {
             "S" if text(&due["action"]).contains("project is done") && exit.is_empty() => {
                 return Went::Done;
             }
-            "S" if exit.starts_with("cook answer") || exit.is_empty() => {
+            "S" if exit.starts_with("cook resume --answer") || exit.is_empty() => {
                 self.cook("answer yes --as-user")
             }
             "S" => self.cook(&format!("{} --as-user", exit.trim_start_matches("cook "))),

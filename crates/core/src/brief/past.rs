@@ -70,7 +70,7 @@ pub(super) fn fill_learned(material: &Material, slots: &mut Slots) {
                 "A criterion of slice `{}` proved false and was amended: it said \"{}\" and says \"{}\", because {}",
                 amendment.slice_id, amendment.old, amendment.new, amendment.reason
             ),
-            source: "the user, by `cook criteria amend`".to_owned(),
+            source: "the user, by `cook plan criteria amend`".to_owned(),
         };
         slots.add_from(Origin::Amendment, line, Weight::Learned(u64::MAX));
     }

@@ -353,7 +353,7 @@ fn repair(
         Some(mission) if mission.trim() != work.before.mission.trim() => {
             return Err(
                 Refusal::new(Code::DoesNotApply, "the workflow has a mission already")
-                    .hint("run `cook refocus --mission TEXT`"),
+                    .hint("run `cook plan refocus --mission TEXT`"),
             );
         }
         _ => {}

@@ -68,7 +68,7 @@ pub(super) fn first(
             kind: WaitingKind::Question,
             what: "what is the mission of this repository? name the whole job in a few sentences"
                 .to_owned(),
-            exit: "cook answer 'TEXT'".to_owned(),
+            exit: "cook resume --answer 'TEXT'".to_owned(),
             asker: None,
         });
     }

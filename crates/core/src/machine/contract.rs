@@ -18,7 +18,7 @@ pub const CONTRACT_TEXTS: [&str; 2] = [".agent/mission.md", ".agent/profile.json
 /// The command that makes one of [`CONTRACT_TEXTS`], as it stands, the log's.
 pub fn take_in_command(path: &str) -> &'static str {
     match path == CONTRACT_TEXTS[0] {
-        true => "cook refocus --mission-file .agent/mission.md",
+        true => "cook plan refocus --mission-file .agent/mission.md",
         false => "cook init",
     }
 }

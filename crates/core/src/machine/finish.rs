@@ -213,7 +213,7 @@ fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(
     let (what, exit) = if let Some((id, spent)) = spent_slice {
         (
             format!("slice `{id}` has spent {} of {attempts} attempts", spent.0),
-            "cook resume --budget attempts=2",
+            "cook resume --add attempts=2",
         )
     } else if next.counters.steps.0 >= steps {
         (
@@ -221,7 +221,7 @@ fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(
                 "the workflow has taken {} of {steps} steps",
                 next.counters.steps.0
             ),
-            "cook resume --budget steps=20",
+            "cook resume --add steps=20",
         )
     } else {
         return Ok(());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CheckpointKind {
-    /// Somebody said so (`cook checkpoint`).
+    /// Somebody said so (`cook brief checkpoint`).
     Manual,
     /// A commit came on HEAD.
     Commit,

@@ -539,9 +539,11 @@ impl Event {
 impl From<&PolicyChange> for Waiting {
     fn from(change: &PolicyChange) -> Self {
         let (kind, what, exit) = match change {
-            PolicyChange::AwaitUserInput { question } => {
-                (WaitingKind::Question, question, "cook answer 'TEXT'")
-            }
+            PolicyChange::AwaitUserInput { question } => (
+                WaitingKind::Question,
+                question,
+                "cook resume --answer 'TEXT'",
+            ),
             PolicyChange::Blocked { why, exit } => (WaitingKind::Outside, why, exit.as_str()),
         };
         Waiting {

@@ -59,7 +59,7 @@ mod tests {
             .map(|n| format!("finding {n} {}", "x".repeat(60)))
             .collect();
         assert_eq!(fit(&items[..20], "x"), items[..20]);
-        let shown = fit(&items, "`cook show`");
+        let shown = fit(&items, "`cook log ID`");
         assert!(shown.iter().map(String::len).sum::<usize>() <= LIST + 100);
         assert_eq!((&shown[0], shown.last()), (&items[0], items.last()));
         let left = items.len() - (shown.len() - 1);
@@ -72,12 +72,12 @@ mod tests {
         assert!(
             shown
                 .iter()
-                .any(|item| item.ends_with(" of 250 are left out here; `cook show`)")),
+                .any(|item| item.ends_with(" of 250 are left out here; `cook log ID`)")),
             "{shown:?}"
         );
-        let one = fit(&["é".repeat(5_000)], "`cook show`");
+        let one = fit(&["é".repeat(5_000)], "`cook log ID`");
         assert!(
-            one[0].len() < ITEM + 60 && one[0].ends_with("(8500 bytes cut; `cook show`)"),
+            one[0].len() < ITEM + 60 && one[0].ends_with("(8500 bytes cut; `cook log ID`)"),
             "{one:?}"
         );
     }

@@ -41,7 +41,7 @@ pub(super) fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
             ..answer.clone()
         };
         let text = format!("{}{}", shown.note(), concerns(answer));
-        (text, format!("cook show {}", answer.seq.0))
+        (text, format!("cook log {}", answer.seq.0))
     });
     (!answers.is_empty()).then(|| Quoted::items(items))
 }
@@ -132,7 +132,7 @@ pub(super) fn remarks(snapshot: &Snapshot) -> Vec<String> {
             id => format!("`{}` (slice `{id}`): {}", remark.code, remark.what),
         })
         .collect();
-    fit(&remarks, "`cook log` and `cook show N` name them")
+    fit(&remarks, "`cook log` and `cook log N` name them")
 }
 
 pub(super) fn finding(finding: &Finding) -> String {

@@ -688,7 +688,7 @@ mod tests {
         );
         assert_eq!(text.matches("indented").count(), 1);
         assert!(text.contains("new since the last re-ground:\n\n`answer-12`"));
-        assert!(text.contains("bytes cut; `cook show 4` shows the whole)"));
+        assert!(text.contains("bytes cut; `cook log 4` shows the whole)"));
     }
 
     #[test]

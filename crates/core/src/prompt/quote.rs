@@ -13,7 +13,7 @@ pub const MAX_PART_CHARS: usize = 200_000;
 const MAX_ITEM_CHARS: usize = 20_000;
 
 /// What shows all that a prompt may hold.
-const SHOWS: &str = "`cook log` lists the reports and `cook show N` shows one, `cat` what is under `.agent/`, `git show` the rest";
+const SHOWS: &str = "`cook log` lists the reports and `cook log N` shows one, `cat` what is under `.agent/`, `git show` the rest";
 
 /// Text that may stand in a prompt: cook's own, or quoted.
 pub(super) struct Quoted(String);

@@ -12,11 +12,11 @@ const WHAT: usize = 850;
 const SAID: usize = 600;
 
 /// What shows whole reports.
-pub(super) const REPORTS: &str = "`cook log` lists the reports, `cook show N` shows one";
+pub(super) const REPORTS: &str = "`cook log` lists the reports, `cook log N` shows one";
 
 /// What shows the report of that number.
 fn shows(seq: Count) -> String {
-    format!("`cook show {}` shows the report", seq.0)
+    format!("`cook log {}` shows the report", seq.0)
 }
 
 /// A review, without what stands among `besides` already.

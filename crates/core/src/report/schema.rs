@@ -183,7 +183,7 @@ fn block() -> Value {
             "answers_to": {"type": "array", "items": {
                 "type": "object",
                 "properties": {"answer": name, "slices": texts},
-                "required": ["answer", "slices"],
+                "required": ["resume", "--answer", "slices"],
                 "additionalProperties": false,
             }},
             "select": {"type": ["string", "null"]},

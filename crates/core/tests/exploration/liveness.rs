@@ -70,7 +70,7 @@ fn all_slices_blocked_end_in_a_question_or_a_blocker() {
     walk.take(walk.regrounder_asks());
     assert_eq!(
         walk.due().blocking_command.as_deref(),
-        Some("cook answer 'TEXT'")
+        Some("cook resume --answer 'TEXT'")
     );
     walk.drive();
 }
@@ -510,7 +510,7 @@ fn red_gates_up_to_the_budget_and_out_of_it() {
     assert_eq!(walk.rule(), Rule::Stopped);
     assert_eq!(
         walk.due().blocking_command.as_deref(),
-        Some("cook resume --budget attempts=2")
+        Some("cook resume --add attempts=2")
     );
     walk.refuse(walk.resume(), Code::BudgetSpent);
     walk.refuse(

@@ -268,7 +268,7 @@ impl SessionError {
             Reason::KindMismatch(_, found, _) => on(self.prior.episode.as_ref().unwrap_or(found)),
             Reason::WindowExceeded(_, _, recap) => make_room(recap, &self.prior),
             Reason::Supplier(supplier, SupplierErrorKind::Absent(_)) => format!(
-                "install the program of `{supplier}` (`cook agents` says what is here), then {again}"
+                "install the program of `{supplier}` (`cook doctor agents` says what is here), then {again}"
             ),
             Reason::Supplier(_, SupplierErrorKind::TimedOut(_)) => {
                 format!("give it longer with `--timeout` or `--idle-timeout`, and {again}")

@@ -1,4 +1,4 @@
-//! `cook fsck`: is every object what its name says, is every chain whole, does
+//! `cook doctor fsck`: is every object what its name says, is every chain whole, does
 //! the view show what the log holds.
 
 use super::Store;

@@ -138,7 +138,7 @@ pub(super) fn describe_stop(snapshot: &Snapshot) -> (String, String, Option<Stri
 /// stands behind it.
 fn describe_way_on(exit: &str) -> String {
     const RESUME: &str = "cook resume";
-    const RESUMING: [&str; 4] = [RESUME, "cook answer", "cook trust", "cook budget"];
+    const RESUMING: [&str; 2] = [RESUME, "cook trust"];
     match exit.trim() {
         "" => RESUME.to_owned(),
         exit if RESUMING.iter().any(|known| exit.contains(known)) => exit.to_owned(),

@@ -57,7 +57,7 @@ pub fn dispatch(snapshot: Option<&Snapshot>, facts: &Facts) -> Result<Dispatch, 
     explain(snapshot, facts).map(|(dispatch, _)| dispatch)
 }
 
-/// The same with what each rule saw (`cook why`).
+/// The same with what each rule saw (`cook next --why`).
 ///
 /// # Errors
 /// As [`dispatch`].

@@ -250,7 +250,7 @@ impl Walk<'_> {
         let is_known = since.is_none_or(|since| drift::is_accounted_for(snapshot, since));
         match ready.first() {
             Some(_) if !is_known => Answer::new(
-                "re-ground and select a slice; `cook ready` holds what is done against HEAD and lists which",
+                "re-ground and select a slice; `cook status --ready` holds what is done against HEAD and lists which",
                 format!(
                     "no slice is selected, {} open, and the history moved since the last re-ground",
                     count_noun(open as u64, "slice")

@@ -47,12 +47,12 @@ impl Walk<'_> {
             ));
             let back = match &snapshot.ledger.branch {
                 Some(branch) => format!("git switch {}", shell_words::quote(branch)),
-                None => "cook adopt --branch".to_owned(),
+                None => "cook plan adopt --branch".to_owned(),
             };
             let answer = Answer::new(
                 "go back to the workflow's branch, or adopt this one",
                 format!(
-                    "the workflow runs on {}, and {} is checked out; `cook adopt --branch` moves it here",
+                    "the workflow runs on {}, and {} is checked out; `cook plan adopt --branch` moves it here",
                     name(&snapshot.ledger.branch),
                     name(&head.branch)
                 ),

@@ -78,7 +78,7 @@ fn say_lost(work: &Work, slice: &Slice, refusal: Refusal) -> Refusal {
     match lost.first() {
         None => refusal,
         Some(first) => refusal.replace_hints([format!(
-            "{} not done any more, any report opens it again: select `{first}`, or what `cook ready` lists",
+            "{} not done any more, any report opens it again: select `{first}`, or what `cook status --ready` lists",
             list_with_verb(&lost)
         )]),
     }

@@ -40,7 +40,7 @@ pub(in crate::machine) fn ask(
     work.next.ledger.waiting = Some(Waiting {
         kind: WaitingKind::Question,
         what: question.to_owned(),
-        exit: "cook answer 'TEXT'".to_owned(),
+        exit: "cook resume --answer 'TEXT'".to_owned(),
         asker: Some(role),
     });
     Ok(())

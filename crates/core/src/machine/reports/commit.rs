@@ -71,7 +71,7 @@ pub(super) fn find_commit(work: &Work, slice_id: &str) -> Result<String, Refusal
             Code::ProtectedPath,
             format!("the slice's work changes `{path}`, which is protected"),
         )
-        .replace_hints(["take the change back, or, when the user wants it, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook adopt`"]));
+        .replace_hints(["take the change back, or, when the user wants it, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook plan adopt`"]));
     }
     Ok(id.clone())
 }

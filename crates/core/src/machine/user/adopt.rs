@@ -54,7 +54,7 @@ pub(in crate::machine) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refu
     if plan.mission_anchor != work.before.plan.mission_anchor {
         return Err(
             Refusal::new(Code::AdoptIllegal, "the mission anchor was edited")
-                .hint("run `cook refocus --mission TEXT`"),
+                .hint("run `cook plan refocus --mission TEXT`"),
         );
     }
     take_up_again(work, plan)?;
@@ -62,7 +62,7 @@ pub(in crate::machine) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refu
     wave::owe(&mut work.next.ledger.unanswered, again);
     work.displace = true;
     let changed = list_changed(work);
-    let cause = format!("the user edited the plan, and `cook adopt` took that in: {changed}");
+    let cause = format!("the user edited the plan, and `cook plan adopt` took that in: {changed}");
     require_reground(&mut work.next, cause);
     Ok(())
 }
@@ -178,7 +178,7 @@ pub(in crate::machine) fn adopt_branch(work: &mut Work) -> Result<(), Refusal> {
         name.map_or_else(|| "a detached HEAD".to_owned(), |name| format!("`{name}`"))
     };
     let cause = format!(
-        "the user moved the work from {} to {} with `cook adopt --branch`",
+        "the user moved the work from {} to {} with `cook plan adopt --branch`",
         name(&work.before.ledger.branch),
         name(&branch)
     );

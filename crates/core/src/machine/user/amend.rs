@@ -82,7 +82,7 @@ pub(in crate::machine) fn retire(
             slice.status.id()
         );
         return Err(Refusal::new(Code::EvidenceMissing, what).replace_hints([
-            "correct the criterion with `cook criteria amend`, or cancel the slice in a re-ground",
+            "correct the criterion with `cook plan criteria amend`, or cancel the slice in a re-ground",
         ]));
     }
     let index = usize::try_from(number)

@@ -54,8 +54,7 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     state.latest_completed_slice = None;
     state.latest_verified_slice = None;
     state.contract_status = "bootstrapped".to_owned();
-    let cause =
-        "the user gave another mission with `cook refocus`, and the plan of the last one is gone";
+    let cause = "the user gave another mission with `cook plan refocus`, and the plan of the last one is gone";
     require_reground(&mut work.next, cause.to_owned());
     let returned = work.before.ledger.returned.as_ref();
     let returned = returned.map(|why| format!("an implementer gave its slice back: {why}"));

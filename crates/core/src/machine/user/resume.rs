@@ -73,7 +73,7 @@ fn go_on(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
         if resume.answer.is_some() {
             return Err(refusal("nobody asked anything")
                 .replace_hints([
-                    "`cook refocus --mission TEXT` changes what is wanted",
+                    "`cook plan refocus --mission TEXT` changes what is wanted",
                     "`cook brief say TEXT` keeps it; `cook brief note forbid RULE --source 'user@msg-N: …'` then tells each role",
                 ]));
         }
@@ -125,7 +125,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             let still_there = work.facts.head()?.commit == work.before.ledger.head_seen;
             if still_there && !resume.new_wave {
                 return Err(refusal("the project is done and HEAD has not moved")
-                    .hint("run `cook refocus --mission TEXT` for new work, `cook brief say TEXT` where this work lacks something"));
+                    .hint("run `cook plan refocus --mission TEXT` for new work, `cook brief say TEXT` where this work lacks something"));
             }
             let cause = "the project was done, and the user went on with `cook resume`";
             require_reground(&mut work.next, cause.to_owned());
@@ -169,7 +169,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                 )
                 .replace_hints([
                     format!("run `cook trust {}`", quote_word(command)),
-                    "or `cook answer 'no: WHY'`, and the plan is changed".to_owned(),
+                    "or `cook resume --answer 'no: WHY'`, and the plan is changed".to_owned(),
                 ]));
             }
         }
@@ -179,7 +179,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             };
             if !resume.budget.as_ref().is_some_and(adds) {
                 let waiting = work.before.ledger.waiting.as_ref();
-                let exit = waiting.map_or("cook resume --budget steps=20", |waiting| &waiting.exit);
+                let exit = waiting.map_or("cook resume --add steps=20", |waiting| &waiting.exit);
                 return Err(Refusal::new(Code::BudgetSpent, "the budget is spent")
                     .replace_hints([format!("run `{exit}`")]));
             }

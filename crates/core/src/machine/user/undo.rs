@@ -57,7 +57,7 @@ pub(in crate::machine) fn undo(
     keep_negative_reviews(&current.ledger.slices, &mut next);
     keep_noes(noes, &mut next);
     let cause = format!(
-        "the user took back with `cook undo` what came after transition {to_seq} (`cook show {}` and the numbers after it tell what that was)",
+        "the user took back with `cook undo` what came after transition {to_seq} (`cook log {}` and the numbers after it tell what that was)",
         to_seq + 1
     );
     require_reground(&mut next, cause);
