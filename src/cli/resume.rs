@@ -19,7 +19,7 @@ pub(super) struct ResumeArgs {
     #[arg(long, value_name = "COMMAND")]
     pub trust: Vec<String>,
     /// More budget: `steps=20`, `attempts=2`, `cost=5.00`
-    #[arg(long, alias = "budget", value_name = "KEY=N")]
+    #[arg(long, alias = "budget", value_name = "KEY=N", num_args = 1..)]
     pub add: Vec<String>,
     /// Ask the judges again
     #[arg(long)]
@@ -51,24 +51,13 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
     };
     let (_, snapshot) = workspace.require()?;
     let waiting = snapshot.ledger.waiting.as_ref().map(|waiting| waiting.kind);
-    let answered = Resume {
-        answer: resume.answer.clone(),
-        ..Resume::default()
-    };
     let extended = Resume {
         budget: resume.budget.clone(),
         ..Resume::default()
     };
     let summary = match () {
-        () if resume == Resume::default() => "resumed",
-        () if resume == answered => {
-            // A no to commands is one, in words.
-            if waiting != Some(WaitingKind::Trust) {
-                transition::fits(&workspace, WaitingKind::Question, "an answer")?;
-            }
-            "answered"
-        }
-        () if resume == extended => {
+        () if resume.answer.is_some() => "answered",
+        () if resume == extended && resume.budget.is_some() => {
             // More budget brings no cancelled work back.
             if waiting == Some(WaitingKind::Cancel) {
                 transition::fits(&workspace, WaitingKind::Budget, "more budget")?;

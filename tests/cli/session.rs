@@ -1509,7 +1509,7 @@ fn an_error_names_a_step_that_works() {
     let hint = error["hint"].as_str().unwrap();
     assert!(hint.contains("install") && hint.contains(series), "{hint}");
     // What is looked at is not gone on from.
-    for what in ["log", "tree", "export"] {
+    for what in ["show", "tree", "export"] {
         let failed = desk
             .repo
             .cook(&["session", what, "nope", "--json"])
