@@ -94,7 +94,7 @@ impl Stage {
             let said = text(&answer.stdout) + &text(&answer.stderr);
             assert!(answer.status.success(), "{arguments:?}: {said}");
         }
-        self.git(played, &["doctor", "fsck", "--strict", "--no-dangling"]);
+        self.git(played, &["fsck", "--strict", "--no-dangling"]);
         assert_eq!(self.git(played, &["status", "--porcelain"]), "");
         // The program does what its mission says.
         let answer = self

@@ -487,7 +487,7 @@ fn git_in_a_room_knows_its_files_as_in_a_clone() {
             project.try_fill(&room, &commit).unwrap();
             let asked = ["diff-index", "--ignore-submodules", "HEAD"];
             assert_eq!(git(room.path(), &asked), "");
-            assert_eq!(git(room.path(), &["doctor", "fsck"]), "");
+            assert_eq!(git(room.path(), &["fsck"]), "");
             assert_eq!(
                 git(room.path(), &["ls-files", "--stage"]),
                 git(&project.repo(), &["ls-files", "--stage"])

@@ -397,6 +397,10 @@ impl World {
             if names.len() > 1 && self.rng.chance(25) {
                 // One proof for all.
                 claims = self.find_proof(&names[0]).into_iter().collect();
+                // Without a claim those of before are asked again, which is no lie.
+                if claims.is_empty() {
+                    return false;
+                }
             }
             let lies = names
                 .iter()
