@@ -21,7 +21,7 @@ fn wrong_usage_ends_with_two() {
         &["log", "1..99"],
         &["log", "zzz"],
         &["completions", "tcsh-like"],
-        &["status", "--graph=mermaid", "--dot"],
+        &["status", "--graph=png"],
     ] {
         let run = repo.cook(args).exits(2);
         let silent = run.out.is_empty() || args.contains(&"--json");

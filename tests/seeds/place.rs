@@ -123,7 +123,7 @@ impl Place {
         let looks = [
             (
                 "the stash",
-                self.look(&["log", "stash@{0}^3:later.txt"]) == "for later",
+                self.look(&["show", "stash@{0}^3:later.txt"]) == "for later",
             ),
             ("the ignored file", self.read("mine.txt") == "mine\n"),
             (
