@@ -2,9 +2,8 @@
 
 use super::context::{Answer, Context, answer};
 use super::diff::{changes, fields};
-use crate::view::{EntryAnswer, GateRun};
+use crate::view::{EntryAnswer, GateRun, summarize_taken};
 use clap::Args;
-use cook_core::report::summarize_taken;
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {

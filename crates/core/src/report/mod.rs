@@ -18,7 +18,6 @@ mod object;
 mod render;
 mod rules;
 mod schema;
-mod summary;
 mod table;
 mod value;
 
@@ -31,7 +30,6 @@ pub use grammar::{MAX_BYTES, parse};
 pub use render::{Checked, describe_check, format, render, render_format_without, repair_prompt};
 pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
 pub use schema::schema;
-pub use summary::{find_accepted, summarize, summarize_taken};
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, is_yes, write_ids};
 
