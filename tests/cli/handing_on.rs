@@ -461,8 +461,8 @@ fn whatever_a_report_says_reaches_who_decides() {
     let told = prompt();
     for said in [
         "3 blockers, 2 high-value gaps",
-        "stale_or_conflicting_canonical_state: yes",
-        "plan_truthfully_captures_remaining_slice_backlog: no",
+        "stale_or_conflicting_canonical_state : yes",
+        "plan_truthfully_captures_remaining_slice_backlog : no",
         "because the tests read it there",
     ] {
         holds(&told, said);
@@ -488,7 +488,7 @@ fn every_reason_of_a_no_is_answered() {
             .ok();
     }
     let prompt = repo.cook(&["next", "--prompt"]).ok().out;
-    holds(&prompt, "docs_config_runbooks_match_shipped_behavior: no");
+    holds(&prompt, "docs_config_runbooks_match_shipped_behavior : no");
 }
 
 /// Who asks says more than the question; who goes on with the answer hears it.

@@ -295,7 +295,7 @@ fn an_implementers_proof_is_read_or_refused() {
             let parsed = parse(Role::Implementer, text.as_bytes());
             let is_right = parsed
                 .report
-                .is_none_or(|report| report.offered().len() == 1);
+                .is_none_or(|report| report.offers().len() == 1);
             if !is_right {
                 wrong.push(text);
             }

@@ -77,7 +77,10 @@ impl Draft {
         };
         match self.fields.get(field.key) {
             Some(said) if is_same(field, said, &value) => {}
-            Some(_) => self.refuse(tell_twice(field, &value)),
+            Some(said) => {
+                let twice = tell_twice(field, said, &value);
+                self.refuse(twice);
+            }
             None => drop(self.fields.insert(field.key, value)),
         }
     }
@@ -117,7 +120,7 @@ impl Draft {
             let (one, two) = (self.field(field.key), other.field(field.key));
             let is_said = self.is_whole(role) || self.fields.contains_key(field.key);
             if is_said && (is_whole || !two.is_empty()) && !is_same(field, one, two) {
-                found.push(tell_twice(field, two));
+                found.push(tell_twice(field, one, two));
             }
         }
         for dimension in &DIMENSIONS {
@@ -145,11 +148,12 @@ impl Draft {
     }
 }
 
-fn tell_twice(field: &Field, value: &str) -> Finding {
+fn tell_twice(field: &Field, one: &str, other: &str) -> Finding {
     let message = format!(
-        "`{}` is given twice, once with {}",
+        "`{}` is given twice, with {} and with {}",
         field.label,
-        show_held(value)
+        show_held(one),
+        show_held(other)
     );
     Finding::new(Code::FieldDuplicated, message).at(field.key)
 }

@@ -91,7 +91,7 @@ fn implementer(report: &Report, submission: Submission) -> Event {
         Some(commit) => Event::Implemented {
             slice_id,
             commit,
-            evidence: report.offered().to_vec(),
+            evidence: report.offers().to_vec(),
             submission,
         },
         None => Event::Returned {

@@ -112,7 +112,7 @@ fn check(field: &Field, draft: &Draft) -> Option<Finding> {
             _ if !field.required => None,
             ANCHOR => Some(Finding::new(
                 Code::HeaderMissing,
-                "`MISSION ANCHOR: …` does not stand before the other fields",
+                "`MISSION ANCHOR`, with which a report begins, is missing",
             )),
             _ => breach(Code::FieldMissing, format!("`{label}` is missing")),
         };

@@ -133,7 +133,7 @@ impl Report {
     }
 
     /// What an implementer says proves each criterion.
-    pub fn offered(&self) -> &[Offer] {
+    pub fn offers(&self) -> &[Offer] {
         match &self.block {
             Some(Block::Offers(offered)) => offered,
             _ => &[],

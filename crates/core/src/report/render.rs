@@ -30,8 +30,8 @@ pub fn render(report: &Report) -> String {
         let block = serde_json::to_string_pretty(block).unwrap_or_default();
         out.push_str(&format!("\n```json\n{block}\n```\n"));
     }
-    if !report.offered().is_empty() {
-        out.push_str(&block::render_offers(report.offered()));
+    if !report.offers().is_empty() {
+        out.push_str(&block::render_offers(report.offers()));
     }
     out
 }
