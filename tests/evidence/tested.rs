@@ -276,7 +276,7 @@ fn of_a_change_that_nobody_declared_the_accepted_version_stays() {
     repo.record("reviewer", repo.reviewer_report(None)).ok();
     repo.record("auditor", repo.auditor_report()).ok();
     // The code is broken, and the test that the review saw asks nothing.
-    job.foreign("lib.sh", format!("{LIBRARY}# b\n"));
+    job.foreign("lib.sh", &format!("{LIBRARY}# b\n"));
     job.accept_b("lib.sh:4", &[]).ok();
     assert_eq!(job.status("a"), "planned");
 }

@@ -426,6 +426,24 @@ fn a_block_with_an_error_names_the_place() {
 }
 
 #[test]
+fn a_fence_in_the_last_value_belongs_to_it_and_one_around_the_report_does_not() {
+    let reasons = "\n- it drops lines:\n```sh\ntool a.txt\n\ntool b.txt\n```\n- the docs lie";
+    let draft = Draft::valid(Role::StopJudge).set("Brief justification", reasons);
+    let wanted = ["it drops lines: tool a.txt tool b.txt", "the docs lie"];
+    for text in [
+        draft.text(),
+        format!("{}\nSo much for that.\n", draft.text()),
+    ] {
+        let report = parse(Role::StopJudge, text.as_bytes()).report.unwrap();
+        assert_eq!(report.items("brief_justification"), wanted);
+    }
+    let fenced = Draft::valid(Role::StopJudge).set("Brief justification", "it holds");
+    let fenced = format!("```\n{}```\nI ran\n```sh\ntool\n```\n", fenced.text());
+    let report = parse(Role::StopJudge, fenced.as_bytes()).report.unwrap();
+    assert_eq!(report.items("brief_justification"), ["it holds"]);
+}
+
+#[test]
 fn labels_deep_in_a_value_are_text() {
     let draft = Draft::valid(Role::Reviewer).set("Findings", "\n    Acceptable as-is: no\n    - x");
     let report = expect_accepted(&draft);

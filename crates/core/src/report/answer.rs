@@ -234,7 +234,7 @@ fn find_broken(role: Role, text: &str) -> Option<Finding> {
             continue;
         }
         let mut values = Deserializer::from_str(&text[start..]).into_iter::<Value>();
-        if !values.next().is_some_and(|value| value.is_ok()) {
+        if values.next().is_none_or(|value| value.is_err()) {
             let broken = text[start..].trim_end();
             return match is_report {
                 true => object::read(role, broken).findings.pop(),

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Error, Value};
 
 /// What a block says.
+// There is one for each answer that is read.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Block {
     /// What a re-ground changes.

@@ -39,12 +39,14 @@ impl Section<'_> {
 /// each line with the mission anchor, and one for what stands before the first.
 pub(super) fn read(role: Role, text: &str) -> (Vec<Draft>, Vec<usize>) {
     let lines: Vec<&str> = text.lines().collect();
+    let fenced = find_fenced(&lines);
     let mut sections = list_sections(role, &lines);
     let offset = |section: &Section| section.line.as_ptr() as usize - text.as_ptr() as usize;
     let places = sections.iter().map(offset).collect();
     let runs = sections.chunk_by_mut(|_, next| !next.is_anchor());
     (
-        runs.map(|run| read_run(role, &lines, run)).collect(),
+        runs.map(|run| read_run(role, &lines, &fenced, run))
+            .collect(),
         places,
     )
 }
@@ -73,7 +75,18 @@ fn list_sections<'a>(role: Role, lines: &[&'a str]) -> Vec<Section<'a>> {
     sections
 }
 
-fn read_run(role: Role, lines: &[&str], run: &mut [Section]) -> Draft {
+/// By line: it stands in a fence that began above it.
+fn find_fenced(lines: &[&str]) -> Vec<bool> {
+    let mut is_open = false;
+    let fenced = lines.iter().map(|line| {
+        let was_open = is_open;
+        is_open ^= is_fence(line);
+        was_open
+    });
+    fenced.collect()
+}
+
+fn read_run(role: Role, lines: &[&str], fenced: &[bool], run: &mut [Section]) -> Draft {
     let mut draft = Draft::default();
     let required = fields(role).iter().filter(|field| field.required);
     let mut missing: BTreeSet<&str> = required.map(|field| field.key).collect();
@@ -84,7 +97,7 @@ fn read_run(role: Role, lines: &[&str], run: &mut [Section]) -> Draft {
         }
         // Once every field is there, what follows a value need not belong to it.
         if place == last || missing.is_empty() {
-            section.below.end = find_end(lines, section);
+            section.below.end = find_end(lines, fenced, section);
         }
         let below: Vec<&str> = lines[section.below.clone()].to_vec();
         match section.label {
@@ -101,13 +114,24 @@ fn read_run(role: Role, lines: &[&str], run: &mut [Section]) -> Draft {
 }
 
 /// Where the value ends that the next label does not: at the first empty line after it that neither
-/// a list item nor an indented line follows, or at a line that only Markdown or a tag can mean.
-fn find_end(lines: &[&str], section: &Section) -> usize {
+/// a list item nor an indented line follows, at a line that only Markdown or a tag can mean, or at the
+/// end of a fence that began above it. A fence of its own with words in it belongs to it, but for JSON.
+fn find_end(lines: &[&str], fenced: &[bool], section: &Section) -> usize {
     let mut has_begun = !section.inline.is_empty();
     let Range { start, end } = section.below;
+    let is_outer = fenced[start.saturating_sub(1)];
     let mut place = start;
-    while place < end && !is_end(lines[place]) {
-        if !lines[place].trim().is_empty() {
+    while place < end {
+        let is_own = fenced[place] != is_outer;
+        let is_bare = lines
+            .get(place + 1)
+            .is_none_or(|next| next.trim().is_empty());
+        let is_other = is_outer || is_bare || lines[place].contains("json");
+        let ends = is_fence(lines[place]) && !is_own && is_other;
+        if ends || !is_own && is_end(lines[place]) {
+            break;
+        }
+        if is_own || !lines[place].trim().is_empty() {
             has_begun = true;
             place += 1;
             continue;
@@ -134,7 +158,7 @@ fn is_fence(line: &str) -> bool {
     !is_indented(line) && (text.starts_with("```") || text.starts_with("~~~"))
 }
 
-/// A fence, a rule, a heading or the end of a tag.
+/// A rule, a heading or the end of a tag.
 fn is_end(line: &str) -> bool {
     let text = line.trim();
     let is_rule = text.len() >= 3
@@ -142,7 +166,7 @@ fn is_end(line: &str) -> bool {
             .iter()
             .any(|mark| text.replace(mark, "").is_empty());
     let is_mark = is_rule || after_hashes(text).is_some() || text.starts_with("</");
-    is_fence(line) || !is_indented(line) && is_mark
+    !is_indented(line) && is_mark
 }
 
 /// A rating goes on below its line; what stands beside it there must not be a fifth.
@@ -194,7 +218,7 @@ fn refuse_line(what: &str, line: &str) -> Finding {
     Finding::new(Code::RubricInvalid, message).at("rubric")
 }
 
-fn find_label<'a>(role: Role, line: &'a str, in_rubric: bool) -> Option<(Label, &'a str)> {
+fn find_label(role: Role, line: &str, in_rubric: bool) -> Option<(Label, &str)> {
     if is_indented(line) && !in_rubric {
         return None;
     }
