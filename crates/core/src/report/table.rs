@@ -90,7 +90,7 @@ table! { IMPLEMENTER:
     Sha, "Commit SHA", "the slice's newest commit; none only when the plan must change first";
     Text, "What release gap this closed", "the gap, or none";
     List, MUST_FIX, "for each thing that must be fixed its number, and what you did about it or why nothing" optional;
-    YesNo, "Plan adjustment required", "yes or no; after a yes, the risks below say what the plan gets wrong";
+    YesNo, "Plan adjustment required", "yes or no; after a yes, say why as a risk";
     List, "Residual risks discovered", "one risk a line, or none";
     List, "Remaining contract IDs after slice", "contract ids you believe are still open, or none";
     Text, "Input needed from user", "only when the work cannot go on without the user: the exact question" optional;
