@@ -3,11 +3,10 @@
 use super::context::{Answer, Context, answer};
 use super::diff::diff;
 use super::show::show;
-use crate::view::{LogAnswer, LogRow, WorktreeLog};
+use crate::view::{LogAnswer, LogRow, WorktreeLog, find_accepted, summarize, summarize_taken};
 use clap::Args;
 use cook_core::diagnostic::Failure;
 use cook_core::model::Event;
-use cook_core::report::{find_accepted, summarize, summarize_taken};
 use cook_os::clock::Clock;
 use cook_store::store::{Meta, Store, StoreError};
 

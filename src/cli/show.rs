@@ -2,8 +2,7 @@
 
 use super::context::{Answer, Context, answer};
 use super::diff::{changes, fields};
-use crate::view::{EntryAnswer, GateRun};
-use cook_core::report::summarize_taken;
+use crate::view::{EntryAnswer, GateRun, summarize_taken};
 
 pub(super) fn show(context: &Context, operation: &str) -> Answer {
     let workspace = context.workspace()?;

@@ -460,20 +460,14 @@ fn whatever_a_report_says_reaches_who_decides() {
             "Next mandatory slice: none",
             "Next mandatory slice: the manual",
         )
-        .replace(
-            "canonical state: no",
-            "canonical state: yes, the plan is of last week",
-        )
-        .replace(
-            "slice backlog: yes",
-            "slice backlog: no, it forgets the manual",
-        );
+        .replace("canonical state: no", "canonical state: yes")
+        .replace("slice backlog: yes", "slice backlog: no");
     repo.record("auditor", report).ok();
     let told = prompt();
     for said in [
         "3 blockers, 2 high-value gaps",
-        "yes, the plan is of last week",
-        "no, it forgets the manual",
+        "stale_or_conflicting_canonical_state : yes",
+        "plan_truthfully_captures_remaining_slice_backlog : no",
         "because the tests read it there",
     ] {
         holds(&told, said);
@@ -490,17 +484,16 @@ fn every_reason_of_a_no_is_answered() {
     repo.accept_slice("s1");
     for judge in ["a", "b", "c"] {
         let report = match judge {
-            "a" => repo.judge_report(Some("look elsewhere")).replace(
-                "shipped behavior: yes",
-                "shipped behavior: no, docs/x.md names --old",
-            ),
+            "a" => repo
+                .judge_report(Some("look elsewhere"))
+                .replace("shipped behavior: yes", "shipped behavior: no"),
             _ => repo.judge_report(None),
         };
         repo.cook_reads(&["record", "stop-judge", "--session", judge], report)
             .ok();
     }
     let prompt = repo.cook(&["next", "--prompt"]).ok().out;
-    holds(&prompt, "no, docs/x.md names --old");
+    holds(&prompt, "docs_config_runbooks_match_shipped_behavior : no");
 }
 
 /// Who asks says more than the question; who goes on with the answer hears it.
@@ -584,7 +577,7 @@ fn an_audit_that_tells_what_is_missing_leaves_something_open() {
     }
     let repo = reviewed();
     let whole = repo.auditor_report();
-    let empty = whole.replace(reasons, "still not done: nothing remains");
+    let empty = whole.replace(reasons, "still not done: n/a");
     repo.record("auditor", empty).ok().says("nothing open");
 }
 

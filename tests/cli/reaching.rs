@@ -111,8 +111,8 @@ fn whoever_re_grounds_is_told_of_ends_and_beginnings() {
     is_due_for(&repo, "`cook init` took in the plan in `TODO.md`");
     let repo = Repo::with_selection();
     let returned = repo.implementation("a", "none").replace(
-        "adjustment required: no",
-        "adjustment required: yes, b comes first",
+        "adjustment required: no\nResidual risks discovered: none",
+        "adjustment required: yes\nResidual risks discovered: b comes first",
     );
     repo.record("implementer", returned).exits(0);
     is_due_for(

@@ -45,8 +45,8 @@ fn the_reason_of_a_pause_or_an_end_binds_who_goes_on() {
 fn a_no_to_commands_reaches_the_regrounder() {
     let repo = Repo::with_selection();
     let returned = repo.implementation("a", "none").replace(
-        "adjustment required: no",
-        "adjustment required: yes, c comes first",
+        "adjustment required: no\nResidual risks discovered: none",
+        "adjustment required: yes\nResidual risks discovered: c comes first",
     );
     repo.record("implementer", returned).exits(0);
     let block = json!({"plan": {"plan_basis": "the tree", "add": [{
@@ -66,7 +66,7 @@ fn a_no_to_commands_reaches_the_regrounder() {
     let told = prompt(&repo);
     holds(
         &told,
-        "the user was asked to trust commands of the plan, and said no",
+        "the user was asked to trust commands of the plan, and did not answer yes",
     );
     holds(&told, "rm -rf home\", the user said: no: it deletes files");
     let change = json!({"plan": {"plan_basis": "what the user said", "change": [

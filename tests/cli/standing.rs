@@ -10,10 +10,11 @@ use serde_json::json;
 /// A report of the slice in work that wants another plan and asks the user.
 fn asking(repo: &Repo, why: &str) -> String {
     let report = repo.implementer_report(None);
-    let risk =
-        format!("Plan adjustment required: yes - {why}\nResidual risks discovered: {why} leaks");
+    let risk = format!(
+        "Plan adjustment required: yes\nResidual risks discovered:\n- {why}\n- {why} leaks"
+    );
     let report = report.replace(
-        "Plan adjustment required: no - none\nResidual risks discovered: none",
+        "Plan adjustment required: no\nResidual risks discovered: none",
         &risk,
     );
     format!("{report}Input needed from user: which port?\n")
@@ -55,7 +56,10 @@ fn what_a_report_with_red_gates_says_of_the_plan_stays() {
         .lines()
         .map(|line| match line.split_once(": ") {
             Some((label, _)) if label.starts_with("Plan adjustment required") => {
-                format!("{label}: yes - b must come first")
+                format!("{label}: yes")
+            }
+            Some((label, _)) if label.starts_with("Residual risks") => {
+                format!("{label}: b must come first")
             }
             _ => line.to_owned(),
         })

@@ -11,7 +11,7 @@ fn report(head: &str) -> String {
          Slice goal: slugs are lower case\nContract IDs closed or advanced: none\nFiles changed: as committed\n\
          Tests added or strengthened: none\nVerification commands run: none\n\
          Verification results: as committed\nCommit SHA: {head}\nWhat release gap this closed: none\n\
-         Plan adjustment required: no - none\nResidual risks discovered: none\n\
+         Plan adjustment required: no\nResidual risks discovered: none\n\
          Remaining contract IDs after slice: none\n"
     )
 }

@@ -134,11 +134,12 @@ impl Roles {
             .any(|criterion| criterion.contains("whom the user says"));
         if greets && !self.has_returned {
             self.has_returned = true;
-            let why = "yes, something must be there before: greet.txt must hold BASE-5";
+            let why = "something must be there before: greet.txt must hold BASE-5";
             let fields = [
                 base[0],
                 base[1],
-                ("Plan adjustment required", why),
+                ("Plan adjustment required", "yes"),
+                ("Residual risks discovered", why),
                 ("Commit SHA", "none"),
             ];
             return report(prompt, &fields, None);

@@ -134,7 +134,7 @@ impl Repo {
              Contract IDs closed or advanced: none\nFiles changed: as committed\n\
              Tests added or strengthened: none\nVerification commands run: none\n\
              Verification results: as committed\nCommit SHA: {commit}\n\
-             What release gap this closed: none\nPlan adjustment required: {adjust} - {risk}\n\
+             What release gap this closed: none\nPlan adjustment required: {adjust}\n\
              Residual risks discovered: {risk}\nRemaining contract IDs after slice: none\n",
             self.anchor(),
             self.remaining(),

@@ -200,9 +200,13 @@ impl Repo {
         } else {
             "a dirty file"
         };
+        let why = match next {
+            "none" => "none",
+            _ => "see the ids",
+        };
         format!(
             "MISSION ANCHOR: {MISSION}\nRemaining contract IDs: {}\n{}\
-             Why the project is still not done: see the ids\nOpen top-level contract IDs: {open}\n\
+             Why the project is still not done: {why}\nOpen top-level contract IDs: {open}\n\
              Blocker count: 0\nHigh-value gap count: 0\n\
              Tracked and unignored worktree is clean: {clean}\nWorktree blockers: {blockers}\n\
              Next mandatory slice: {next}\nStale or conflicting canonical state: no\n\

@@ -34,7 +34,7 @@ fn value(role: Role, key: &str, values: Values) -> String {
         | ("reconciled_slice_id" | "reopened_slices" | "current_selected_slice", _) => {
             "none".to_owned()
         }
-        (_, Kind::YesNo) => if long { "Yes - it is" } else { "yes" }.to_owned(),
+        (_, Kind::YesNo) => if long { "**Yes**" } else { "yes" }.to_owned(),
         (_, Kind::Count) => "0".to_owned(),
         (_, Kind::Choice(_)) => "none".to_owned(),
         (_, Kind::List) if long => {
@@ -138,9 +138,6 @@ const READ: &[(&str, Wrap)] = &[
     ("thoughts behind it", |_, r| {
         format!("{r}\n<thinking>\nBlocker count: 7\n</thinking>\n")
     }),
-    ("thoughts that are cut off behind it", |_, r| {
-        format!("{r}\n<think>\nBlocker count: 7\n")
-    }),
     ("a terminal's title", |_, r| format!("\u{1b}]0;t\u{7}{r}")),
     ("set in as a whole", |_, r| {
         each_line(r, |line| format!("    {line}"))
@@ -220,12 +217,6 @@ const READ: &[(&str, Wrap)] = &[
     ("the anchor said first", |_, r| {
         format!("MISSION ANCHOR: Ship the thing: soon\n\nNow:\n\n{r}")
     }),
-    ("the format said first", |role, r| {
-        format!("{}\n{r}", format(role))
-    }),
-    ("the format in a fence", |role, r| {
-        format!("````\n{}````\n\n{r}", format(role))
-    }),
     ("said twice", |_, r| format!("{r}\nOnce more:\n\n{r}")),
     ("said twice, once in a fence", |_, r| {
         format!("{r}\nOnce more:\n\n````\n{r}````\n")
@@ -233,18 +224,11 @@ const READ: &[(&str, Wrap)] = &[
     ("two equal fences", |_, r| {
         format!("````\n{r}````\nAgain:\n````\n{r}````\n")
     }),
-    ("another one quoted before", |role, r| {
+    ("another one set in by four blanks", |role, r| {
         format!(
             "They wrote:\n\n{}\n{r}",
-            each_line(&another(role), |line| format!("> {line}"))
+            each_line(&another(role), |line| format!("    {line}"))
         )
-    }),
-    ("another one in a fence before", |role, r| {
-        format!("They wrote:\n\n````\n{}````\n\n{r}", another(role))
-    }),
-    ("another role's report in a fence", |role, r| {
-        let other = Role::ALL.into_iter().find(|other| *other != role).unwrap();
-        format!("````\n{}````\n\n{r}", plain(other, Values::Short))
     }),
 ];
 
@@ -307,13 +291,36 @@ const REFUSED: &[(&str, Code, Wrap)] = &[
         |role, r| format!("````\n{r}````\n````\n{}````\n", another(role)),
     ),
     (
+        "thoughts that are cut off behind it",
+        Code::HeaderMissing,
+        |_, r| format!("{r}\n<think>\nBlocker count: 7\n"),
+    ),
+    ("the format said first", Code::ReportAmbiguous, |role, r| {
+        format!("{}\n{r}", format(role))
+    }),
+    (
+        "another one quoted before",
+        Code::ReportAmbiguous,
+        |role, r| {
+            format!(
+                "They wrote:\n\n{}\n{r}",
+                each_line(&another(role), |line| format!("> {line}"))
+            )
+        },
+    ),
+    (
+        "another one in a fence before",
+        Code::ReportAmbiguous,
+        |role, r| format!("They wrote:\n\n````\n{}````\n\n{r}", another(role)),
+    ),
+    (
         "one in thoughts without an end, another quoted before them",
         Code::HeaderMissing,
         |role, r| format!("````\n{}````\n\n<think>\n\n{r}", another(role)),
     ),
     (
         "a report that is cut, another quoted",
-        Code::FieldMissing,
+        Code::FieldDuplicated,
         |role, r| {
             let last = fields(role)
                 .iter()
@@ -326,7 +333,7 @@ const REFUSED: &[(&str, Code, Wrap)] = &[
     ),
     (
         "a report without its header, another quoted",
-        Code::HeaderMissing,
+        Code::FieldDuplicated,
         |role, r| {
             let rest = r.split_once('\n').unwrap().1;
             format!("{rest}\n\n````\n{}````\n", another(role))
@@ -409,14 +416,17 @@ fn wrapped_reports_are_read_as_the_plain_ones() {
 fn a_quoted_report_never_stands_in_for_ones_own() {
     for role in Role::ALL {
         let (own, other) = (plain(role, Values::Short), another(role));
-        let quoted = format!("````\n{other}````");
-        let around = |own: &str| format!("{quoted}\n\n{{\"a\": 1}}\n\n{own}\n{quoted}");
+        let set_in = each_line(&other, |line| format!("    {line}"));
+        let around = |own: &str| format!("{set_in}\n\n{{\"a\": 1}}\n\n{own}\nIt was:\n\n{set_in}");
         assert_eq!(
             read(role, &around(&own)).unwrap(),
             read(role, &own).unwrap()
         );
-        // In a fence of its own it is as good as the quoted one, whatever its form.
+        // In a fence it is as good as one's own, whatever its form.
+        let quoted = format!("````\n{other}````");
+        let around = |own: &str| format!("{quoted}\n\n{{\"a\": 1}}\n\n{own}\n{quoted}");
         let fenced = format!("````\n{}\n````\n", as_json(role));
+        assert!(read(role, &around(&own)).is_err(), "{role}");
         assert!(read(role, &around(&fenced)).is_err(), "{role}");
         // One that lacks a field is refused for that field.
         let lines: Vec<&str> = own.lines().collect();
@@ -444,7 +454,7 @@ fn an_object_beside_a_text_is_a_second_report() {
             assert!(
                 found
                     .iter()
-                    .any(|finding| finding.code == Code::ReportAmbiguous),
+                    .any(|it| matches!(it.code, Code::ReportAmbiguous | Code::FieldDuplicated)),
                 "{role}: {found:?}\n{text}"
             );
         }
@@ -585,19 +595,10 @@ fn equal_reports_are_one_in_whatever_form() {
         for other in [
             format!("{text}\n{json}"),
             format!(
-                "{text}\n{}",
+                "{}\n{text}",
                 text.replace(": yes", ": Yes").replace(": none", ": None.")
             ),
             format!("{{\"report\": {json}}}"),
-            // The format as a prompt shows it, its header filled in.
-            format!(
-                "{}\n\n{text}",
-                format(role).replacen(
-                    &format!("<{}>", fields(role)[0].hint),
-                    "Ship the thing: soon",
-                    1
-                )
-            ),
             format!("[{json}]"),
         ] {
             assert_eq!(said(&read(role, &other)), said(&wanted), "{other}");

@@ -1,7 +1,8 @@
 //! Whether an event is what the report beside it amounts to: a log may be written by anybody.
 
-use super::parse::judge;
-use super::raw::Raw;
+use super::block::Block;
+use super::draft::Draft;
+use super::grammar::judge;
 use super::table::fields;
 use super::{Provenance, Reported, event};
 use crate::model::Event;
@@ -14,10 +15,9 @@ pub fn find_contradiction(
 ) -> Option<String> {
     let submission = found.submission()?;
     let record = &submission.report;
-    let mut raw = Raw {
-        has_rubric: record.rubric.is_some(),
+    let mut draft = Draft {
         rubric: record.rubric.clone().unwrap_or_default(),
-        ..Raw::default()
+        ..Draft::default()
     };
     for (key, value) in &record.fields {
         let mut known = fields(record.role).iter();
@@ -26,14 +26,14 @@ pub fn find_contradiction(
                 "its report has a field `{key}`, which its role does not have"
             ));
         };
-        raw.fields.insert(field.key, value.clone());
+        draft.fields.insert(field.key, value.clone());
     }
     match found {
-        Event::Regrounded { block, .. } => raw.block = Some(block.clone()),
-        Event::Implemented { evidence, .. } => raw.offered.clone_from(evidence),
+        Event::Regrounded { block, .. } => draft.block = Some(Block::Reground(block.clone())),
+        Event::Implemented { evidence, .. } => draft.block = Some(Block::Offers(evidence.clone())),
         _ => {}
     }
-    let parsed = judge(record.role, raw, submission.report_sha256.clone());
+    let parsed = judge(record.role, draft, submission.report_sha256.clone());
     let Some(report) = parsed.report else {
         let why = parsed.findings.into_iter().next();
         let why = why.map_or_else(String::new, |finding| finding.message);

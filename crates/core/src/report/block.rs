@@ -1,4 +1,34 @@
-//! The regrounder's block as it is shown, key by key. A test reads it back.
+//! The JSON block that a regrounder's report holds, and an implementer's may: as it is shown, key by
+//! key, and as it is read. A test reads back what is shown.
+
+use super::value::show_held;
+use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::model::{Offer, Reground, Role};
+use crate::schema;
+use serde::de::{self, DeserializeOwned};
+use serde::{Deserialize, Serialize};
+use serde_json::{Error, Value};
+
+/// What a block says.
+// There is one for each answer that is read.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Block {
+    /// What a re-ground changes.
+    Reground(Reground),
+    /// What proves each criterion.
+    Offers(Vec<Offer>),
+}
+
+/// An implementer's block as it is shown.
+pub const OFFER_FORMAT: &str = r#"```json
+{
+  "evidence": [
+    {"criterion": "<word for word>", "anchor": "<test:NAME, cmd:COMMAND#LINE, path:line>"}
+  ]
+}
+```
+"#;
 
 /// Each key with what may stand there.
 const KEYS: [(&str, &str); 12] = [
@@ -97,9 +127,13 @@ pub const STOP: &str = "stop";
 /// See [`ACCEPT`].
 pub const DROP: &str = "drop_criteria";
 
-/// Every key.
-pub(super) fn keys() -> Vec<&'static str> {
-    KEYS.iter().map(|(key, _)| *key).collect()
+/// A role's block may have this key.
+pub(super) fn has_key(role: Role, key: &str) -> bool {
+    match role {
+        Role::Regrounder => KEYS.iter().any(|(known, _)| *known == key),
+        Role::Implementer => key == "evidence",
+        _ => false,
+    }
 }
 
 /// The shape of a key's value, without what may not stand there.
@@ -114,19 +148,131 @@ fn describe_shape(key: &str, shape: &str, left_out: &[&str]) -> String {
     }
 }
 
-/// What the block, or the value of one of its keys, must hold.
-pub(super) fn describe_wanted(key: &str) -> String {
-    let known = KEYS.iter().find(|(known, _)| *known == key);
-    match known {
-        Some((_, shape)) => {
-            let shape = shape.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("for example `\"{key}\": {shape}`")
-        }
-        None => format!(
+/// What a block, or the value of one of its keys, must hold.
+pub(super) fn describe_wanted(role: Role, key: &str) -> String {
+    let is_shown = |(known, _): &&(&str, &str)| role == Role::Regrounder && *known == key;
+    match KEYS.iter().find(is_shown) {
+        Some((_, shape)) => format!("for example `\"{key}\": {}`", clean(shape, Lines::Fold)),
+        None if role == Role::Regrounder => format!(
             "one JSON object with keys of {}; for example `{{\"select\": \"s2\"}}`",
-            keys().join(", ")
+            KEYS.map(|(key, _)| key).join(", ")
         ),
+        None => {
+            let shape = OFFER_FORMAT.trim_start_matches("```json");
+            let shape = clean(shape.trim_end_matches(['`', '\n']), Lines::Fold);
+            format!("the evidence of each criterion; for example `{shape}`")
+        }
     }
+}
+
+/// Reads the block of a role that has one.
+pub(super) fn read(role: Role, text: &str) -> Result<Block, Finding> {
+    let value = schema::value(text.as_bytes());
+    let value = value.map_err(|error| refuse_text(&error, text, &describe_wanted(role, "")))?;
+    convert(role, value)
+}
+
+/// Takes a JSON value for the block of a role. Hidden characters come out of its texts, which JSON
+/// can spell as escapes.
+pub(super) fn convert(role: Role, mut value: Value) -> Result<Block, Finding> {
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Offered {
+        evidence: Vec<Offer>,
+    }
+
+    clean_texts(&mut value);
+    match role {
+        Role::Implementer => {
+            let offered: Offered = read_as(role, &value)?;
+            Ok(Block::Offers(offered.evidence))
+        }
+        _ => Ok(Block::Reground(read_as(role, &value)?)),
+    }
+}
+
+/// Recursion is bounded: the reader of JSON goes 128 levels deep.
+fn clean_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = clean(text, Lines::Keep),
+        Value::Array(items) => items.iter_mut().for_each(clean_texts),
+        Value::Object(map) => map.values_mut().for_each(clean_texts),
+        _ => {}
+    }
+}
+
+fn read_as<T: Serialize + DeserializeOwned>(role: Role, value: &Value) -> Result<T, Finding> {
+    let refuse = |path: &str, error: &Error| refuse_at(path, &error.to_string(), value, role);
+    let typed: T = serde_path_to_error::deserialize(value)
+        .map_err(|error| refuse(&error.path().to_string(), error.inner()))?;
+    let shape = serde_json::to_value(&typed).map_err(|error| refuse(".", &error))?;
+    match find_list(value, &shape, "") {
+        Some(path) => {
+            let error: Error = de::Error::custom("a list stands where an object belongs");
+            Err(refuse(path.trim_start_matches('.'), &error))
+        }
+        None => Ok(typed),
+    }
+}
+
+/// Where a list stands for an object: serde also takes a list of its values.
+fn find_list(given: &Value, shape: &Value, path: &str) -> Option<String> {
+    match (given, shape) {
+        (Value::Array(_), Value::Object(_)) => Some(path.to_owned()),
+        (Value::Array(given), Value::Array(shape)) => {
+            let mut pairs = given.iter().zip(shape).enumerate();
+            pairs.find_map(|(place, (a, b))| find_list(a, b, &format!("{path}[{place}]")))
+        }
+        (Value::Object(given), Value::Object(shape)) => {
+            let mut pairs = given.iter();
+            pairs.find_map(|(key, a)| find_list(a, shape.get(key)?, &format!("{path}.{key}")))
+        }
+        _ => None,
+    }
+}
+
+/// What is wrong at a path of a block, with what stands there and what must.
+fn refuse_at(path: &str, error: &str, block: &Value, role: Role) -> Finding {
+    let steps = path.split(['.', '[', ']']);
+    let steps: Vec<&str> = steps.filter(|step| !matches!(*step, "" | "?")).collect();
+    let inside = |value: &Value, step: &str| match step.parse::<usize>() {
+        Ok(place) => value.get(place).cloned(),
+        Err(_) => value.get(step).cloned(),
+    };
+    let found = steps.iter().fold(block.clone(), |value, step| {
+        inside(&value, step).unwrap_or(value)
+    });
+    let what = match steps.first() {
+        Some(_) => format!("at `{}`: {error}", clean(path, Lines::Fold)),
+        None => error.to_owned(),
+    };
+    let wanted = describe_wanted(role, steps.first().copied().unwrap_or_default());
+    refuse(&what, &found.to_string(), &wanted)
+}
+
+/// What is wrong in a text that is no JSON, with the words before the place.
+pub(super) fn refuse_text(error: &Error, text: &str, wanted: &str) -> Finding {
+    const BEFORE: usize = 60;
+    let line = text.lines().nth(error.line().saturating_sub(1));
+    let line: Vec<char> = line.unwrap_or_default().chars().collect();
+    let end = error.column().min(line.len());
+    let held: String = line[end.saturating_sub(BEFORE)..end].iter().collect();
+    refuse(&error.to_string(), &held, wanted)
+}
+
+/// What is wrong in JSON, what it holds and what it must hold.
+pub(super) fn refuse(what: &str, held: &str, wanted: &str) -> Finding {
+    let (what, held) = (clean(what, Lines::Fold), show_held(held));
+    let message = format!("{what}; it holds {held}; it must hold {wanted}");
+    Finding::new(Code::ReportBlockInvalid, message)
+}
+
+/// An implementer's block as it is read.
+pub(super) fn render_offers(offered: &[Offer]) -> String {
+    let block = serde_json::json!({ "evidence": offered });
+    // What was read from JSON can be written as such.
+    let block = serde_json::to_string_pretty(&block).unwrap_or_default();
+    format!("\n```json\n{block}\n```\n")
 }
 
 /// The block without these keys, and without what may stand below some.

@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::rules;
-use super::value::{is_none, items};
+use super::value::is_none;
 use crate::diagnostic::{Lines, clean};
 use crate::model::{Count, Event, Reground, Role, RubricVerdict, Submission, Verdicts};
 
@@ -91,7 +91,7 @@ fn implementer(report: &Report, submission: Submission) -> Event {
         Some(commit) => Event::Implemented {
             slice_id,
             commit,
-            evidence: report.offered.clone(),
+            evidence: report.offers().to_vec(),
             submission,
         },
         None => Event::Returned {
@@ -136,28 +136,16 @@ fn follow_up(report: &Report, key: &str) -> Option<String> {
 
 fn reviewer(report: &Report) -> Verdicts {
     let positive = report.yes("acceptable_as_is") == Some(true);
-    let findings = with_reason(report, "acceptable_as_is", report.items("findings"));
     Verdicts {
         follow_up: follow_up(report, "smallest_follow_up_slice"),
-        ..verdicts(report, positive, findings)
+        ..verdicts(report, positive, report.items("findings"))
     }
-}
-
-/// What a report finds, and before it what it says behind a no.
-fn with_reason(report: &Report, key: &str, mut found: Vec<String>) -> Vec<String> {
-    let reason = rules::find_reason_of_no(&report.record, key);
-    let reason = reason.filter(|reason| !found.iter().any(|text| text.contains(reason)));
-    if let Some(reason) = reason {
-        found.insert(0, reason);
-    }
-    found
 }
 
 /// Positive = the report names nothing as open, in whichever of its fields, and no dimension fails.
 fn auditor(report: &Report) -> Verdicts {
     let open_key = "open_top_level_contract_ids";
     let mut findings = report.items("why_the_project_is_still_not_done");
-    findings.retain(|reason| !rules::points_elsewhere(reason));
     findings.extend(report.items("worktree_blockers"));
     let mut verdicts = Verdicts {
         follow_up: follow_up(report, "next_mandatory_slice"),
@@ -176,8 +164,7 @@ fn auditor(report: &Report) -> Verdicts {
 
 fn stop_judge(report: &Report) -> Verdicts {
     let positive = report.yes("can_the_project_stop_now") == Some(true);
-    let reasons = items(report.field("brief_justification"));
-    let reasons = with_reason(report, "can_the_project_stop_now", reasons);
+    let reasons = report.items("brief_justification");
     let mut verdicts = Verdicts {
         open_contract_ids: report.ids("exact_remaining_open_top_level_contract_ids"),
         commit: report.commit("latest_completed_slice_commit"),

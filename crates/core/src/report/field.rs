@@ -5,15 +5,15 @@
 pub enum Kind {
     /// Any text.
     Text,
-    /// Begins with the whole word yes or no.
+    /// Exactly yes or no.
     YesNo,
-    /// Begins with a whole number of at least 0.
+    /// Exactly a whole number of at least 0.
     Count,
     /// One text a line, or `none`.
     List,
-    /// Begins with one of these words.
+    /// Exactly one of these words.
     Choice(&'static [&'static str]),
-    /// A commit id of 7 to 64 hex digits, or `none`.
+    /// Exactly a commit id of 7 to 64 hex digits, or `none`.
     Sha,
 }
 
@@ -51,7 +51,7 @@ impl Field {
         self
     }
 
-    /// The words a field of a fixed choice begins with, in order.
+    /// The words of which a field of a fixed choice holds one, in order.
     pub fn words(&self) -> &'static [&'static str] {
         match self.kind {
             Kind::YesNo => &["yes", "no"],
@@ -75,10 +75,9 @@ impl Field {
             Kind::Text | Kind::List => &[&own],
         };
         let refused = refused.trim_start_matches(['-', '*', ' ']).to_lowercase();
-        let example = examples
-            .iter()
-            .find(|example| !refused.starts_with(**example));
-        let example = example.or(examples.last()).copied().unwrap_or_default();
+        let mut others = examples.iter().filter(|one| !refused.starts_with(**one));
+        let example = others.next().or(examples.last()).copied();
+        let example = example.unwrap_or_default();
         format!("{}; for example `{}: {example}`", self.hint, self.title())
     }
 
@@ -89,24 +88,4 @@ impl Field {
             words => format!("{} ({})", self.label, words.join("/")),
         }
     }
-}
-
-pub(super) fn text(label: &'static str, hint: &'static str) -> Field {
-    Field::new(label, Kind::Text, hint)
-}
-
-pub(super) fn list(label: &'static str, hint: &'static str) -> Field {
-    Field::new(label, Kind::List, hint)
-}
-
-pub(super) fn yes_no(label: &'static str, hint: &'static str) -> Field {
-    Field::new(label, Kind::YesNo, hint)
-}
-
-pub(super) fn count(label: &'static str, hint: &'static str) -> Field {
-    Field::new(label, Kind::Count, hint)
-}
-
-pub(super) fn sha(label: &'static str, hint: &'static str) -> Field {
-    Field::new(label, Kind::Sha, hint)
 }

@@ -7,43 +7,35 @@
 //! here panics, whatever the bytes.
 
 mod again;
-mod asks;
+mod answer;
 mod block;
-mod blocks;
+mod draft;
 mod event;
-mod fence;
 mod field;
-mod find;
-mod json;
-mod offer;
-mod parse;
-mod passage;
-mod raw;
+mod grammar;
+mod lines;
+mod object;
 mod render;
 mod rules;
 mod schema;
-mod stray;
-mod summary;
 mod table;
-mod text;
 mod value;
 
 pub use again::find_contradiction;
-pub use block::{ACCEPT, DROP, STOP};
+pub use block::{ACCEPT, DROP, OFFER_FORMAT, STOP};
+pub use draft::MAX_FIELD_CHARS;
 pub use event::{Provenance, Reported, event};
 pub use field::{Field, Kind};
-pub use offer::OFFER_FORMAT;
-pub use parse::{MAX_BYTES, parse};
-pub use raw::MAX_FIELD_CHARS;
+pub use grammar::{MAX_BYTES, parse};
 pub use render::{Checked, describe_check, format, render, render_format_without, repair_prompt};
 pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
 pub use schema::schema;
-pub use summary::{find_accepted, summarize, summarize_taken};
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, is_yes, write_ids};
 
 use crate::diagnostic::Finding;
 use crate::model::{Offer, Reground, ReportRecord, Role, Rubric};
+use block::Block;
 
 /// What came of reading a report. Valid exactly when nothing was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,8 +59,7 @@ impl Parsed {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     record: ReportRecord,
-    block: Option<Reground>,
-    offered: Vec<Offer>,
+    block: Option<Block>,
     sha256: String,
 }
 
@@ -120,12 +111,12 @@ impl Report {
 
     /// The header's mission anchor, on one line.
     pub fn mission_anchor(&self) -> &str {
-        self.field("mission_anchor")
+        self.field(table::ANCHOR)
     }
 
     /// The header's remaining contract ids.
     pub fn remaining_contract_ids(&self) -> Vec<String> {
-        self.ids(table::fields(self.role())[table::HEADER_FIELDS - 1].key)
+        self.ids(fields(self.role())[table::HEADER_FIELDS - 1].key)
     }
 
     /// The four dimensions, for the roles that rate them.
@@ -135,12 +126,18 @@ impl Report {
 
     /// A regrounder's block.
     pub fn block(&self) -> Option<&Reground> {
-        self.block.as_ref()
+        match &self.block {
+            Some(Block::Reground(block)) => Some(block),
+            _ => None,
+        }
     }
 
     /// What an implementer says proves each criterion.
-    pub fn offered(&self) -> &[Offer] {
-        &self.offered
+    pub fn offers(&self) -> &[Offer] {
+        match &self.block {
+            Some(Block::Offers(offered)) => offered,
+            _ => &[],
+        }
     }
 
     /// What the role needs from the user, when it asks.

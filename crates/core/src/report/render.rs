@@ -3,7 +3,7 @@
 
 use super::field::{Field, Kind};
 use super::table::{DIMENSIONS, HEADER_FIELDS, fields, has_block, has_rubric};
-use super::{Parsed, Report, block, offer};
+use super::{Parsed, Report, block};
 use crate::diagnostic::{Finding, Lines, clean};
 use crate::model::{ReportRecord, Role, Rubric, RubricVerdict};
 use serde::Serialize;
@@ -30,8 +30,8 @@ pub fn render(report: &Report) -> String {
         let block = serde_json::to_string_pretty(block).unwrap_or_default();
         out.push_str(&format!("\n```json\n{block}\n```\n"));
     }
-    if !report.offered().is_empty() {
-        out.push_str(&offer::render(report.offered()));
+    if !report.offers().is_empty() {
+        out.push_str(&block::render_offers(report.offers()));
     }
     out
 }

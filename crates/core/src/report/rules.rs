@@ -2,10 +2,11 @@
 //! (`protocol/completion.md#reports`). A rule whose fields could not be read is silent; the
 //! grammar has spoken already.
 
-use super::asks::asks_something;
+use super::block::Block;
+use super::table::{DECISIONS, QUESTION};
 use super::value::{
-    after_yes_no, commit, count, finds_nothing, ids, is_named, is_none, is_none_or_routing,
-    is_routing, items, leading_word, split_numbered, yes_no,
+    self, commit, count, ids, is_named, is_none, is_none_or_routing, is_routing, items,
+    split_numbered, yes_no,
 };
 use crate::diagnostic::{Code, Finding, Lines, clean, count_noun};
 use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};
@@ -17,7 +18,7 @@ pub(super) fn field<'a>(record: &'a ReportRecord, key: &str) -> &'a str {
 
 /// What the role needs from the user, when it says so.
 pub(super) fn question(record: &ReportRecord) -> Option<&str> {
-    Some(field(record, "input_needed_from_user")).filter(|text| asks_something(text))
+    Some(field(record, QUESTION)).filter(|text| is_named(text))
 }
 
 /// A reviewer's follow-up or an auditor's next slice, when one is named.
@@ -43,47 +44,27 @@ pub fn advice(record: &ReportRecord) -> Option<String> {
 
 /// The items of a list field; none where it says none.
 pub fn list_items(record: &ReportRecord, key: &str) -> Vec<String> {
-    let mut items = items(field(record, key));
-    items.retain(|item| !finds_nothing(item));
-    items
+    items(field(record, key))
 }
 
 /// What a re-ground names as a blocker or deviation.
 pub fn list_deviations(record: &ReportRecord) -> Vec<String> {
-    let mut named = list_items(record, "canonical_blockers_or_deviations");
-    named.retain(|item| is_named(item));
-    named
+    list_items(record, "canonical_blockers_or_deviations")
 }
 
 /// What an audit calls untrue of plan and state.
 pub fn untrue(record: &ReportRecord) -> Vec<String> {
-    let plan = "plan_truthfully_captures_remaining_slice_backlog";
     let state = contrary(record, "stale_or_conflicting_canonical_state", false);
-    state
-        .into_iter()
-        .chain(contrary(record, plan, true))
-        .collect()
+    let plan = "plan_truthfully_captures_remaining_slice_backlog";
+    let plan = contrary(record, plan, true);
+    state.into_iter().chain(plan).collect()
 }
 
 /// What a report says to a question whose answer is otherwise when all is well.
 pub(super) fn contrary(record: &ReportRecord, key: &str, well: bool) -> Option<String> {
     let answer = yes_no(field(record, key))?;
-    let text = clean(field(record, key), Lines::Fold);
-    (answer != well).then(|| format!("{key}: {text}"))
-}
-
-/// What stands behind a no, where that says more than where its reasons are.
-pub(super) fn find_reason_of_no(record: &ReportRecord, key: &str) -> Option<String> {
-    let answer = field(record, key);
-    let text = clean(after_yes_no(answer), Lines::Fold);
-    let is_reason = is_named(&text) && !points_elsewhere(&text);
-    (yes_no(answer) == Some(false) && is_reason).then_some(text)
-}
-
-/// `see the findings`: says where the reasons are, and none.
-pub(super) fn points_elsewhere(text: &str) -> bool {
-    let text = text.trim_start_matches(['(', '-', ' ']).to_lowercase();
-    text.starts_with("see ")
+    let word = if answer { "yes" } else { "no" };
+    (answer != well).then(|| format!("{key}: {word}"))
 }
 
 /// What a verdict counts and leaves open, one text each.
@@ -104,17 +85,10 @@ pub fn counts(verdicts: &Verdicts) -> Vec<String> {
     texts
 }
 
-/// What an implementer says of the plan, and why it gives a slice back: what stands after the yes,
-/// and the residual risks.
+/// What an implementer says of the plan and of risks, and why it gives a slice back.
 pub fn return_reason(record: &ReportRecord) -> Option<String> {
-    let adjustment = after_yes_no(field(record, "plan_adjustment_required"));
     let risks = field(record, "residual_risks_discovered");
-    let parts: Vec<String> = [adjustment, risks]
-        .into_iter()
-        .filter(|text| is_named(text))
-        .map(|text| clean(text, Lines::Keep))
-        .collect();
-    (!parts.is_empty()).then(|| parts.join("\n"))
+    is_named(risks).then(|| clean(risks, Lines::Keep))
 }
 
 /// What an implementer did about the things that it had to fix, with the number of each that it
@@ -124,16 +98,21 @@ pub fn fixes(record: &ReportRecord) -> Vec<(Option<usize>, String)> {
 }
 
 /// Every rule that is broken.
-pub(super) fn breaches(record: &ReportRecord, block: Option<&Reground>) -> Vec<Finding> {
+pub(super) fn breaches(record: &ReportRecord, block: Option<&Block>) -> Vec<Finding> {
     let rules = Rules { record };
-    match record.role {
-        Role::Bootstrapper => Vec::new(),
-        Role::Regrounder => block.map_or_else(Vec::new, |block| rules.regrounder(block)),
-        Role::Implementer => rules.implementer(),
-        Role::Reviewer => rules.reviewer(),
-        Role::Auditor => rules.auditor(),
-        Role::StopJudge => rules.stop_judge(),
+    let mut found = match (record.role, block) {
+        (Role::Regrounder, Some(Block::Reground(block))) => rules.regrounder(block),
+        (Role::Bootstrapper | Role::Regrounder, _) => Vec::new(),
+        (Role::Implementer, _) => rules.implementer(),
+        (Role::Reviewer, _) => rules.reviewer(),
+        (Role::Auditor, _) => rules.auditor(),
+        (Role::StopJudge, _) => rules.stop_judge(),
+    };
+    if rules.yes(QUESTION).is_some() {
+        let message = "a yes or a no is neither a question nor none";
+        found.push(breach(Code::FieldNotInSet, QUESTION, message));
     }
+    found
 }
 
 struct Rules<'a> {
@@ -227,25 +206,39 @@ impl<'a> Rules<'a> {
             return found;
         }
         let ids = "exact_remaining_open_top_level_contract_ids";
-        if self.is_listed(ids) {
-            let message = "a yes, yet contract ids are open";
-            found.push(breach(Code::JudgeYesWithOpenContracts, ids, message));
-        }
-        for key in ["blocker_count", "high_value_gap_count"] {
-            if self.some(key) {
-                let message = "a yes, yet the count is above 0";
-                found.push(breach(Code::JudgeYesWithBlockers, key, message));
-            }
-        }
         let docs = "docs_config_runbooks_match_shipped_behavior";
-        if self.yes(docs) == Some(false) {
-            let message = "a yes, yet the docs do not match";
-            found.push(breach(Code::JudgeYesWithDocsMismatch, docs, message));
-        }
         let clean = "tracked_and_unignored_worktree_is_clean";
-        if self.yes(clean) == Some(false) {
-            let message = "a yes, yet the worktree is not clean";
-            found.push(breach(Code::JudgeYesWithDirtyWorktree, clean, message));
+        let [blockers, gaps] = ["blocker_count", "high_value_gap_count"];
+        let (open, counted) = (Code::JudgeYesWithOpenContracts, Code::JudgeYesWithBlockers);
+        let (untrue, dirty) = (
+            Code::JudgeYesWithDocsMismatch,
+            Code::JudgeYesWithDirtyWorktree,
+        );
+        let above = "a yes, yet the count is above 0";
+        let is_no = |key| self.yes(key) == Some(false);
+        for (is_broken, code, key, message) in [
+            (
+                self.is_listed(ids),
+                open,
+                ids,
+                "a yes, yet contract ids are open",
+            ),
+            (self.some(blockers), counted, blockers, above),
+            (self.some(gaps), counted, gaps, above),
+            (
+                is_no(docs),
+                untrue,
+                docs,
+                "a yes, yet the docs do not match",
+            ),
+            (
+                is_no(clean),
+                dirty,
+                clean,
+                "a yes, yet the worktree is not clean",
+            ),
+        ] {
+            found.extend(is_broken.then(|| breach(code, key, message)));
         }
         found
     }
@@ -284,8 +277,8 @@ impl<'a> Rules<'a> {
         };
         let said = self
             .text("reconciliation_decision")
-            .and_then(|text| leading_word(text, &["accepted", "reopened", "none"]));
-        if said.is_some_and(|(said, _)| said != word) {
+            .and_then(|text| value::word(text, &DECISIONS));
+        if said.is_some_and(|said| said != word) {
             let message = format!("the block's decision is {word}");
             contradiction("reconciliation_decision", &message);
         }

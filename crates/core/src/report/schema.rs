@@ -1,7 +1,7 @@
 //! The JSON Schema (2020-12) of a role's report in its JSON form, from the table.
 
+use super::draft::{MAX_FIELD_CHARS, VERDICTS};
 use super::field::{Field, Kind};
-use super::raw::MAX_FIELD_CHARS;
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use super::value::MAX_COUNT;
 use crate::model::{Role, Slot};
@@ -47,286 +47,227 @@ fn text() -> Value {
 
 fn property(field: &Field) -> Value {
     let mut property = match field.kind {
-        Kind::Text => text(),
-        Kind::YesNo => json!({"anyOf": [{"type": "boolean"}, leading_word(field.words())]}),
+        Kind::Text | Kind::Sha => text(),
+        Kind::YesNo => json!({"anyOf": [{"type": "boolean"}, {"enum": field.words()}]}),
         Kind::Count => json!({"anyOf": [
             {"type": "integer", "minimum": 0, "maximum": MAX_COUNT},
-            {"type": "string", "pattern": "^[\\s*`]*[0-9]", "maxLength": MAX_FIELD_CHARS},
+            {"type": "string", "pattern": "^[0-9]{1,16}$"},
         ]}),
         Kind::List => json!({"anyOf": [{"type": "array", "items": {"type": "string"}}, text()]}),
-        Kind::Choice(words) => leading_word(words),
-        Kind::Sha => text(),
+        Kind::Choice(words) => json!({"enum": words}),
     };
     property["title"] = json!(field.title());
     property["description"] = json!(field.hint);
     property
 }
 
-/// A text that begins with one of the words, in any case.
-fn leading_word(words: &[&str]) -> Value {
-    let any_case = |word: &&str| -> String {
-        word.chars()
-            .map(|c| format!("[{}{c}]", c.to_ascii_uppercase()))
-            .collect()
-    };
-    let words: Vec<String> = words.iter().map(any_case).collect();
-    json!({
-        "type": "string",
-        "pattern": format!("^[\\s*`]*({})($|[^A-Za-z0-9])", words.join("|")),
-        "maxLength": MAX_FIELD_CHARS,
-    })
+/// An object with these properties and no other.
+fn object(properties: Value, required: &[&str]) -> Value {
+    let mut object = json!({
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    object
+}
+
+/// The same, or null.
+fn or_null(mut schema: Value) -> Value {
+    let kind = schema["type"].take();
+    schema["type"] = json!([kind, "null"]);
+    schema
+}
+
+fn list(items: Value) -> Value {
+    json!({"type": "array", "items": items})
+}
+
+/// A text that is not empty.
+fn name() -> Value {
+    json!({"type": "string", "minLength": 1})
+}
+
+fn any_text() -> Value {
+    json!({"type": "string"})
 }
 
 fn rubric() -> Value {
-    let entry = json!({
-        "type": "object",
-        "properties": {"verdict": leading_word(&["pass", "concern", "fail"]), "why": text()},
-        "required": ["verdict", "why"],
-        "additionalProperties": false,
-    });
-    let entries: Map<String, Value> = DIMENSIONS
-        .iter()
-        .map(|dimension| (dimension.key.to_owned(), entry.clone()))
-        .collect();
-    let keys: Vec<&str> = DIMENSIONS.iter().map(|dimension| dimension.key).collect();
-    json!({
-        "type": "object",
-        "properties": entries,
-        "required": keys,
-        "additionalProperties": false,
-    })
+    let entry = object(
+        json!({"verdict": {"enum": VERDICTS}, "why": text()}),
+        &["verdict", "why"],
+    );
+    let keys = DIMENSIONS.map(|dimension| dimension.key);
+    let entries = keys.map(|key| (key.to_owned(), entry.clone()));
+    object(Value::Object(Map::from_iter(entries)), &keys)
 }
 
 /// An implementer's block, which it may leave out.
 fn offer() -> Value {
-    let entry = json!({
-        "type": "object",
-        "properties": {"criterion": {"type": "string"}, "anchor": {"type": "string"}},
-        "required": ["criterion", "anchor"],
-        "additionalProperties": false,
-    });
-    json!({
-        "type": "object",
-        "properties": {"evidence": {"type": "array", "items": entry}},
-        "required": ["evidence"],
-        "additionalProperties": false,
-        "description": "what proves each criterion; heard below `strict`",
-    })
+    let entry = json!({"criterion": any_text(), "anchor": any_text()});
+    let entry = object(entry, &["criterion", "anchor"]);
+    let mut offer = object(json!({"evidence": list(entry)}), &["evidence"]);
+    offer["description"] = json!("what proves each criterion; heard below `strict`");
+    offer
 }
 
 /// A regrounder's block: [`crate::model::Reground`].
 fn block() -> Value {
-    let texts = json!({"type": "array", "items": {"type": "string", "minLength": 1}});
-    let name = json!({"type": "string", "minLength": 1});
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
-            "reconcile": {
-                "type": ["object", "null"],
-                "additionalProperties": false,
-                "properties": {
-                    "slice_id": name,
-                    "decision": {"enum": ["accepted", "reopened"]},
-                    "findings": texts,
-                },
-                "required": ["slice_id", "decision"],
-            },
-            "reopen": {"type": "array", "items": {
-                "type": "object",
-                "properties": {"slice_id": name, "why": name, "at": {"type": ["string", "null"]}},
-                "required": ["slice_id", "why"],
-                "additionalProperties": false,
-            }},
-            "plan": {
-                "type": ["object", "null"],
-                "additionalProperties": false,
-                "properties": {
-                    "plan_basis": {"type": "string"},
-                    "candidate_slices": {"type": "array", "items": describe_planned_slice()},
-                    "add": {"type": "array", "items": describe_planned_slice()},
-                    "change": {"type": "array", "items": describe_changed_slice()},
-                    "cancel": {"type": "array", "items": {
-                        "type": "object",
-                        "properties": {"slice_id": name, "reason": name},
-                        "required": ["slice_id", "reason"],
-                        "additionalProperties": false,
-                    }},
-                    "order": texts,
-                },
-            },
-            "evidence": {"type": "array", "items": evidence_claim()},
-            "conclude": {"oneOf": [
-                {"type": "null"},
-                {
-                    "type": "object",
-                    "properties": {"decision": {"const": "stop"}},
-                    "required": ["decision"],
-                    "additionalProperties": false,
-                },
-                {
-                    "type": "object",
-                    "properties": {
-                        "decision": {"const": "go_on"},
-                        "reason": {"type": ["string", "null"]},
-                    },
-                    "required": ["decision"],
-                    "additionalProperties": false,
-                },
-            ]},
-            "answers": {"type": "array", "items": {
-                "type": "object",
-                "properties": {"no": name, "reason": name},
-                "required": ["no", "reason"],
-                "additionalProperties": false,
-            }},
-            "answers_to": {"type": "array", "items": {
-                "type": "object",
-                "properties": {"answer": name, "slices": texts},
-                "required": ["resume", "--answer", "slices"],
-                "additionalProperties": false,
-            }},
-            "select": {"type": ["string", "null"]},
+    let reconcile = json!({
+        "slice_id": name(),
+        "decision": {"enum": ["accepted", "reopened"]},
+        "findings": list(name()),
+    });
+    let reopen = json!({"slice_id": name(), "why": name(), "at": or_null(any_text())});
+    let answer = json!({"no": name(), "reason": name()});
+    let placed = json!({"answer": name(), "slices": list(name())});
+    object(
+        json!({
+            "reconcile": or_null(object(reconcile, &["slice_id", "decision"])),
+            "reopen": list(object(reopen, &["slice_id", "why"])),
+            "plan": or_null(plan()),
+            "evidence": list(evidence_claim()),
+            "conclude": conclude(),
+            "answers": list(object(answer, &["no", "reason"])),
+            "answers_to": list(object(placed, &["answer", "slices"])),
+            "select": or_null(any_text()),
             "policy": policy(),
-            "release_blocker_ids": texts,
-            "high_value_gaps": texts,
+            "release_blocker_ids": list(name()),
+            "high_value_gaps": list(name()),
             "brief": brief(),
-        },
-    })
+        }),
+        &[],
+    )
+}
+
+fn plan() -> Value {
+    let cancel = json!({"slice_id": name(), "reason": name()});
+    object(
+        json!({
+            "plan_basis": any_text(),
+            "candidate_slices": list(describe_planned_slice()),
+            "add": list(describe_planned_slice()),
+            "change": list(describe_changed_slice()),
+            "cancel": list(object(cancel, &["slice_id", "reason"])),
+            "order": list(name()),
+        }),
+        &[],
+    )
+}
+
+fn conclude() -> Value {
+    let go_on = json!({"decision": {"const": "go_on"}, "reason": or_null(any_text())});
+    json!({"oneOf": [
+        {"type": "null"},
+        object(json!({"decision": {"const": "stop"}}), &["decision"]),
+        object(go_on, &["decision"]),
+    ]})
 }
 
 /// A change of the brief: [`crate::model::BriefChange`].
 fn brief() -> Value {
-    let name = json!({"type": "string", "minLength": 1});
     let line = |slot: Slot| {
         let mut properties = Map::new();
         properties.insert("slot".to_owned(), json!({"const": slot.id()}));
         for key in slot.fields() {
             let kind = match *key {
                 "basis" => json!({"enum": ["observed", "test", "output", "user", "doc"]}),
-                _ => name.clone(),
+                _ => name(),
             };
             properties.insert((*key).to_owned(), kind);
         }
-        let required: Vec<&str> = ["slot"]
-            .into_iter()
-            .chain(slot.fields().iter().copied())
-            .collect();
-        json!({
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": false,
-        })
+        let required = ["slot"].into_iter().chain(slot.fields().iter().copied());
+        object(Value::Object(properties), &required.collect::<Vec<&str>>())
     };
-    json!({
-        "type": ["object", "null"],
-        "additionalProperties": false,
-        "properties": {
-            "entries": {"type": "array", "items": {"oneOf": Slot::ALL.map(line)}},
-            "reconciliation": {"type": "array", "items": {
-                "type": "object",
-                "properties": {
-                    "id": name,
-                    "verdict": {"enum": ["superseded", "demoted", "retired"]},
-                    "by": {"type": ["string", "null"]},
-                    "why": name,
-                },
-                "required": ["id", "verdict", "why"],
-                "additionalProperties": false,
-            }},
+    let outcome = json!({
+        "id": name(),
+        "verdict": {"enum": ["superseded", "demoted", "retired"]},
+        "by": or_null(any_text()),
+        "why": name(),
+    });
+    let guide = json!({"content": name(), "reason": any_text()});
+    or_null(object(
+        json!({
+            "entries": list(json!({"oneOf": Slot::ALL.map(line)})),
+            "reconciliation": list(object(outcome, &["id", "verdict", "why"])),
             "whole": {"type": "boolean"},
-            "guide": {
-                "type": ["object", "null"],
-                "properties": {"content": name, "reason": {"type": "string"}},
-                "required": ["content", "reason"],
-                "additionalProperties": false,
-            },
-        },
-    })
+            "guide": or_null(object(guide, &["content", "reason"])),
+        }),
+        &[],
+    ))
 }
 
 fn describe_changed_slice() -> Value {
-    let texts = json!({"type": ["array", "null"], "items": {"type": "string", "minLength": 1}});
-    let name = json!({"type": "string", "minLength": 1});
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
-            "slice_id": name,
-            "goal": {"type": ["string", "null"]},
-            "add_criteria": {"type": "array", "items": name},
-            "drop_criteria": {"type": "array", "items": {"type": "integer", "minimum": 1}},
-            "contract_ids": texts,
-            "priority": {"type": ["number", "null"]},
+    let texts = || or_null(list(name()));
+    object(
+        json!({
+            "slice_id": name(),
+            "goal": or_null(any_text()),
+            "add_criteria": list(name()),
+            "drop_criteria": list(json!({"type": "integer", "minimum": 1})),
+            "contract_ids": texts(),
+            "priority": or_null(json!({"type": "number"})),
             "status": {"enum": ["planned", "blocked", null]},
-            "why_now": {"type": ["string", "null"]},
-            "blocked_on": texts,
-            "implementation_surfaces": texts,
-            "verification_commands": texts,
-            "locked_notes": texts,
-            "reason": {"type": ["string", "null"]},
-        },
-        "required": ["slice_id"],
-    })
+            "why_now": or_null(any_text()),
+            "blocked_on": texts(),
+            "implementation_surfaces": texts(),
+            "verification_commands": texts(),
+            "locked_notes": texts(),
+            "reason": or_null(any_text()),
+        }),
+        &["slice_id"],
+    )
 }
 
 fn describe_planned_slice() -> Value {
-    let texts = json!({"type": "array", "items": {"type": "string", "minLength": 1}});
-    let name = json!({"type": "string", "minLength": 1});
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
-            "slice_id": name,
-            "goal": name,
-            "acceptance_criteria": texts,
-            "contract_ids": texts,
+    let status = json!([
+        "planned",
+        "selected",
+        "in_progress",
+        "blocked",
+        "done",
+        "cancelled",
+        null
+    ]);
+    object(
+        json!({
+            "slice_id": name(),
+            "goal": name(),
+            "acceptance_criteria": list(name()),
+            "contract_ids": list(name()),
             "priority": {"type": "number"},
-            "status": {"enum": [
-                "planned", "selected", "in_progress", "blocked", "done", "cancelled", null,
-            ]},
-            "why_now": {"type": "string"},
-            "blocked_on": texts,
-            "implementation_surfaces": texts,
-            "verification_commands": texts,
-            "locked_notes": texts,
-            "reason": {"type": ["string", "null"]},
-        },
-        "required": ["slice_id", "goal", "acceptance_criteria", "priority"],
-    })
+            "status": {"enum": status},
+            "why_now": any_text(),
+            "blocked_on": list(name()),
+            "implementation_surfaces": list(name()),
+            "verification_commands": list(name()),
+            "locked_notes": list(name()),
+            "reason": or_null(any_text()),
+        }),
+        &["slice_id", "goal", "acceptance_criteria", "priority"],
+    )
 }
 
 fn evidence_claim() -> Value {
-    let name = json!({"type": "string", "minLength": 1});
-    json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
-            "slice_id": {"type": ["string", "null"]},
-            "criterion": name,
-            "anchor": name,
+    object(
+        json!({
+            "slice_id": or_null(any_text()),
+            "criterion": name(),
+            "anchor": name(),
             "basis": {"enum": ["observed", "test", "output", "user", "doc", null]},
-        },
-        "required": ["criterion", "anchor"],
-    })
+        }),
+        &["criterion", "anchor"],
+    )
 }
 
 fn policy() -> Value {
-    let name = json!({"type": "string", "minLength": 1});
+    let asks = json!({"to": {"const": "await_user_input"}, "question": name()});
+    let blocked = json!({"to": {"const": "blocked"}, "why": name(), "exit": name()});
     json!({"oneOf": [
         {"type": "null"},
-        {
-            "type": "object",
-            "properties": {"to": {"const": "await_user_input"}, "question": name},
-            "required": ["to", "question"],
-            "additionalProperties": false,
-        },
-        {
-            "type": "object",
-            "properties": {"to": {"const": "blocked"}, "why": name, "exit": name},
-            "required": ["to", "why", "exit"],
-            "additionalProperties": false,
-        },
+        object(asks, &["to", "question"]),
+        object(blocked, &["to", "why", "exit"]),
     ]})
 }

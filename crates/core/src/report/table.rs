@@ -1,7 +1,8 @@
-//! The one table per role: which fields a report has, in order. The parser, the
+//! The one table per role: which fields a report has, in order. The readers, the
 //! format shown in prompts, the JSON schema and the repair prompt all follow it.
 
-use super::field::{Field, Kind, count, list, sha, text, yes_no};
+use super::field::Field;
+use super::field::Kind::{Choice, Count, List, Sha, Text, YesNo};
 use crate::model::Role;
 use std::sync::LazyLock;
 
@@ -16,221 +17,119 @@ pub struct Dimension {
 
 /// The four dimensions; each must be rated.
 pub const DIMENSIONS: [Dimension; 4] = [
-    Dimension {
-        label: "Contract coverage",
-        key: "contract_coverage",
-    },
-    Dimension {
-        label: "Correctness risk",
-        key: "correctness_risk",
-    },
-    Dimension {
-        label: "Verification evidence",
-        key: "verification_evidence",
-    },
-    Dimension {
-        label: "Docs/state parity",
-        key: "docs_state_parity",
-    },
+    dimension("Contract coverage", "contract_coverage"),
+    dimension("Correctness risk", "correctness_risk"),
+    dimension("Verification evidence", "verification_evidence"),
+    dimension("Docs/state parity", "docs_state_parity"),
 ];
 
-fn anchor() -> Field {
-    text("MISSION ANCHOR", "the mission anchor, word for word")
-}
-fn remaining() -> Field {
-    list(
-        "Remaining contract IDs",
-        "the unsatisfied contract ids you were given, or none",
-    )
-}
-fn input_needed() -> Field {
-    text(
-        "Input needed from user",
-        "only when the work cannot go on without the user: the exact question",
-    )
-    .optional()
-}
-fn next_role() -> Field {
-    text(
-        "Next role to invoke",
-        "the role you expect next; cook decides",
-    )
-}
-fn handoff() -> Field {
-    text(
-        "Exact handoff payload",
-        "what the next role must know, or none",
-    )
-}
-fn clean() -> Field {
-    yes_no(
-        "Tracked and unignored worktree is clean",
-        "yes or no, as `git status --porcelain` shows it",
-    )
-}
-fn blockers() -> Field {
-    count("Blocker count", "a number of at least 0")
-}
-fn gaps() -> Field {
-    count("High-value gap count", "a number of at least 0")
+const fn dimension(label: &'static str, key: &'static str) -> Dimension {
+    Dimension { label, key }
 }
 
-static BOOTSTRAPPER: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    vec![
-        anchor(),
-        remaining(),
-        yes_no("Bootstrap applied", "yes or no"),
-        list("Local helper files repaired", "one path a line, or none"),
-        list(
-            "Execution-state files initialized",
-            "one path a line, or none",
-        ),
-        yes_no("Gitignore updated", "yes or no"),
-        next_role(),
-        handoff(),
-        list("Canonical blockers", "one blocker a line, or none"),
-        input_needed(),
-    ]
-});
+/// A role's fields, one a line: what it holds, its label, what to write; `optional` where it may be
+/// left out.
+macro_rules! table {
+    ($name:ident: $($kind:expr, $label:expr, $hint:literal $($optional:ident)?;)*) => {
+        static $name: LazyLock<Vec<Field>> =
+            LazyLock::new(|| vec![$(Field::new($label, $kind, $hint)$(.$optional())?),*]);
+    };
+}
 
-static REGROUNDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    vec![
-        anchor(),
-        remaining(),
-        yes_no("Canonical re-ground applied", "yes or no"),
-        yes_no("Acceptance criteria revalidated", "yes or no"),
-        clean(),
-        list("Reopened slices", "one slice id a line, or none"),
-        Field::new(
-            "Reconciliation decision",
-            Kind::Choice(&["accepted", "reopened", "none"]),
-            "accepted, reopened or none, as in the block",
-        ),
-        text(
-            "Reconciled slice ID",
-            "the slice id, as in the block, or none",
-        ),
-        text("Current selected slice", "the slice id, or none"),
-        next_role(),
-        handoff(),
-        list("Canonical blockers or deviations", "one a line, or none"),
-        input_needed(),
-    ]
-});
+/// The key of the field that a report begins with.
+pub(super) const ANCHOR: &str = "mission_anchor";
+
+/// What may become of a committed slice.
+pub(super) const DECISIONS: [&str; 3] = ["accepted", "reopened", "none"];
 
 /// An implementer's field that is asked for where something must be fixed.
 pub const MUST_FIX: &str = "Must-fix answered";
 
-static IMPLEMENTER: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    vec![
-        anchor(),
-        list(
-            "Remaining contract IDs before slice",
-            "the unsatisfied contract ids you were given, or none",
-        ),
-        text("Slice ID", "the slice you were given"),
-        text("Slice goal", "its goal"),
-        list("Contract IDs closed or advanced", "contract ids, or none"),
-        list(
-            "Files changed",
-            "one path a line, or none; say why for a path outside the slice's surfaces",
-        ),
-        list("Tests added or strengthened", "one test a line, or none"),
-        list("Verification commands run", "one command a line, or none"),
-        text("Verification results", "what each command showed"),
-        sha(
-            "Commit SHA",
-            "the slice's newest commit; none only when the plan must change first",
-        ),
-        text("What release gap this closed", "the gap, or none"),
-        list(
-            MUST_FIX,
-            "for each thing that must be fixed its number, and what you did about it or why nothing",
-        )
-        .optional(),
-        yes_no(
-            "Plan adjustment required",
-            "yes or no; after a yes, what the plan gets wrong",
-        ),
-        list("Residual risks discovered", "one risk a line, or none"),
-        list(
-            "Remaining contract IDs after slice",
-            "contract ids you believe are still open, or none",
-        ),
-        input_needed(),
-    ]
-});
+/// The key of the field in which a role asks the user.
+pub(super) const QUESTION: &str = "input_needed_from_user";
 
-static REVIEWER: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    vec![
-        anchor(),
-        remaining(),
-        list("Findings", "one finding a line with its place, or none"),
-        yes_no(
-            "Acceptable as-is",
-            "yes or no; any fail in the rubric means no",
-        ),
-        text(
-            "Smallest follow-up slice",
-            "after a yes: none. After a no: the smallest change that would make it acceptable",
-        ),
-    ]
-});
+table! { BOOTSTRAPPER:
+    Text, "MISSION ANCHOR", "the mission anchor, word for word";
+    List, "Remaining contract IDs", "the unsatisfied contract ids you were given, or none";
+    YesNo, "Bootstrap applied", "yes or no";
+    List, "Local helper files repaired", "one path a line, or none";
+    List, "Execution-state files initialized", "one path a line, or none";
+    YesNo, "Gitignore updated", "yes or no";
+    Text, "Next role to invoke", "the role you expect next; cook decides";
+    Text, "Exact handoff payload", "what the next role must know, or none";
+    List, "Canonical blockers", "one blocker a line, or none";
+    Text, "Input needed from user", "only when the work cannot go on without the user: the exact question" optional;
+}
 
-static AUDITOR: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    vec![
-        anchor(),
-        remaining(),
-        list(
-            "Why the project is still not done",
-            "one reason a line, or none",
-        ),
-        list(
-            "Open top-level contract IDs",
-            "contract ids you find open, or none",
-        ),
-        blockers(),
-        gaps(),
-        clean(),
-        list(
-            "Worktree blockers",
-            "none when the worktree is clean; else one path a line",
-        ),
-        text(
-            "Next mandatory slice",
-            "a slice when anything is open, or none",
-        ),
-        yes_no("Stale or conflicting canonical state", "yes or no"),
-        yes_no(
-            "Plan truthfully captures remaining slice backlog",
-            "yes or no",
-        ),
-    ]
-});
+table! { REGROUNDER:
+    Text, "MISSION ANCHOR", "the mission anchor, word for word";
+    List, "Remaining contract IDs", "the unsatisfied contract ids you were given, or none";
+    YesNo, "Canonical re-ground applied", "yes or no";
+    YesNo, "Acceptance criteria revalidated", "yes or no";
+    YesNo, "Tracked and unignored worktree is clean", "yes or no, as `git status --porcelain` shows it";
+    List, "Reopened slices", "one slice id a line, or none";
+    Choice(&DECISIONS), "Reconciliation decision", "accepted, reopened or none, as in the block";
+    Text, "Reconciled slice ID", "the slice id, as in the block, or none";
+    Text, "Current selected slice", "the slice id, or none";
+    Text, "Next role to invoke", "the role you expect next; cook decides";
+    Text, "Exact handoff payload", "what the next role must know, or none";
+    List, "Canonical blockers or deviations", "one a line, or none";
+    Text, "Input needed from user", "only when the work cannot go on without the user: the exact question" optional;
+}
 
-static STOP_JUDGE: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    vec![
-        anchor(),
-        remaining(),
-        yes_no(
-            "Can the project stop now",
-            "yes or no; any fail in the rubric means no",
-        ),
-        list(
-            "Exact remaining open top-level contract IDs",
-            "contract ids you find open; none with a yes",
-        ),
-        blockers(),
-        gaps(),
-        sha("Latest completed slice commit", "its commit id, or none"),
-        yes_no("Docs/config/runbooks match shipped behavior", "yes or no"),
-        clean(),
-        list(
-            "Brief justification",
-            "one reason a line; after a no, each blocker on a line of its own",
-        ),
-    ]
-});
+table! { IMPLEMENTER:
+    Text, "MISSION ANCHOR", "the mission anchor, word for word";
+    List, "Remaining contract IDs before slice", "the unsatisfied contract ids you were given, or none";
+    Text, "Slice ID", "the slice you were given";
+    Text, "Slice goal", "its goal";
+    List, "Contract IDs closed or advanced", "contract ids, or none";
+    List, "Files changed", "one path a line, or none; say why for a path outside the slice's surfaces";
+    List, "Tests added or strengthened", "one test a line, or none";
+    List, "Verification commands run", "one command a line, or none";
+    Text, "Verification results", "what each command showed";
+    Sha, "Commit SHA", "the slice's newest commit; none only when the plan must change first";
+    Text, "What release gap this closed", "the gap, or none";
+    List, MUST_FIX, "for each thing that must be fixed its number, and what you did about it or why nothing" optional;
+    YesNo, "Plan adjustment required", "yes or no; after a yes, say why as a risk";
+    List, "Residual risks discovered", "one risk a line, or none";
+    List, "Remaining contract IDs after slice", "contract ids you believe are still open, or none";
+    Text, "Input needed from user", "only when the work cannot go on without the user: the exact question" optional;
+}
+
+table! { REVIEWER:
+    Text, "MISSION ANCHOR", "the mission anchor, word for word";
+    List, "Remaining contract IDs", "the unsatisfied contract ids you were given, or none";
+    List, "Findings", "one finding a line with its place, or none";
+    YesNo, "Acceptable as-is", "yes or no; any fail in the rubric means no";
+    Text, "Smallest follow-up slice", "after a yes: none. After a no: the smallest change that would make it acceptable";
+}
+
+table! { AUDITOR:
+    Text, "MISSION ANCHOR", "the mission anchor, word for word";
+    List, "Remaining contract IDs", "the unsatisfied contract ids you were given, or none";
+    List, "Why the project is still not done", "one reason a line, or none";
+    List, "Open top-level contract IDs", "contract ids you find open, or none";
+    Count, "Blocker count", "a number of at least 0";
+    Count, "High-value gap count", "a number of at least 0";
+    YesNo, "Tracked and unignored worktree is clean", "yes or no, as `git status --porcelain` shows it";
+    List, "Worktree blockers", "none when the worktree is clean; else one path a line";
+    Text, "Next mandatory slice", "a slice when anything is open, or none";
+    YesNo, "Stale or conflicting canonical state", "yes or no";
+    YesNo, "Plan truthfully captures remaining slice backlog", "yes or no";
+}
+
+table! { STOP_JUDGE:
+    Text, "MISSION ANCHOR", "the mission anchor, word for word";
+    List, "Remaining contract IDs", "the unsatisfied contract ids you were given, or none";
+    YesNo, "Can the project stop now", "yes or no; any fail in the rubric means no";
+    List, "Exact remaining open top-level contract IDs", "contract ids you find open; none with a yes";
+    Count, "Blocker count", "a number of at least 0";
+    Count, "High-value gap count", "a number of at least 0";
+    Sha, "Latest completed slice commit", "its commit id, or none";
+    YesNo, "Docs/config/runbooks match shipped behavior", "yes or no";
+    YesNo, "Tracked and unignored worktree is clean", "yes or no, as `git status --porcelain` shows it";
+    List, "Brief justification", "one reason a line; after a no, each blocker on a line of its own";
+}
 
 /// The fields of a role's report, header first, in the order they are written.
 pub fn fields(role: Role) -> &'static [Field] {
@@ -291,7 +190,7 @@ mod tests {
     fn only_three_roles_may_ask_the_user() {
         let asking: Vec<Role> = Role::ALL
             .into_iter()
-            .filter(|role| fields(*role).contains(&input_needed()))
+            .filter(|role| fields(*role).iter().any(|field| field.key == QUESTION))
             .collect();
         assert_eq!(
             asking,

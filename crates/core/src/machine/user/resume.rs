@@ -194,14 +194,15 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The user says no to commands of the plan, in words: they bind, and the plan is looked at again.
+/// The user answers in other words than yes to commands of the plan: they bind, and the plan is looked
+/// at again.
 fn refuses_trust(work: &mut Work, resume: &Resume) -> bool {
     let Some(no) = find_other_words(resume).filter(|said| !is_yes(said)) else {
         return false;
     };
     answers::keep(work, no);
     work.next.ledger.answered = Some(no.to_owned());
-    let cause = "the user was asked to trust commands of the plan, and said no";
+    let cause = "the user was asked to trust commands of the plan, and did not answer yes";
     require_reground(&mut work.next, cause.to_owned());
     true
 }

@@ -1,11 +1,12 @@
 //! From bytes to a report: size, text, one of the two forms, each field by its
 //! kind, then the rules between fields.
 
+use super::draft::{Draft, MAX_FIELD_CHARS, describe_rating};
 use super::field::{Field, Kind};
-use super::raw::{MAX_FIELD_CHARS, Raw, describe_rating, show_held};
+use super::table::ANCHOR;
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
-use super::value::{MAX_COUNT, after_marker, commit, count, is_none, leading_word, yes_no};
-use super::{Parsed, Report, find, rules};
+use super::value::{MAX_COUNT, after_marker, commit, count, is_none, show_held, word};
+use super::{Parsed, Report, answer, rules};
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::digest::sha256;
 use crate::model::{ReportRecord, Role};
@@ -39,56 +40,46 @@ pub fn parse(role: Role, bytes: &[u8]) -> Parsed {
     if text.trim().is_empty() {
         return refused(Code::ReportEmpty, "it holds no words");
     }
-    let raw = find::read(role, &text);
-    judge(role, raw, sha256(bytes))
+    judge(role, answer::read(role, &text), sha256(bytes))
 }
 
-pub(super) fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
-    let mut findings = std::mem::take(&mut raw.findings);
-    if !raw.unreadable {
-        // Without its header the anchor is missing too.
-        let has_header = findings.iter().all(|f| f.code != Code::HeaderMissing);
-        let due = fields(role).iter().skip(usize::from(!has_header));
-        findings.extend(due.filter_map(|field| check(field, &raw)));
-        findings.extend(check_rubric(role, &raw, &findings));
+/// Holds a draft against the grammar and the rules between fields.
+pub(super) fn judge(role: Role, mut draft: Draft, sha256: String) -> Parsed {
+    let mut findings = std::mem::take(&mut draft.findings);
+    if !draft.unreadable {
+        findings.extend(fields(role).iter().filter_map(|field| check(field, &draft)));
+        findings.extend(check_rubric(role, &draft, &findings));
     }
-    raw.fields.retain(|_, value| !value.is_empty());
+    let rated = draft.is_rated(&findings);
+    draft.fields.retain(|_, value| !value.is_empty());
+    let fields = draft.fields.into_iter();
     let record = ReportRecord {
         role,
-        fields: raw
-            .fields
-            .into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect(),
-        rubric: (has_rubric(role) && raw.has_rubric).then_some(raw.rubric),
+        fields: fields.map(|(key, value)| (key.to_owned(), value)).collect(),
+        rubric: (has_rubric(role) && rated).then_some(draft.rubric),
     };
-    let block_lost = findings.iter().any(|finding| {
-        matches!(
-            finding.code,
-            Code::ReportBlockInvalid | Code::ReportBlockAmbiguous | Code::ReportBlockMissing
-        )
+    let is_lost = findings.iter().any(|finding| {
+        let code = finding.code;
+        code == Code::ReportBlockInvalid || code == Code::ReportBlockAmbiguous
     });
-    let block_due = has_block(role) && !raw.unreadable && rules::question(&record).is_none();
-    if block_due && raw.block.is_none() && !block_lost {
+    let is_due = has_block(role) && !draft.unreadable && rules::question(&record).is_none();
+    if is_due && draft.block.is_none() && !is_lost {
         findings.push(Finding::new(
             Code::ReportBlockMissing,
             "there is no fenced `json` block in the report or after it; it holds the plan's changes, and `{}` where nothing changes",
         ));
     }
-    findings.extend(rules::breaches(&record, raw.block.as_ref()));
-    if !raw.unreadable {
-        findings = findings
-            .into_iter()
-            .map(|finding| explain(finding, &record))
-            .collect();
+    findings.extend(rules::breaches(&record, draft.block.as_ref()));
+    if !draft.unreadable {
+        let explained = findings.into_iter().map(|it| explain(it, &record));
+        findings = explained.collect();
     }
-    if let (Some(left_out), Some(first)) = (&raw.left_out, findings.first_mut()) {
+    if let (Some(left_out), Some(first)) = (&draft.left_out, findings.first_mut()) {
         first.message += &format!("; {left_out}");
     }
     let report = findings.is_empty().then(|| Report {
         record: record.clone(),
-        block: raw.block,
-        offered: raw.offered,
+        block: draft.block,
         sha256,
     });
     Parsed {
@@ -113,65 +104,69 @@ fn explain(mut finding: Finding, record: &ReportRecord) -> Finding {
 }
 
 /// Judges one field by its kind.
-fn check(field: &Field, raw: &Raw) -> Option<Finding> {
+fn check(field: &Field, draft: &Draft) -> Option<Finding> {
     let breach = |code: Code, message: String| Some(Finding::new(code, message).at(field.key));
     let label = field.label;
-    let Some(value) = raw.fields.get(field.key) else {
-        return match field.required {
-            true => breach(Code::FieldMissing, format!("`{label}` is missing")),
-            false => None,
+    let Some(value) = draft.fields.get(field.key) else {
+        return match field.key {
+            _ if !field.required => None,
+            ANCHOR => Some(Finding::new(
+                Code::HeaderMissing,
+                "`MISSION ANCHOR`, with which a report begins, is missing",
+            )),
+            _ => breach(Code::FieldMissing, format!("`{label}` is missing")),
         };
     };
     if is_blank(field, value) {
-        return match field.required {
-            true => breach(Code::FieldEmpty, format!("`{label}` is empty")),
-            false => None,
-        };
+        let empty = breach(Code::FieldEmpty, format!("`{label}` is empty"));
+        return empty.filter(|_| field.required);
     }
     let length = value.chars().count();
     if length > MAX_FIELD_CHARS {
         let message = format!("`{label}` has {length} characters, more than {MAX_FIELD_CHARS}");
         return breach(Code::FieldTooLong, message);
     }
-    match field.kind {
-        Kind::Text | Kind::List => None,
-        Kind::YesNo if yes_no(value).is_some() => None,
-        Kind::YesNo => breach(
-            Code::FieldNotYesNo,
-            format!("`{label}` begins with neither yes nor no"),
-        ),
-        Kind::Count if count(value).is_some() => None,
-        Kind::Count => breach(
-            Code::FieldNotCount,
-            format!("`{label}` does not begin with a whole number from 0 to {MAX_COUNT}"),
-        ),
-        Kind::Choice(words) if leading_word(value, words).is_some() => None,
-        Kind::Choice(words) => breach(
-            Code::FieldNotInSet,
-            format!("`{label}` does not begin with one of {}", words.join(", ")),
-        ),
-        Kind::Sha if commit(value).is_some() || is_none(value) => None,
-        Kind::Sha => breach(
-            Code::FieldNotInSet,
-            format!("`{label}` is neither a commit id of 7 to 64 hex digits nor none"),
-        ),
+    let (is_one, code, what) = match field.kind {
+        Kind::Text | Kind::List => return None,
+        Kind::YesNo | Kind::Choice(_) => {
+            let code = match field.kind {
+                Kind::YesNo => Code::FieldNotYesNo,
+                _ => Code::FieldNotInSet,
+            };
+            let words = field.words().join(" or ");
+            let is_one = word(value, field.words()).is_some();
+            (is_one, code, format!("not exactly {words}"))
+        }
+        Kind::Count => {
+            let what = format!("not exactly a whole number from 0 to {MAX_COUNT}");
+            (count(value).is_some(), Code::FieldNotCount, what)
+        }
+        Kind::Sha => {
+            let is_one = commit(value).is_some() || is_none(value);
+            let what = "neither exactly a commit id of 7 to 64 hex digits nor none";
+            (is_one, Code::FieldNotInSet, what.to_owned())
+        }
+    };
+    match is_one {
+        true => None,
+        false => breach(code, format!("`{label}` is {what}")),
     }
 }
 
 /// A value that says nothing: no letter and no digit. A mission may be made of signs alone.
 fn is_blank(field: &Field, value: &str) -> bool {
-    if field.key == "mission_anchor" {
+    if field.key == ANCHOR {
         return value.is_empty();
     }
     let value = after_marker(value).unwrap_or(value);
     !value.chars().any(char::is_alphanumeric)
 }
 
-fn check_rubric(role: Role, raw: &Raw, found: &[Finding]) -> Vec<Finding> {
+fn check_rubric(role: Role, draft: &Draft, found: &[Finding]) -> Vec<Finding> {
     if !has_rubric(role) {
         return Vec::new();
     }
-    if !raw.has_rubric {
+    if !draft.is_rated(found) {
         let message = format!(
             "`Rubric:` is missing; it must hold a line for each dimension: {}",
             describe_rating(DIMENSIONS[0].label)
@@ -183,7 +178,7 @@ fn check_rubric(role: Role, raw: &Raw, found: &[Finding]) -> Vec<Finding> {
         .map(|dimension| (dimension, format!("rubric.{}", dimension.key)))
         .filter(|(dimension, place)| {
             // A line that is there and broken has its own finding.
-            !raw.rubric.contains_key(dimension.key)
+            !draft.rubric.contains_key(dimension.key)
                 && !found.iter().any(|f| f.place.as_ref() == Some(place))
         })
         .map(|(dimension, place)| {

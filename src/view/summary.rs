@@ -1,13 +1,13 @@
 //! What an event says, in one sentence a person reads: what was asked, found, voted or answered.
 
-use crate::diagnostic::{Lines, clean, count_noun};
-use crate::model::{
+use cook_core::diagnostic::{Lines, clean, count_noun};
+use cook_core::model::{
     Conclude, Decision, Event, PlanBlock, PolicyChange, Records, Reground, Resume, SliceRecordType,
     Verdicts,
 };
 
 /// The sentence, in the words of who caused it; several things it did are joined by semicolons.
-pub fn summarize(event: &Event) -> String {
+pub(crate) fn summarize(event: &Event) -> String {
     match event {
         Event::Bootstrapped {
             mission, import, ..
@@ -95,7 +95,7 @@ pub fn summarize(event: &Event) -> String {
 
 /// The same of a transition: a slice that the report accepts and the worktree holds back is not
 /// called accepted, and what builds on that was not done either.
-pub fn summarize_taken(event: &Event, records: &Records) -> String {
+pub(crate) fn summarize_taken(event: &Event, records: &Records) -> String {
     let accepted = find_accepted(event);
     let has = |of: SliceRecordType| records.slice.iter().any(|record| record.kind == of);
     match accepted {
@@ -110,7 +110,7 @@ pub fn summarize_taken(event: &Event, records: &Records) -> String {
 }
 
 /// The slice that a report accepts.
-pub fn find_accepted(event: &Event) -> Option<&str> {
+pub(crate) fn find_accepted(event: &Event) -> Option<&str> {
     let (Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. }) = event else {
         return None;
     };
