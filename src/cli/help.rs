@@ -8,6 +8,40 @@ use cook_core::diagnostic::{Code, Failure};
 /// What most people need, in the order in which they meet it.
 const FIRST: [&str; 5] = ["check", "goal", "run", "verify", "hooks"];
 
+/// Every command, by who needs it.
+const GROUPS: [(&str, &[&str]); 3] = [
+    (
+        "Everyday",
+        &[
+            "init", "check", "goal", "run", "next", "status", "log", "verify", "gate", "trust",
+            "plan", "pause", "resume", "cancel", "undo", "report", "demo",
+        ],
+    ),
+    (
+        "Agents and CI",
+        &[
+            "record",
+            "brief",
+            "hook",
+            "hooks",
+            "ask",
+            "act",
+            "session",
+            "issue",
+            "push",
+            "pull",
+            "attest",
+            "strength",
+            "calibrate",
+            "mcp",
+        ],
+    ),
+    (
+        "Repair and help",
+        &["doctor", "explain", "completions", "help"],
+    ),
+];
+
 #[derive(Debug, Args)]
 pub(super) struct HelpArgs {
     /// Every command
@@ -26,7 +60,7 @@ pub(super) fn help(mut program: Command, args: &HelpArgs) -> Answer {
         return man(program);
     }
     if args.all {
-        return answer(PromptAnswer(program.render_help().to_string()));
+        return answer(PromptAnswer(group_commands(program)));
     }
     if args.command.is_empty() {
         return answer(PromptAnswer(first_commands(&program).join("\n") + "\n"));
@@ -41,6 +75,25 @@ pub(super) fn help(mut program: Command, args: &HelpArgs) -> Answer {
         found = next;
     }
     answer(PromptAnswer(found.render_long_help().to_string()))
+}
+
+/// The help of the program, with its commands in groups.
+pub(super) fn group_commands(program: Command) -> String {
+    let mut template = "{about}\n\n{usage-heading} {usage}\n".to_owned();
+    for (title, names) in GROUPS {
+        template.push_str(&format!("\n{title}:\n"));
+        let named = names
+            .iter()
+            .filter_map(|name| program.find_subcommand(name));
+        for command in named {
+            let about = command.get_about().map(ToString::to_string);
+            let line = format!("  {:<13}{}", command.get_name(), about.unwrap_or_default());
+            template.push_str(line.trim_end());
+            template.push('\n');
+        }
+    }
+    template.push_str("\nOptions:\n{options}");
+    program.help_template(template).render_help().to_string()
 }
 
 /// A line for each of the first commands, and where the others are.
@@ -79,4 +132,27 @@ fn man(mut command: clap::Command) -> Answer {
         write(subcommand.name(name), &mut text)?;
     }
     answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn each_command_stands_in_one_group() {
+        let program = super::super::Cli::command();
+        let shown = program.get_subcommands().filter(|one| !one.is_hide_set());
+        let mut shown: Vec<&str> = shown.map(Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        shown.sort_unstable();
+        grouped.sort_unstable();
+        // A build without a feature lacks its command.
+        grouped.retain(|name| shown.contains(name) || *name != "mcp");
+        assert_eq!(shown, grouped);
+    }
 }

@@ -81,7 +81,7 @@ mod undo;
 mod verify;
 mod which_log;
 
-use crate::view::{ColorChoice, Exit, Format, Screen};
+use crate::view::{self, ColorChoice, Exit, Format, Screen};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use context::{Answer, Context};
@@ -273,7 +273,16 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         return hook::not_parsed(error).into();
     }
     if !error.use_stderr() {
-        let _ = error.print();
+        // That of the program itself, and of no command.
+        match error
+            .to_string()
+            .contains("Usage: cook [OPTIONS] [COMMAND]")
+        {
+            true => drop(view::write_line(
+                help::group_commands(Cli::command()).trim_end(),
+            )),
+            false => drop(error.print()),
+        }
         return Exit::Ok.into();
     }
     let json = std::env::args_os().any(|word| word == "--json");

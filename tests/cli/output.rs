@@ -125,13 +125,11 @@ fn generated_refusals() {
 
 /// The commands that a help text lists.
 fn list_commands(help: &str) -> Vec<String> {
-    let listed = help
-        .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty());
+    let listed = help.lines().take_while(|line| *line != "Options:");
     listed
-        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()))
+        .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .map(str::to_owned)
         .collect()

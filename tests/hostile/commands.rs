@@ -148,12 +148,11 @@ fn list_commands(repo: &Repo, above: &[&str]) -> Vec<String> {
     let mut words = above.to_vec();
     words.push("--help");
     let help = repo.cook(&words).ok().out;
-    let commands = help.split_once("Commands:\n");
-    let lines = commands.map_or("", |(_, rest)| rest).lines();
-    let names = lines.take_while(|line| !line.is_empty());
-    names
-        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
-        .filter(|name| !name.is_empty())
+    let lines = help.lines().take_while(|line| *line != "Options:");
+    lines
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()))
+        .filter_map(|line| line.split(' ').next())
         .map(str::to_owned)
         .collect()
 }

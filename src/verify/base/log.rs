@@ -152,17 +152,21 @@ fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use cook_core::model::SchemaVersion;
 
     fn plan(slices: &[(&str, &[&str])]) -> Plan {
-        let slices = slices.iter().map(|(id, criteria)| {
-            json!({"slice_id": id, "goal": "do it", "status": "done", "acceptance_criteria": criteria})
-        });
-        let slices: Vec<_> = slices.collect();
-        serde_json::from_value(json!({
-            "schema_version": 1, "mission_anchor": "", "plan_basis": "", "candidate_slices": slices,
-        }))
-        .unwrap()
+        let slice = |(id, criteria): &(&str, &[&str])| Slice {
+            slice_id: (*id).to_owned(),
+            acceptance_criteria: criteria.iter().map(|text| (*text).to_owned()).collect(),
+            ..Slice::default()
+        };
+        Plan {
+            schema_version: SchemaVersion,
+            mission_anchor: String::new(),
+            last_reground_at: None,
+            plan_basis: String::new(),
+            candidate_slices: slices.iter().map(slice).collect(),
+        }
     }
 
     #[test]
