@@ -50,10 +50,6 @@ proofs:
 bench:
     cargo bench --bench table -- --quick
 
-# The library's hot functions, by criterion.
-bench-library:
-    cargo bench --features bench --bench library
-
 # What CI runs.
 ci:
     ./.ci/run
