@@ -10,8 +10,8 @@ const TOOLS = ["brief", "check", "gate", "next", "prompt", "record", "status"];
 const ROLE = /^# Role: completion-([a-z-]+)/m;
 /** Of the user alone. */
 export const DOORS = [
-  "trust 'bash tests/run.sh'", "trust --gates", "resume", "undo", "cancel", "adopt", "answer yes", "refocus --mission less",
-  "budget add steps=5", "criteria amend words 1 --text anything --reason none", "brief say done",
+  "trust 'bash tests/run.sh'", "trust --gates", "resume", "undo", "cancel", "plan adopt", "resume --answer yes", "plan refocus --mission less",
+  "resume --add steps=5", "plan criteria amend words 1 --text anything --reason none", "brief say done",
 ];
 
 /** What a tool said, as agents show it: the structured answer, or the text beside it. */

@@ -116,7 +116,9 @@ impl Step<'_> {
             }
             let comments = matches!(issue_call(&segment), Some(("comments" | "comment", _)));
             // With a workflow the trail itself shows it.
-            let keeps = segment.is_cook("checkpoint") && self.facts.workflow.is_none();
+            let keeps = segment.is_cook("brief")
+                && segment.words.iter().any(|word| word == "checkpoint")
+                && self.facts.workflow.is_none();
             if (comments || keeps) && !tool.failed && !self.event.subagent {
                 self.state.note_checkpoint();
             }

@@ -56,7 +56,7 @@ impl World {
                 return Went::Done;
             }
             "S" if exit.starts_with("cook resume --answer") || exit.is_empty() => {
-                self.cook("answer yes --as-user")
+                self.cook("resume --answer yes --as-user")
             }
             "S" => self.cook(&format!("{} --as-user", exit.trim_start_matches("cook "))),
             "1" => self.cook("init"),

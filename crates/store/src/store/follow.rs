@@ -169,14 +169,6 @@ impl Store {
         }
         Ok(None)
     }
-
-    /// Whether the log holds a commit of that name.
-    ///
-    /// # Errors
-    /// A log that cannot be read.
-    pub fn has_commit(&self, commit: &str) -> Result<bool, StoreError> {
-        self.read(|log| Ok(log.oid(commit).is_some_and(|id| log.holds(id))))
-    }
 }
 
 /// Refs of the log that say what this clone has seen elsewhere: `remotes/<remote>/<branch>`, and
