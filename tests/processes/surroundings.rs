@@ -114,7 +114,7 @@ fn a_full_file_system_refuses_whole_and_goes_on_when_there_is_room() {
          rm ../filler\n\
          \"$cook\" record reviewer ../review\n\
          [ \"$(tip)\" != \"$before\" ]\n\
-         \"$cook\" fsck\n\
+         \"$cook\" doctor fsck\n\
          \"$cook\" verify control-plane\n",
     );
     answer.ok().says("completion-auditor");
