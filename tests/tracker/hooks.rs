@@ -98,7 +98,7 @@ fn a_session_is_told_its_issue_and_what_is_ready() {
             [
                 said(&["info"]),
                 said(&["list"]),
-                said(&["status", "--ready"]),
+                said(&["ready"]),
                 said(&["dep"]),
                 said(&["update"]) + said(&["comments", "add"]) + said(&["close"]),
             ],
