@@ -31,7 +31,7 @@ pub use render::{Checked, describe_check, format, render, render_format_without,
 pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
 pub use schema::schema;
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
-pub(crate) use value::{is_named, is_yes, write_ids};
+pub(crate) use value::{is_named, write_ids};
 
 use crate::diagnostic::Finding;
 use crate::model::{Offer, Reground, ReportRecord, Role, Rubric};

@@ -87,11 +87,6 @@ pub(super) fn yes_no(text: &str) -> Option<bool> {
     word(text, &["yes", "no"]).map(|word| word == "yes")
 }
 
-/// Exactly yes.
-pub(crate) fn is_yes(text: &str) -> bool {
-    yes_no(text) == Some(true)
-}
-
 /// The text without blanks and dashes, colons, commas at its beginning.
 pub(super) fn without_separator(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_whitespace() || "-–—:;,.".contains(c))

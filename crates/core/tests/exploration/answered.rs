@@ -576,8 +576,12 @@ fn what_was_not_decided_on_outlasts_the_plan() {
         {
             "which port?".clone_into(question);
             let fields = &mut submission.report.fields;
-            let adjusts = "yes - cut b in two".to_owned();
-            fields.insert("plan_adjustment_required".to_owned(), adjusts);
+            for (key, said) in [
+                ("plan_adjustment_required", "yes"),
+                ("residual_risks_discovered", "cut b in two"),
+            ] {
+                fields.insert(key.to_owned(), said.to_owned());
+            }
         }
         asked.take(event);
         asked.take(ends());

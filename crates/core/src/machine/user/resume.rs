@@ -16,7 +16,7 @@ use crate::model::{
     ActiveStatus, AnsweredRejection, Limits, Policy, Resume, ReviewNote, Role, SliceStatus,
     Snapshot, WaitingKind,
 };
-use crate::report::{is_named, is_yes};
+use crate::report::is_named;
 
 /// What a `Resumed` wants measured.
 pub(in crate::machine) fn resume_needs(snapshot: &Snapshot, resume: &Resume, set: &mut FactSet) {
@@ -194,10 +194,17 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// A yes trusts nothing: that is `cook trust`.
+fn begins_with_yes(said: &str) -> bool {
+    let mut words = said.split(|c: char| !c.is_alphanumeric());
+    let first = words.find(|word| !word.is_empty());
+    first.is_some_and(|word| word.eq_ignore_ascii_case("yes"))
+}
+
 /// The user answers in other words than yes to commands of the plan: they bind, and the plan is looked
 /// at again.
 fn refuses_trust(work: &mut Work, resume: &Resume) -> bool {
-    let Some(no) = find_other_words(resume).filter(|said| !is_yes(said)) else {
+    let Some(no) = find_other_words(resume).filter(|said| !begins_with_yes(said)) else {
         return false;
     };
     answers::keep(work, no);
