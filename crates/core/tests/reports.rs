@@ -606,6 +606,8 @@ fn a_verdict_is_the_word_and_nothing_more() {
     for said in [
         "pass - no, it is wrong",
         "pass - fail: it is wrong",
+        "pass - fail it deletes the file",
+        "pass - **FAIL** it deletes the file",
         "pass, mostly - it holds",
         "pass or fail - it holds",
         "concern - pass. It holds",

@@ -204,14 +204,24 @@ impl Difference {
                 (Some(was), Some(is)) if was.mode != is.mode => "has another mode",
                 (Some(was), Some(is)) if was.generated && is.generated => continue,
                 _ if found.add(base, path, was, is).is_some() => continue,
-                // What is new there is read by new gates alone: those of the base run without it.
-                (None, Some(_)) if is_inert(path) => continue,
                 (None, _) => "is new",
                 (_, None) => "is removed",
                 _ => "is edited",
             };
             found.changed.push((path.clone(), what));
         }
+        // A gate comes with the files that it names.
+        let settings = head.settings().unwrap_or_default();
+        let added = settings.gates.iter();
+        let added = added.filter(|(name, _)| found.gates.contains(name));
+        let named: BTreeSet<String> = added
+            .filter_map(|(_, gate)| words(&gate.run.to_string()).ok())
+            .flatten()
+            .collect();
+        let is_brought = |(path, what): &(String, &str)| {
+            *what == "is new" && named.contains(path) && is_inert(path)
+        };
+        found.changed.retain(|change| !is_brought(change));
         found
     }
 
@@ -240,7 +250,8 @@ impl Difference {
         let (mut was, mut is) = (read_object(&was?.text()?)?, read_object(&after)?);
         let count = |profile: &mut Value| profile.as_object_mut()?.remove(JUDGES)?.as_u64();
         let (asked, asks) = (count(&mut was)?, count(&mut is)?);
-        (was == is && asks >= asked).then(|| self.judges = Some(asks))
+        self.judges = (asks > asked).then_some(asks);
+        (was == is && asks >= asked).then_some(())
     }
 }
 
@@ -327,6 +338,17 @@ mod tests {
     }
 
     #[test]
+    fn a_gate_brings_the_files_that_it_names_and_no_other() {
+        let more = format!("{A}[gates.b]\nrun = \"sh .agent/b.sh\"\n");
+        let head = |path: &str| contract(&[(SETTINGS, &more), (path, "x")]);
+        let of = |path: &str| Difference::find(&settings(A), None, &head(path));
+        assert!(of(".agent/b.sh").changed.is_empty());
+        for path in [".agent/c.sh", ".agent/allowed_signers", "b.sh"] {
+            assert_eq!(of(path).changed, [(path.to_owned(), "is new")]);
+        }
+    }
+
+    #[test]
     fn what_the_base_changed_alone_is_no_change_of_the_branch() {
         let (fork, base) = (settings(A), settings(&format!("{A}{B}")));
         let of = |head: &Contract| Difference::find(&base, Some(&fork), head);
@@ -344,6 +366,8 @@ mod tests {
         let profile = |text: &str| contract(&[(PROFILE, text)]);
         let was = profile(r#"{"a": 1, "required_stop_judges": 3}"#);
         let of = |is: &str| Difference::find(&was, None, &profile(is));
+        let same = of(r#"{"required_stop_judges":   3, "a": 1}"#);
+        assert_eq!(same, Difference::default());
         assert_eq!(of(r#"{"required_stop_judges": 4, "a": 1}"#).judges, Some(4));
         for is in [
             r#"{"a": 1, "required_stop_judges": 2}"#,
@@ -370,7 +394,7 @@ mod tests {
             assert_eq!(with(path, Some("b")), Some("is edited"));
             assert_eq!(with(path, None), Some("is removed"));
         }
-        assert_eq!(with(".agent/new.sh", Some("b")), None);
+        assert_eq!(with(".agent/new.sh", Some("b")), Some("is new"));
         assert_eq!(with(".agent/allowed_signers", Some("b")), Some("is new"));
         assert_eq!(with(".agent/mission.md", Some("b")), Some("is new"));
         assert_eq!(with("tools/new.sh", Some("b")), Some("is new"));

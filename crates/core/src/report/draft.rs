@@ -190,6 +190,12 @@ fn read_rating(verdict: &str, why: &str) -> Result<RubricEntry, &'static str> {
         _ => RubricVerdict::Fail,
     };
     let why = reason(why);
+    // `pass - fail it loses data` is none: of a reason that begins with `no` that cannot be told.
+    let mut words = why.split(|c: char| !c.is_alphanumeric());
+    let first = words.find(|word| !word.is_empty());
+    if first.is_some_and(|first| word(first, &VERDICTS).is_some()) {
+        return Err("begins its reason with a second verdict");
+    }
     let begin = why.split([',', '.', ';', ':', '!', '?', '–', '—']).next();
     let begin = begin.unwrap_or_default().split(" - ").next();
     if begin.is_some_and(|begin| word(begin, &["yes", "no", "pass", "concern", "fail"]).is_some()) {
