@@ -65,7 +65,7 @@ impl Contract {
     pub fn read_all(repo: &Repo, commits: &[&str]) -> Result<Vec<Self>, Failure> {
         let (mut protected, mut scripts) = (Vec::new(), BTreeSet::new());
         if let Some(base) = commits.first() {
-            let own = Self::read(repo, base, |path| is_agents(path))?;
+            let own = Self::read(repo, base, is_agents)?;
             let settings = own.settings().unwrap_or_default();
             protected = settings.rules.protected.clone();
             scripts = list_named_scripts(repo, base, &list_commands(&settings))?;
