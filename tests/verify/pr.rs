@@ -93,8 +93,6 @@ fn the_request_is_made_by_gh_with_a_file_and_no_shell() {
     assert_eq!(
         words[..6],
         [
-            "report",
-            "--format",
             "pr",
             "create",
             "--head=work",
@@ -128,7 +126,7 @@ fn the_request_is_made_by_glab_with_a_file_too() {
     let read = |name: &str| std::fs::read_to_string(repo.outside().join(name)).unwrap();
     let answer = "{\"web_url\": \"https://forge.example/merge_requests/1\"}";
     forge(&repo, "glab", answer, 0);
-    create(&repo, &[]).exits(2).says("--base main");
+    create(&repo, &[]).exits(2).says("--into main");
     let made = create(&repo, &["--into", "main"]).ok();
     assert_eq!(made.out, "https://forge.example/merge_requests/1\n");
     let words = read("words");
