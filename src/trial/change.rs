@@ -194,13 +194,13 @@ impl<'a> Change<'a> {
     /// Scripts that gates call, and files that settings of runners name, among what changed.
     fn find_named(&self, gates: &[GateSpec]) -> Result<BTreeSet<String>, Failure> {
         let changed: BTreeSet<&str> = self.paths().collect();
-        let mut texts: Vec<(&GateSpec, String)> = Vec::new();
+        let mut texts: Vec<(&GateSpec, End, String)> = Vec::new();
         for gate in gates {
             let recipe = Recipe::of(gate);
-            texts.push((gate, gate.run.clone()));
+            texts.push((gate, End::Base, gate.run.clone()));
             for end in [End::Base, End::Head] {
                 let text = self.read_recipe(&recipe, end)?;
-                texts.extend(text.map(|text| (gate, text)));
+                texts.extend(text.map(|text| (gate, end, text)));
             }
         }
         let mut named = BTreeSet::new();
@@ -208,11 +208,13 @@ impl<'a> Change<'a> {
         let rakefiles = gates.iter().filter(by_rake);
         let rakefiles = rakefiles.map(|gate| gate.from_root("Rakefile"));
         named.extend(rakefiles.filter(|path| changed.contains(&**path)));
-        // A gate's folder is where its words lead from.
+        let is_new = |path: &str| self.list_added().any(|(added, _)| added == path);
+        // A gate's folder is where its words lead from. The head's recipe makes no test of what was code.
         let is_named = |path: &str| {
-            texts.iter().any(|(gate, text)| {
+            texts.iter().any(|(gate, end, text)| {
                 let inside = gate.inside(path);
-                inside.is_some_and(|inside| names_path(text, inside))
+                (*end == End::Base || is_new(path))
+                    && inside.is_some_and(|inside| names_path(text, inside))
             })
         };
         for path in &changed {

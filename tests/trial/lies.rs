@@ -476,3 +476,20 @@ fn a_graft_that_hides_the_base() {
         expect_refused(&repo, "pass_to_fail", "test_add");
     }
 }
+
+/// The new recipe only names the code, which makes no test of it.
+#[test]
+fn a_recipe_that_is_emptied_and_names_the_code() {
+    let repo = Repo::unborn();
+    repo.write("Makefile", "test:\n\tsh check.sh\n");
+    repo.write("calc.sh", "add() { echo $(($1 + $2)); }\n");
+    let check_script = ". ./calc.sh\n[ \"$(add 1 2)\" = 3 ] && echo 'ok 1 - three' || { echo 'not ok 1 - three'; exit 1; }\n";
+    repo.write("check.sh", check_script);
+    repo.commit("Begin", None);
+    repo.trust("make test");
+    repo.write("calc.sh", "add() { echo 7; }\n");
+    repo.write("Makefile", "test:\n\t@: ./calc.sh; echo 'ok 1 - three'\n");
+    repo.commit("Another recipe", None);
+    let (exit, answer) = check(&repo, &["--base", "HEAD~1"]);
+    assert_eq!(exit, 1, "{answer:#}");
+}
