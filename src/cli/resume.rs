@@ -34,9 +34,6 @@ pub(super) struct ResumeArgs {
 pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
     let actor = caller::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
-    for command in &args.trust {
-        workspace.trust()?.trust(command)?;
-    }
     let resume = Resume {
         answer: args
             .answer
@@ -51,21 +48,25 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
     };
     let (_, snapshot) = workspace.require()?;
     let waiting = snapshot.ledger.waiting.as_ref().map(|waiting| waiting.kind);
-    let extended = Resume {
-        budget: resume.budget.clone(),
-        ..Resume::default()
+    let is_budget_alone = resume.budget.is_some()
+        && resume
+            == Resume {
+                budget: resume.budget.clone(),
+                ..Resume::default()
+            };
+    // More budget brings no cancelled work back.
+    if is_budget_alone && waiting == Some(WaitingKind::Cancel) {
+        transition::fits(&workspace, WaitingKind::Budget, "more budget")?;
+    }
+    let summary = match resume.answer {
+        Some(_) => "answered",
+        None if is_budget_alone => "budget extended",
+        None => "resumed",
     };
-    let summary = match () {
-        () if resume.answer.is_some() => "answered",
-        () if resume == extended && resume.budget.is_some() => {
-            // More budget brings no cancelled work back.
-            if waiting == Some(WaitingKind::Cancel) {
-                transition::fits(&workspace, WaitingKind::Budget, "more budget")?;
-            }
-            "budget extended"
-        }
-        () => "resumed",
-    };
+    // Once all of the command line is known to be right.
+    for command in &args.trust {
+        workspace.trust()?.trust(command)?;
+    }
     leave(&workspace, resume, actor, summary)
 }
 

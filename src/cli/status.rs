@@ -28,13 +28,13 @@ const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
     #[command(flatten)]
-    pub part: Part,
+    pub part: StatusPart,
 }
 
 /// What is shown in place of the whole.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-pub(super) struct Part {
+pub(super) struct StatusPart {
     /// Show it again whenever it changes; into a pipe, print a line for each transition
     #[arg(long)]
     pub watch: bool,
@@ -51,10 +51,10 @@ pub(super) struct Part {
 
 pub(super) fn status(context: &Context, args: &StatusArgs) -> Answer {
     match &args.part {
-        Part { watch: true, .. } => watch(context),
-        Part { ready: true, .. } => ready(context),
-        Part { cost: true, .. } => cost(context),
-        Part {
+        StatusPart { watch: true, .. } => watch(context),
+        StatusPart { ready: true, .. } => ready(context),
+        StatusPart { cost: true, .. } => cost(context),
+        StatusPart {
             graph: Some(form), ..
         } => graph(context, *form),
         _ => look(context),

@@ -95,6 +95,11 @@ fn stopped_states_have_exit_codes_of_their_own() {
     repo.cook(&["next", "--exit-code"]).exits(12);
     repo.cook(&["next", "--prompt"]).exits(4);
     repo.cook(&["resume", "--as-user"]).exits(0);
+    // A command line that is wrong trusts nothing.
+    repo.cook(&["resume", "--trust", "true", "--add", "x", "--as-user"])
+        .exits(2);
+    let trusted = repo.cook(&["trust", "--list"]).exits(0).out;
+    assert!(!trusted.contains("`true`"), "{trusted}");
     // More budget brings no cancelled work back.
     let cancelled = Repo::with_selection();
     cancelled.cook(&["cancel", "--as-user"]).exits(0);

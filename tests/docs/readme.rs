@@ -117,12 +117,11 @@ fn every_command_named_in_the_documents_exists() {
             let nested = ["plan", "issue", "hooks"].contains(&words[0].as_str())
                 || (["attest", "brief", "doctor"].contains(&words[0].as_str())
                     && words.get(1).is_some_and(|word| !word.starts_with('-')));
-            let deep = ["amend", "retire", "list", "show", "restore"];
-            let depth = match words.get(2) {
-                _ if !nested => 1,
-                Some(word) if deep.contains(&word.as_str()) => 3,
-                _ => 2,
-            };
+            let mut depth = if nested { 2 } else { 1 };
+            if let (true, Some(inner)) = (nested, words.get(2)) {
+                let help = repo.cook(&[&words[0], &words[1], "--help"]).ok().out;
+                depth += usize::from(help.contains(&format!("\n  {inner} ")));
+            }
             let mut call: Vec<&str> = words.iter().take(depth).map(String::as_str).collect();
             call.push("--help");
             let help = repo.cook(&call).ok().out;

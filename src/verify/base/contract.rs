@@ -250,8 +250,11 @@ impl Difference {
         let (mut was, mut is) = (read_object(&was?.text()?)?, read_object(&after)?);
         let count = |profile: &mut Value| profile.as_object_mut()?.remove(JUDGES)?.as_u64();
         let (asked, asks) = (count(&mut was)?, count(&mut is)?);
+        if was != is || asks < asked {
+            return None;
+        }
         self.judges = (asks > asked).then_some(asks);
-        (was == is && asks >= asked).then_some(())
+        Some(())
     }
 }
 
@@ -339,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_gate_brings_the_files_that_it_names_and_no_other() {
-        let more = format!("{A}[gates.b]\nrun = \"sh .agent/b.sh\"\n");
+        let more = format!("{A}[gates.b]\nrun = \"sh .agent/b.sh .agent/allowed_signers b.sh\"\n");
         let head = |path: &str| contract(&[(SETTINGS, &more), (path, "x")]);
         let of = |path: &str| Difference::find(&settings(A), None, &head(path));
         assert!(of(".agent/b.sh").changed.is_empty());
@@ -374,7 +377,7 @@ mod tests {
             r#"{"a": 2, "required_stop_judges": 4}"#,
             "{}",
         ] {
-            assert_eq!(of(is).changed.len(), 1, "{is}");
+            assert_eq!((of(is).changed.len(), of(is).judges), (1, None), "{is}");
         }
     }
 
