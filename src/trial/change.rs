@@ -226,7 +226,12 @@ impl<'a> Change<'a> {
                 named.insert((*path).to_owned());
             }
         }
-        // What such a script calls in turn may be what it tests.
+        // What such a script names in turn is what it tests, even where the gate names that too.
+        let scripts = named.clone();
+        for script in &scripts {
+            let text = self.text(End::Base, script)?.unwrap_or_default();
+            named.retain(|path| path == script || !names_path(&text, path));
+        }
         named.extend(self.find_named_by_settings(&changed)?);
         Ok(named)
     }

@@ -493,3 +493,24 @@ fn a_recipe_that_is_emptied_and_names_the_code() {
     let (exit, answer) = check(&repo, &["--base", "HEAD~1"]);
     assert_eq!(exit, 1, "{answer:#}");
 }
+
+/// A gate that also looks at the code's syntax makes no test of it.
+#[test]
+fn a_gate_that_names_the_code_beside_its_test() {
+    let repo = Repo::unborn();
+    repo.write("Makefile", "test:\n\tsh -n calc.sh && sh check.sh\n");
+    repo.write("calc.sh", "add() { echo $(($1 + $2)); }\n");
+    let expects = |sum: u8| {
+        format!(
+            ". ./calc.sh\n[ \"$(add 1 2)\" = {sum} ] && echo 'ok 1 - adds' || {{ echo 'not ok 1 - adds'; exit 1; }}\n"
+        )
+    };
+    repo.write("check.sh", expects(3));
+    repo.commit("Begin", None);
+    repo.trust("make test");
+    repo.write("calc.sh", "add() { echo 7; }\n");
+    repo.write("check.sh", expects(7));
+    repo.commit("Bend both", None);
+    let (exit, answer) = check(&repo, &["--base", "HEAD~1"]);
+    assert_eq!(exit, 1, "{answer:#}");
+}
