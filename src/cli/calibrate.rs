@@ -2,7 +2,7 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
-use super::printer::Printer;
+use super::live_line::Printer;
 use crate::calibrate::{Asked, JUDGES, measure};
 use crate::drive::{Observer, Unseen};
 use crate::judges::{Kept, joint_misses};

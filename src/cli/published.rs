@@ -1,14 +1,25 @@
 //! The schema of every answer.
 
+use super::ask::{FanoutAnswer, ReplyAnswer};
+use super::brief::{
+    BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer, GuideAnswer, RecoverAnswer,
+};
+use super::doctor::{AgentsAnswer, RescueAnswer, RescuedFile};
+use super::gate::GatesRun;
+use super::goal::GoalAnswer;
+use super::issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
+use super::log::{DiffAnswer, EntryAnswer, LogAnswer};
+use super::next::{RolePromptAnswer, WhyAnswer};
+use super::plan::CriteriaAnswer;
+use super::pull::PullAnswer;
+use super::push::PushAnswer;
+use super::run::{EstimateAnswer, RunAnswer};
+use super::session::{SessionLogAnswer, SessionShowAnswer};
+use super::status::{ReadyAnswer, Standing};
+use super::transition::{NoteAnswer, TransitionAnswer};
 use crate::view::{
-    AgentsAnswer, AttestAnswer, AttestedAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer,
-    CalibrateAnswer, CheckpointAnswer, CommitCheckAnswer, CostAnswer, CriteriaAnswer, DemoAnswer,
-    DiffAnswer, Dispatched, EntryAnswer, EstimateAnswer, Failed, FanoutAnswer, Gates, GoalAnswer,
-    GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer,
-    IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PullRequestAnswer, PushAnswer,
-    ReadyAnswer, RecoverAnswer, ReplyAnswer, ReportAnswer, RescueAnswer, RescuedFile,
-    RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, StrengthAnswer,
-    TransitionAnswer, Verified, WhyAnswer,
+    AttestAnswer, AttestedAnswer, CalibrateAnswer, CommitCheckAnswer, CostAnswer, DemoAnswer,
+    Dispatched, Failed, GraphAnswer, PullRequestAnswer, ReportAnswer, StrengthAnswer, Verified,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -40,7 +51,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "estimate" EstimateAnswer, "cook run --estimate --json";
         "failure" Failed, "a failure, in JSON";
         "fanout" FanoutAnswer, "cook ask --each --json";
-        "gate" Gates, "cook gate --json";
+        "gate" GatesRun, "cook gate --json";
         "goal" GoalAnswer, "cook goal --json";
         "graph" GraphAnswer, "cook status --graph --json";
         "issue-changed" IssueChangedAnswer, "cook issue claim, close, comment, create --json";

@@ -1,6 +1,6 @@
 //! `cook demo`: where the repository is, and who was caught at what.
 
-use super::next::Dispatched;
+use super::dispatched::Dispatched;
 use super::{Page, Show, Tone};
 use crate::demo::{CaughtViolation, Culprit, DemoResult};
 use cook_core::diagnostic::count_noun;

@@ -3,8 +3,8 @@
 mod tell;
 
 use super::context::{Answer, Context, answer};
+use super::input;
 use super::pr::{PrArgs, pr};
-use super::target;
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::view::{PageAnswer, ReportAnswer, page};
 use clap::{Args, ValueEnum};
@@ -53,7 +53,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     };
     // What cannot be written is said before minutes of gates.
     if let Some(target) = &target {
-        target::require_outside_git(&context.dir, target)?;
+        input::require_outside_git(&context.dir, target)?;
         is_free(target)?;
     }
     let (workspace, verified) = verify::ask(context, &args.proof, VerifyScope::All, "")?;

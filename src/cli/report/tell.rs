@@ -1,8 +1,7 @@
 //! What the log holds that a page tells.
 
 use super::super::caught::{Caught, REPORTS, list_catches};
-use super::super::cost::sum_cost;
-use super::super::graph::make_graph;
+use super::super::status::{make_graph, sum_cost};
 use crate::judges::find_verdicts;
 use crate::service::Workspace;
 use crate::view::{
