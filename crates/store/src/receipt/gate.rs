@@ -313,15 +313,6 @@ impl Gates<'_> {
             Err(why) => return Ok((None, Some(why))),
         };
         let mut changed = place.find_changed();
-        if let (Some(_), true, Some(commit)) = (&changed, place.is_unseen(), place.commit.clone()) {
-            // Perhaps it was before: each file is looked at now, and the command runs on that.
-            place.hold(&commit)?;
-            ran = match self.run_once(place, order, &program, order.hooked)? {
-                Ok(ran) => ran,
-                Err(why) => return Ok((None, Some(why))),
-            };
-            changed = place.find_changed();
-        }
         if ran.ended.code != Some(0) && !ran.ended.timed_out && changed.is_none() {
             ran = self.run_without_hooks(place, order, &program, ran)?;
             changed = place.find_changed();
