@@ -21,7 +21,7 @@ impl Repo {
     pub fn commit_paths(&self, paths: &[&str], message: &str) -> Result<Option<String>, Failure> {
         let git = &self.program;
         let list = encode_paths(&self.root, paths)?;
-        let head = self.ask(|history| history.head())?;
+        let head = self.head()?;
         let scratch = TemporaryDir::make_in(&self.git_dir)
             .map_err(|error| RepoError::io("write in", &self.git_dir, error))?;
         let tree = write_tree_with(

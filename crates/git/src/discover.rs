@@ -6,7 +6,7 @@ use super::libgit::Libgit;
 use super::program::{Call, Program};
 use super::{Repo, RepoError, special};
 use cook_core::diagnostic::Failure;
-use git2::{ErrorCode, Repository, RepositoryOpenFlags};
+use git2::{ErrorCode, ObjectFormat, Repository, RepositoryOpenFlags};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +101,7 @@ fn by_libgit(repository: Repository, place: &Path) -> Result<Repo, RepoError> {
         git_dir: real(repository.path())?,
         common_dir: real(repository.commondir())?,
         program: Program::at(&real(root)?),
-        fast: Some(Libgit::new(repository)),
+        objects: Libgit::new(repository),
         known: Known::default(),
     })
 }
@@ -118,12 +118,18 @@ fn by_program(place: &Path) -> Result<Repo, RepoError> {
         return Err(RepoError::Bare(place.to_owned()));
     }
     let root = real(&bytes_path(ask("--show-toplevel")?))?;
+    let common_dir = real(&bytes_path(ask("--git-common-dir")?))?;
+    let format = git.text(Call::new(&["rev-parse", "--show-object-format"]))?;
+    let format = match &*format {
+        "sha256" => ObjectFormat::Sha256,
+        _ => ObjectFormat::Sha1,
+    };
     Ok(Repo {
         git_dir: real(&bytes_path(ask("--git-dir")?))?,
-        common_dir: real(&bytes_path(ask("--git-common-dir")?))?,
+        objects: Libgit::of_objects(&common_dir.join("objects"), format)?,
+        common_dir,
         program: Program::at(&root),
         root,
-        fast: None,
         known: Known::default(),
     })
 }

@@ -103,7 +103,7 @@ impl Repo {
                 };
                 return Ok(Some(MergedFrom { base, how }));
             }
-            next = self.ask(|history| history.parent(&base))?;
+            next = self.objects.parent(&base)?;
         }
         Ok(None)
     }

@@ -1,7 +1,7 @@
 //! What this clone knows of logs elsewhere without asking anybody.
 
 use crate::git::{Call, Git};
-use crate::remote::{PULLED, Remote, Side, remote_key};
+use crate::remote::{Mark, PULLED, Remote, Side, remote_key};
 use crate::signers::read_signers;
 use cook_core::diagnostic::Failure;
 use cook_core::model::escape_branch;
@@ -80,10 +80,13 @@ impl Remote<'_> {
     /// # Errors
     /// git, or a log, that cannot be read.
     pub fn is_expected(&self, branch: &str) -> Result<bool, Failure> {
-        if self.has_taken(branch)? || self.is_allowed(branch)? {
-            return Ok(true);
+        for mark in [Mark::Taken, Mark::Allowed] {
+            if self.recall(mark, branch)?.is_some() {
+                return Ok(true);
+            }
         }
-        Ok(self.find_seen(branch, Side::Push)?.is_some() && self.is_usual(branch)?)
+        let seen = self.recall(Mark::Seen(Side::Push), branch)?;
+        Ok(seen.is_some() && self.is_usual(branch)?)
     }
 
     /// The remote whose default branch says who may sign: this one, by its name or its address. Of another

@@ -4,7 +4,7 @@ use crate::git::{Call, make_failure, unreachable};
 use crate::look::Listing;
 use crate::plan::{Plan, Update};
 use crate::porcelain::{self, Outcome, is_for_another, is_lost_race};
-use crate::remote::{Remote, Side};
+use crate::remote::{Mark, Remote, Side};
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::LogRefs;
@@ -44,12 +44,12 @@ impl Remote<'_> {
         let Some(sent) = self.try_send(plan)? else {
             return Err(self.report_lost(plan)?);
         };
-        self.note_seen(&plan.branch, &plan.to, Side::Push)?;
+        self.note(Mark::Seen(Side::Push), &plan.branch, &plan.to)?;
         for former in &plan.former {
-            self.note_seen(former, &plan.to, Side::Push)?;
+            self.note(Mark::Seen(Side::Push), former, &plan.to)?;
         }
         if plan.log.is_some() {
-            self.note_taken(&plan.branch, &plan.to)?;
+            self.note(Mark::Taken, &plan.branch, &plan.to)?;
         }
         Ok(sent)
     }

@@ -4,7 +4,7 @@ use super::super::program::Call;
 use super::super::{ChangeKind, Repo, RepoError};
 use super::difference::Difference;
 use super::stand::{Baseline, NOW_INDEX, Stand, WORK_INDEX};
-use super::steering::{Dirs, Ignored, Steering, differing, is_nested};
+use super::steering::{Dirs, Ignored, Steering, differing, is_lead, is_nested};
 use super::take::{aside, dirs, list_nested, stand, there};
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
@@ -90,7 +90,7 @@ impl Baseline {
         };
         let copies = self.copies()?;
         let now = dirs.read_leads(&copies)?;
-        let leads = self.stand.steering.leads();
+        let leads = self.stand.steering.only(is_lead);
         let mut found = self.put_files_back_to(&dirs, &leads, &now, &copies)?;
         found.extend(self.mend_packed_refs(&copies)?);
         Ok(found)
@@ -104,21 +104,11 @@ impl Baseline {
         let dirs = self::dirs(repo, BTreeSet::new(), ignored);
         // Through what stands in the place of a directory nothing is read or written.
         let now = dirs.read_stand_ins(&copies)?;
-        let mut found = self.put_files_back_to(&dirs, &was.keep_those_of(&now), &now, &copies)?;
-        let of_nested = |name: &String| is_nested(name);
-        let only = |steering: &Steering, nested: bool| {
-            let those = steering
-                .0
-                .iter()
-                .filter(|(name, _)| of_nested(name) == nested);
-            Steering(
-                those
-                    .map(|(name, held)| (name.clone(), held.clone()))
-                    .collect(),
-            )
-        };
+        let those = was.only(|name| now.0.contains_key(name));
+        let mut found = self.put_files_back_to(&dirs, &those, &now, &copies)?;
+        let own = was.only(|name| !is_nested(name));
         let now = dirs.read(Some(&copies))?;
-        found.extend(self.put_files_back_to(&dirs, &only(was, false), &now, &copies)?);
+        found.extend(self.put_files_back_to(&dirs, &own, &now, &copies)?);
         let listed = repo
             .program
             .answer(Call::new(&["ls-files", "--stage", "-z"]))?;
@@ -132,10 +122,9 @@ impl Baseline {
             let below = name.trim_start_matches("root:");
             nested.iter().any(|path| Path::new(below).starts_with(path))
         };
-        let mut was = only(was, true);
-        was.0.retain(|name, _| is_there(name));
-        let dirs = self::dirs(repo, nested, ignored);
-        let now = only(&dirs.read(Some(&copies))?, true);
+        let was = was.only(|name| is_nested(name) && is_there(name));
+        let dirs = self::dirs(repo, nested.clone(), ignored);
+        let now = dirs.read(Some(&copies))?.only(is_nested);
         found.extend(self.put_files_back_to(&dirs, &was, &now, &copies)?);
         Ok(found)
     }
