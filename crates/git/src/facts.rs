@@ -224,11 +224,7 @@ impl Repo {
     /// Ids of `from..to`, oldest first.
     fn between(&self, from: &str, to: &str) -> Result<Vec<String>, RepoError> {
         let listed = self.objects.list(Some(from), to, MAX_COMMITS)?;
-        Ok(listed
-            .into_iter()
-            .rev()
-            .map(|commit| commit.id)
-            .collect())
+        Ok(listed.into_iter().rev().map(|commit| commit.id).collect())
     }
 }
 

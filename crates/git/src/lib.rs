@@ -160,7 +160,10 @@ impl Repo {
         }
         let id = id.to_ascii_lowercase();
         // Only git tells an ambiguous id apart by what kind of object it names.
-        Ok(self.objects.resolve(&id).or_else(|_| self.program.resolve(&id))?)
+        Ok(self
+            .objects
+            .resolve(&id)
+            .or_else(|_| self.program.resolve(&id))?)
     }
 
     /// The tree of a commit, both by full id.

@@ -221,7 +221,12 @@ impl Libgit {
     }
 
     /// The newest `limit` commits of `from..to`, newest first, children before parents.
-    pub(super) fn list(&self, from: Option<&str>, to: &str, limit: usize) -> Result<Vec<Listed>, RepoError> {
+    pub(super) fn list(
+        &self,
+        from: Option<&str>,
+        to: &str,
+        limit: usize,
+    ) -> Result<Vec<Listed>, RepoError> {
         let mut walk = self.repository.revwalk()?;
         walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME)?;
         walk.push(self.oid(to)?)?;
@@ -314,7 +319,11 @@ impl Libgit {
     }
 
     /// What stands at a path that is no directory; none when nothing does.
-    pub(super) fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, RepoError> {
+    pub(super) fn tree_entry(
+        &self,
+        commit: &str,
+        path: &str,
+    ) -> Result<Option<TreeEntry>, RepoError> {
         let found = self.find(commit, path)?;
         let found = found.filter(|found| !found.is_tree());
         Ok(found.map(|found| TreeEntry {

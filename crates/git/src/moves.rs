@@ -153,11 +153,7 @@ fn parse(line: &str) -> Option<Move> {
 
 /// Without a record: what HEAD has gained on its first parents, when it still
 /// contains what was seen. Anything else cannot be told from a switch.
-fn by_ancestry(
-    history: &Libgit,
-    seen: Option<&str>,
-    now: &str,
-) -> Result<Vec<String>, RepoError> {
+fn by_ancestry(history: &Libgit, seen: Option<&str>, now: &str) -> Result<Vec<String>, RepoError> {
     if let Some(seen) = seen
         && !history.is_ancestor(seen, now)?
     {

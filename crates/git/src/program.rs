@@ -30,9 +30,10 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(arguments: &[&str]) -> Self {
+    /// The words of a command line, none of which holds a blank.
+    pub(super) fn new(line: &str) -> Self {
         Self {
-            arguments: arguments.iter().map(OsString::from).collect(),
+            arguments: line.split_whitespace().map(OsString::from).collect(),
             ..Self::default()
         }
     }
@@ -70,7 +71,7 @@ impl Program {
             special::check_refs(&self.dir)?;
         }
         if harmless::touches_files(&call.arguments) {
-            let listed = |dir: &Path, asked: &[&str]| Self::at(dir).entries(Call::new(asked));
+            let listed = |dir: &Path, asked: &str| Self::at(dir).entries(Call::new(asked));
             argv.extend(harmless::overrides(&self.dir, &listed)?);
         }
         argv.extend(call.arguments);
@@ -181,17 +182,12 @@ impl Program {
 
     /// The commit and the branch of HEAD, where libgit2 cannot tell.
     pub(super) fn head(&self) -> Result<(Option<String>, Option<String>), RepoError> {
-        let branch = self.line(Self::history(&["symbolic-ref", "-q", "HEAD"]))?;
+        let branch = self.line(Self::history("symbolic-ref -q HEAD"))?;
         let branch = branch.map(|name| {
             name.strip_prefix("refs/heads/")
                 .map_or(name.clone(), str::to_owned)
         });
-        let commit = self.line(Self::history(&[
-            "rev-parse",
-            "-q",
-            "--verify",
-            "HEAD^{commit}",
-        ]))?;
+        let commit = self.line(Self::history("rev-parse -q --verify HEAD^{commit}"))?;
         if commit.is_none() && branch.is_none() {
             return Err(RepoError::Answer("HEAD does not name a commit".to_owned()));
         }
@@ -201,10 +197,12 @@ impl Program {
     /// `hex` is 4 to 64 hexadecimal digits; none when no commit, or more than one, begins so.
     pub(super) fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError> {
         // Asked this way a branch whose name is hexadecimal does not get in between.
-        let call = Self::history(&["rev-parse"]).arg(format!("--disambiguate={hex}"));
+        let call = Self::history("rev-parse").arg(format!("--disambiguate={hex}"));
         let candidates = self.answer(call)?;
         let check = "--batch-check=%(objecttype) %(objectname)";
-        let call = Self::history(&["cat-file", check]).stdin(candidates.clone());
+        let call = Self::history("cat-file")
+            .arg(check)
+            .stdin(candidates.clone());
         if candidates.is_empty() {
             return Ok(None);
         }
@@ -219,8 +217,8 @@ impl Program {
     }
 
     /// History as it is written, without the user's replacements.
-    fn history(arguments: &[&str]) -> Call<'static> {
-        Call::new(arguments).env("GIT_NO_REPLACE_OBJECTS", "1")
+    fn history(line: &str) -> Call<'static> {
+        Call::new(line).env("GIT_NO_REPLACE_OBJECTS", "1")
     }
 }
 

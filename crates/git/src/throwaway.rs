@@ -4,6 +4,7 @@
 //! Each holds the lock of a file beside it while it lives, so that what a killed
 //! cook left behind can be told from what another one is using.
 
+use super::error::AtPath;
 use super::program::Call;
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
@@ -38,8 +39,7 @@ impl Throwaway {
     /// When that cannot be written down.
     pub fn stand_for(&self, repo: &Repo) -> Result<(), Failure> {
         let note = self.admin.join(STANDS_FOR);
-        std::fs::write(&note, repo.root().as_os_str().as_encoded_bytes())
-            .map_err(|error| RepoError::io("write", &note, error))?;
+        std::fs::write(&note, repo.root().as_os_str().as_encoded_bytes()).at("write", &note)?;
         Ok(())
     }
 }
@@ -63,7 +63,7 @@ impl Repo {
         self.sweep_throwaways()?;
         let throwaway = self.reserve()?;
         // A checkout needs every file, also those that a partial clone has yet to fetch.
-        let call = Call::new(&["worktree", "add", "--quiet", "--detach", "--force"])
+        let call = Call::new("worktree add --quiet --detach --force")
             .env("GIT_NO_LAZY_FETCH", "0")
             .env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh");
         self.program.answer(call.arg(&throwaway.path).arg(commit))?;
@@ -90,8 +90,7 @@ impl Repo {
     /// When the directory cannot be read.
     pub fn sweep_throwaways(&self) -> Result<usize, Failure> {
         let dir = self.throwaways_dir()?;
-        let entries =
-            std::fs::read_dir(&dir).map_err(|error| RepoError::io("read", &dir, error))?;
+        let entries = std::fs::read_dir(&dir).at("read", &dir)?;
         let mut names: Vec<String> = entries
             .flatten()
             .filter_map(|entry| entry.file_name().into_string().ok())
@@ -120,7 +119,7 @@ impl Repo {
 
     fn throwaways_dir(&self) -> Result<PathBuf, Failure> {
         let dir = self.cook_dir()?.join("worktrees");
-        std::fs::create_dir_all(&dir).map_err(|error| RepoError::io("make", &dir, error))?;
+        std::fs::create_dir_all(&dir).at("make", &dir)?;
         Ok(dir)
     }
 
@@ -137,7 +136,7 @@ impl Repo {
             let lock_path = dir.join(format!("{name}.lock"));
             let lock = File::create_new(&lock_path)
                 .and_then(|lock| lock.lock().map(|()| lock))
-                .map_err(|error| RepoError::io("lock", &lock_path, error))?;
+                .at("lock", &lock_path)?;
             // A sweep between making and locking it takes it away; then again.
             if lock_path.exists() {
                 return Ok(Throwaway {

@@ -122,7 +122,7 @@ impl Remote<'_> {
             if usual == self.name() {
                 return Ok(true);
             }
-            let call = Call::new(&["remote", "get-url", "--push", &usual]);
+            let call = Call::new("remote get-url --push").word(&usual);
             let captured = self.git.run(call)?;
             let address = String::from_utf8_lossy(&captured.stdout).into_owned();
             if captured.success() && remote_key(address.trim_end(), self.repo.root()) == own {

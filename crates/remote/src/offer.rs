@@ -135,7 +135,7 @@ impl Remote<'_> {
     /// Where the branch stood on the remote when git saw it last.
     fn find_tracked(&self, branch: &str) -> Result<Option<String>, Failure> {
         let name = format!("refs/remotes/{}/{branch}", self.show());
-        let call = Call::new(&["rev-parse", "--quiet", "--verify", &name]);
+        let call = Call::new("rev-parse --quiet --verify").word(&name);
         let captured = self.git.run(call)?;
         let text = String::from_utf8_lossy(&captured.stdout).trim().to_owned();
         Ok(Some(text).filter(|_| captured.success()))

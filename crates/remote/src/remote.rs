@@ -115,7 +115,7 @@ impl<'r> Remote<'r> {
         if !self.settings.remotes().any(|name| name == self.name) {
             return Ok(self.name.clone());
         }
-        let call = Call::new(&["remote", "get-url", &self.name]);
+        let call = Call::new("remote get-url").word(&self.name);
         let what = format!("git does not say where `{}` is", self.show());
         Ok(self.git.answer(call, &what)?.trim_end().to_owned())
     }
@@ -130,7 +130,7 @@ impl<'r> Remote<'r> {
         if let Some(known) = self.push_address.get() {
             return Ok(known);
         }
-        let call = Call::new(&["remote", "get-url", "--push", "--all", &self.name]);
+        let call = Call::new("remote get-url --push --all").word(&self.name);
         let what = format!("git does not say where `{}` is", self.show());
         let answer = self.git.answer(call, &what)?;
         let mut lines = answer.lines();
@@ -214,7 +214,7 @@ struct Settings(BTreeMap<String, Vec<String>>);
 
 impl Settings {
     fn read(git: &Git) -> Result<Self, Failure> {
-        let call = Call::new(&["config", "--list", "-z"]);
+        let call = Call::new("config --list -z");
         let answer = git.answer(call, "git does not tell its settings")?;
         let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for entry in answer.split('\0') {

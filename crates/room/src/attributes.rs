@@ -4,6 +4,7 @@
 //! by other rules than in a worktree.
 
 use crate::RoomError;
+use crate::error::AtPath;
 use crate::git::Git;
 use crate::lfs::Fetched;
 use crate::list::{Kind, Leaf, List};
@@ -19,14 +20,8 @@ use std::path::PathBuf;
 
 /// What says, at the top, which large files a clone does not get.
 const LARGE: &[u8] = b".lfsconfig";
-const ASKED: [&str; 6] = [
-    "text",
-    "crlf",
-    "eol",
-    "ident",
-    "working-tree-encoding",
-    "filter",
-];
+const ASKED: &str =
+    "check-attr --cached -z --stdin text crlf eol ident working-tree-encoding filter";
 /// Bytes of one file of attributes; git itself reads no larger one.
 const MAX_ATTRIBUTES: u64 = 100 << 20;
 const LIMIT: u64 = 1 << 30;
@@ -98,7 +93,7 @@ impl<'a> Attributes<'a> {
             ObjectFormat::Sha256 => "--object-format=sha256",
             _ => "--object-format=sha1",
         };
-        self.ask(&[&"init", &"--quiet", &"--template=", &format], Vec::new())?;
+        self.ask("init --quiet --template=", &[&format], Vec::new())?;
         self.stage(files)
     }
 
@@ -112,7 +107,7 @@ impl<'a> Attributes<'a> {
             let id = database.write(ObjectType::Blob, bytes).map_err(said)?;
             lines.extend([format!("100644 {id}\t").as_bytes(), path, b"\0"].concat());
         }
-        self.ask(&[&"update-index", &"-z", &"--index-info"], lines)?;
+        self.ask("update-index -z --index-info", &[], lines)?;
         Ok(())
     }
 
@@ -133,10 +128,8 @@ impl<'a> Attributes<'a> {
         if self.digest.is_empty() || due.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let mut words: Vec<&dyn AsRef<OsStr>> = vec![&"check-attr", &"--cached", &"-z", &"--stdin"];
-        words.extend(ASKED.iter().map(|name| name as &dyn AsRef<OsStr>));
         let paths: Vec<&[u8]> = due.keys().copied().collect();
-        let answer = self.ask(&words, [paths.join(&0), vec![0]].concat())?;
+        let answer = self.ask(ASKED, &[], [paths.join(&0), vec![0]].concat())?;
         let fields: Vec<&[u8]> = answer.split(|byte| *byte == 0).collect();
         let mut values: BTreeMap<&[u8], BTreeMap<&[u8], &[u8]>> = BTreeMap::new();
         for [path, name, value] in fields.as_chunks().0 {
@@ -175,9 +168,11 @@ impl<'a> Attributes<'a> {
         let failed = |cause| RoomError::io("read", &out, cause);
         let mut prefix = OsString::from("--prefix=");
         prefix.push(out.join(""));
-        let words: [&dyn AsRef<OsStr>; 5] =
-            [&"checkout-index", &"--force", &"-z", &"--stdin", &prefix];
-        self.ask(&words, [paths.join(&0), vec![0]].concat())?;
+        self.ask(
+            "checkout-index --force -z --stdin",
+            &[&prefix],
+            [paths.join(&0), vec![0]].concat(),
+        )?;
         let read = |path: &'p [u8]| {
             let place = make_path_below(&out, path)?;
             Ok((path, disk::read_present(&place, LIMIT, Links::Refuse)?))
@@ -218,44 +213,43 @@ impl<'a> Attributes<'a> {
                 false => format!("{pattern}\n"),
             })
             .collect();
-        fs::write(&place, lines).map_err(|cause| RoomError::io("write", &place, cause))?;
+        fs::write(&place, lines).at("write", &place)?;
         let mut setting = OsString::from("core.excludesFile=");
         setting.push(&place);
-        let words: [&dyn AsRef<OsStr>; 6] = [
-            &"-c",
-            &setting,
-            &"check-ignore",
-            &"--no-index",
-            &"-z",
-            &"--stdin",
-        ];
+        let more: [&dyn AsRef<OsStr>; 5] =
+            [&setting, &"check-ignore", &"--no-index", &"-z", &"--stdin"];
         // Without a match git ends with 1.
-        let found = self.ask_any(&words, [paths.join(&0), vec![0]].concat(), &[0, 1])?;
+        let found = self.ask_any("-c", &more, [paths.join(&0), vec![0]].concat(), &[0, 1])?;
         let found = found.split(|byte| *byte == 0);
         Ok(found.map(<[u8]>::to_vec).collect())
     }
 
-    fn ask(&self, words: &[&dyn AsRef<OsStr>], stdin: Vec<u8>) -> Result<Vec<u8>, RoomError> {
-        self.ask_any(words, stdin, &[0])
+    fn ask(
+        &self,
+        line: &str,
+        more: &[&dyn AsRef<OsStr>],
+        stdin: Vec<u8>,
+    ) -> Result<Vec<u8>, RoomError> {
+        self.ask_any(line, more, stdin, &[0])
     }
 
     fn ask_any(
         &self,
-        words: &[&dyn AsRef<OsStr>],
+        line: &str,
+        more: &[&dyn AsRef<OsStr>],
         stdin: Vec<u8>,
         codes: &[i32],
     ) -> Result<Vec<u8>, RoomError> {
-        let work = self.work();
-        let (mut git_dir, mut work_tree) =
-            (OsString::from("--git-dir="), OsString::from("--work-tree="));
-        git_dir.push(&self.dir);
-        work_tree.push(&work);
         let git = Git {
             path: self.path,
-            dir: &work,
+            dir: &self.work(),
         };
-        let own: [&dyn AsRef<OsStr>; 2] = [&git_dir, &work_tree];
-        git.answer(&[&own, words].concat(), stdin, codes)
+        git.answer(
+            &format!("--git-dir=.. --work-tree=. {line}"),
+            more,
+            stdin,
+            codes,
+        )
     }
 }
 

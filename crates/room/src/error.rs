@@ -50,6 +50,17 @@ impl RoomError {
     }
 }
 
+/// What the system refused, with what was tried and where.
+pub(crate) trait AtPath<T> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, RoomError>;
+}
+
+impl<T> AtPath<T> for std::io::Result<T> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, RoomError> {
+        self.map_err(|cause| RoomError::io(what, path, cause))
+    }
+}
+
 impl From<RoomError> for Failure {
     fn from(error: RoomError) -> Self {
         let code = match &error {

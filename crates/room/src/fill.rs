@@ -2,6 +2,7 @@
 
 use crate::RoomError;
 use crate::attributes::{Attributes, Made};
+use crate::error::AtPath;
 use crate::git_dir;
 use crate::index::{Stat, Written, read_index, write_index};
 use crate::lfs::Pointer;
@@ -66,7 +67,7 @@ impl<'a> Filling<'a> {
                 .join("submodules")
                 .join(cook_core::digest::sha256(root)),
         };
-        fs::create_dir_all(&notes).map_err(|cause| RoomError::io("make", &notes, cause))?;
+        fs::create_dir_all(&notes).at("make", &notes)?;
         let submodules = find_submodules(repository, self.source, root, &mut self.filled);
         let place = notes.join("attributes.git");
         let attributes = Attributes::read(place, list, &repository.objects, repository.path);
@@ -143,7 +144,7 @@ impl<'a> Filling<'a> {
         }
         if is_new || !is_same {
             let to = git.join("index");
-            let bytes = fs::read(index).map_err(|cause| RoomError::io("read", index, cause))?;
+            let bytes = fs::read(index).at("read", index)?;
             git_dir::write_file(&to, &bytes)?;
         }
         Ok(())
@@ -164,7 +165,7 @@ impl<'a> Filling<'a> {
         }
         git_dir::remove(index)?;
         let written = NewFile::at(&note, Durable::Nothing).write(attributes.digest.as_bytes());
-        written.map_err(|cause| RoomError::io("write", &note, cause))?;
+        written.at("write", &note)?;
         Ok(Written::new())
     }
 
@@ -191,7 +192,7 @@ impl<'a> Filling<'a> {
     }
 
     fn place(&self, top: &Path, path: &[u8]) -> Result<PathBuf, RoomError> {
-        make_path_below(top, path).map_err(|cause| RoomError::io("name a file in", top, cause))
+        make_path_below(top, path).at("name a file in", top)
     }
 
     fn remove(&mut self, path: &Path) -> Result<(), RoomError> {
@@ -213,7 +214,7 @@ impl<'a> Filling<'a> {
             }
             Ok(())
         };
-        make().map_err(|cause| RoomError::io("make", path, cause))
+        make().at("make", path)
     }
 
     /// One file, made anew.
@@ -282,7 +283,7 @@ impl<'a> Filling<'a> {
     /// may lead through another.
     fn find_leading_out(&mut self, top: &Path, root: &[u8], list: &List) -> Result<(), RoomError> {
         let whole = self.top.canonicalize();
-        let whole = whole.map_err(|cause| RoomError::io("look at", self.top, cause))?;
+        let whole = whole.at("look at", self.top)?;
         let links = list.files.iter();
         for (path, _) in links.filter(|(_, leaf)| leaf.kind == Kind::Link) {
             let place = self.place(top, path)?;

@@ -43,10 +43,12 @@ pub(crate) struct Git<'a> {
 }
 
 impl Git<'_> {
-    /// What git says and how it ends; `lent` = with the objects of another repository.
+    /// What git says to the words of a line, and to more, and how it ends; `lent` = with the objects of another
+    /// repository.
     pub fn ask(
         &self,
-        words: &[&dyn AsRef<OsStr>],
+        line: &str,
+        more: &[&dyn AsRef<OsStr>],
         lent: Option<&Path>,
         stdin: impl Into<Vec<u8>>,
     ) -> Result<Captured, RoomError> {
@@ -55,9 +57,11 @@ impl Git<'_> {
         env.push(("HOME", "/dev/null".into()));
         env.push(("PATH", self.path.to_owned()));
         env.extend(lent.map(|lent| (LENT_VARIABLE, join_lent(&[lent]))));
-        let words = words.iter().map(|word| word.as_ref().to_owned());
+        let words = ["git"].into_iter().chain(line.split_whitespace());
+        let words = words.map(OsString::from);
+        let more = more.iter().map(|word| word.as_ref().to_owned());
         let captured = capture(&Short {
-            argv: [OsString::from("git")].into_iter().chain(words).collect(),
+            argv: words.chain(more).collect(),
             dir: self.dir,
             env,
             stdin: stdin.into(),
@@ -71,11 +75,12 @@ impl Git<'_> {
     /// The same where these exit codes alone are an answer.
     pub fn answer(
         &self,
-        words: &[&dyn AsRef<OsStr>],
+        line: &str,
+        more: &[&dyn AsRef<OsStr>],
         stdin: impl Into<Vec<u8>>,
         codes: &[i32],
     ) -> Result<Vec<u8>, RoomError> {
-        let captured = self.ask(words, None, stdin)?;
+        let captured = self.ask(line, more, None, stdin)?;
         match captured.code.is_some_and(|code| codes.contains(&code)) {
             true => Ok(captured.stdout),
             false => Err(RoomError::Git(complaint(&captured))),
@@ -89,16 +94,8 @@ impl Git<'_> {
         file: &OsStr,
         text: impl Into<Vec<u8>>,
     ) -> Result<Vec<(String, Vec<u8>)>, String> {
-        let words: [&dyn AsRef<OsStr>; 7] = [
-            &"config",
-            &"--no-includes",
-            &"--file",
-            &file,
-            &"-z",
-            &"--get-regexp",
-            &".",
-        ];
-        let answer = self.answer(&words, text, &[0, 1]);
+        let more: [&dyn AsRef<OsStr>; 3] = [&file, &"--get-regexp", &"."];
+        let answer = self.answer("config --no-includes -z --file", &more, text, &[0, 1]);
         let answer = answer.map_err(|error| error.to_string())?;
         let lines = answer.split(|byte| *byte == 0);
         let found = lines.filter_map(|line| {

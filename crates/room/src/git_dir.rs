@@ -2,6 +2,7 @@
 //! read; no branch, remote, identity, hook or setting of anybody's.
 
 use crate::RoomError;
+use crate::error::AtPath;
 use crate::history;
 use crate::repository::Repository;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
@@ -31,7 +32,7 @@ pub(crate) fn write(repository: &Repository, dir: &Path) -> Result<(), RoomError
     }
     for name in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
         let place = dir.join(name);
-        fs::create_dir_all(&place).map_err(|cause| RoomError::io("make", &place, cause))?;
+        fs::create_dir_all(&place).at("make", &place)?;
     }
     match repository.alone {
         true => history::hold(repository, dir),
@@ -44,14 +45,14 @@ pub(crate) fn write_file(place: &Path, bytes: &[u8]) -> Result<(), RoomError> {
     let made = place.parent().map_or(Ok(()), fs::create_dir_all);
     let new = NewFile::at(place, Durable::Nothing).mode(Mode::Masked(0o644));
     let written = made.and_then(|()| new.write(bytes));
-    written.map_err(|cause| RoomError::io("write", place, cause))
+    written.at("write", place)
 }
 
 /// Takes away what stands at a place, whatever it is.
 pub(crate) fn remove(place: &Path) -> Result<(), RoomError> {
     disk::remove_tree(place)
         .or_else(|_| fs::remove_file(place))
-        .map_err(|cause| RoomError::io("remove", place, cause))
+        .at("remove", place)
 }
 
 fn control_files(repository: &Repository) -> Result<Vec<(&'static str, String)>, RoomError> {

@@ -61,29 +61,13 @@ fn receive(
     place: &Path,
     sent: &Refs,
 ) -> Result<(), RoomError> {
-    let words: [&dyn AsRef<OsStr>; 9] = [
-        &"--git-dir=.",
-        &"fetch-pack",
-        &"--quiet",
-        &"--keep",
-        &"--no-progress",
-        &"--stdin",
-        &"--check-self-contained-and-connected",
-        &SENDER,
-        &place,
-    ];
+    let line = "--git-dir=. fetch-pack --quiet --keep --no-progress --stdin --check-self-contained-and-connected";
     let git = repository.git(dir);
-    let mut captured = git.ask(&words, None, tips(repository, sent))?;
+    let mut captured = git.ask(line, &[&SENDER, &place], None, tips(repository, sent))?;
     if captured.success() {
         // What came is whole as far as it leads on; a sender may leave out what was asked for.
-        let words: [&dyn AsRef<OsStr>; 5] = [
-            &"--git-dir=.",
-            &"rev-list",
-            &"--no-walk",
-            &"--quiet",
-            &"--stdin",
-        ];
-        captured = git.ask(&words, None, tips(repository, sent))?;
+        let line = "--git-dir=. rev-list --no-walk --quiet --stdin";
+        captured = git.ask(line, &[], None, tips(repository, sent))?;
     }
     match captured.success() {
         true => Ok(()),
@@ -105,24 +89,17 @@ fn copy(repository: &Repository, dir: &Path) -> Result<(), RoomError> {
         }
         error => error,
     };
-    let words: [&dyn AsRef<OsStr>; 7] = [
-        &"--git-dir=.",
-        &"pack-objects",
-        &"--quiet",
-        &"--revs",
-        &"--missing=allow-any",
-        &"--no-use-bitmap-index",
-        &"objects/pack/pack",
-    ];
-    let packed = git.ask(&words, Some(&repository.here()), tips(repository, &[]))?;
+    let line = "--git-dir=. pack-objects --quiet --revs --missing=allow-any --no-use-bitmap-index objects/pack/pack";
+    let packed = git.ask(line, &[], Some(&repository.here()), tips(repository, &[]))?;
     if !packed.success() {
         return Err(failed(RoomError::Git(complaint(&packed))));
     }
     let name = String::from_utf8_lossy(&packed.stdout);
     let pack = format!("objects/pack/pack-{}.pack", name.trim());
     // An object's bytes are taken over as they lie there.
-    let words: [&dyn AsRef<OsStr>; 3] = [&"--git-dir=.", &"verify-pack", &pack];
-    git.answer(&words, "", &[0]).map(drop).map_err(failed)
+    git.answer("--git-dir=. verify-pack", &[&pack], "", &[0])
+        .map(drop)
+        .map_err(failed)
 }
 
 /// Where a clone gets all of it, the history is not cut off here.
@@ -130,8 +107,10 @@ fn require_whole(repository: &Repository, dir: &Path) -> Result<(), RoomError> {
     let Some(cut) = repository.read_shallow()? else {
         return Ok(());
     };
-    let words: [&dyn AsRef<OsStr>; 3] = [&"--git-dir=.", &"rev-list", &repository.commit];
-    let listed = repository.git(dir).ask(&words, None, "")?;
+    let listed =
+        repository
+            .git(dir)
+            .ask("--git-dir=. rev-list", &[&repository.commit], None, "")?;
     let text = String::from_utf8_lossy(&listed.stdout);
     let is_cut = |commit: &str| cut.lines().any(|line| line.trim() == commit);
     match listed.success() && !text.lines().any(is_cut) {
@@ -144,18 +123,12 @@ fn require_whole(repository: &Repository, dir: &Path) -> Result<(), RoomError> {
 
 /// Each branch, tag and stash is there whole: git finds everything that they lead to and HEAD does not.
 fn check_refs(repository: &Repository, dir: &Path) -> Result<(), RoomError> {
-    let words: [&dyn AsRef<OsStr>; 5] = [
-        &"--git-dir=.",
-        &"rev-list",
-        &"--objects",
-        &"--stdin",
-        &"--quiet",
-    ];
+    let line = "--git-dir=. rev-list --objects --stdin --quiet";
     let ids: Vec<&str> = repository.refs.iter().map(|(_, id)| id.as_str()).collect();
     let lines = format!("{}\n^{}", ids.join("\n"), repository.commit);
     let walked = repository
         .git(dir)
-        .ask(&words, Some(&repository.here()), lines)?;
+        .ask(line, &[], Some(&repository.here()), lines)?;
     match walked.success() {
         true => Ok(()),
         false => {
@@ -173,8 +146,12 @@ fn list_sent(
     dir: &Path,
     place: &Path,
 ) -> Result<Vec<(String, String)>, RoomError> {
-    let words: [&dyn AsRef<OsStr>; 5] = [&"--git-dir=.", &"ls-remote", &"--quiet", &SENDER, &place];
-    let captured = repository.git(dir).ask(&words, None, "")?;
+    let captured = repository.git(dir).ask(
+        "--git-dir=. ls-remote --quiet",
+        &[&SENDER, &place],
+        None,
+        "",
+    )?;
     if !captured.success() {
         let said = complaint(&captured);
         return Err(repository.not_reproducible(format!("no clone can be made: {said}")));

@@ -1,6 +1,7 @@
 //! One repository whose commit a room holds: the user's own, or a submodule's.
 
 use crate::RoomError;
+use crate::error::AtPath;
 use crate::git::Git;
 use crate::list::{Leaf, List};
 use crate::objects::Objects;
@@ -95,7 +96,7 @@ impl<'a> Repository<'a> {
         };
         let place = place.as_deref().unwrap_or(&self.git_dir).join("shallow");
         let read = disk::read_text(&place, MAX_SHALLOW, Links::Refuse);
-        read.map_err(|cause| RoomError::io("read", &place, cause))
+        read.at("read", &place)
     }
 
     /// git in a directory, by the program that the user trusted.

@@ -1,6 +1,7 @@
 //! A room: who has it, what it is filled from, and what it holds then.
 
 use crate::RoomError;
+use crate::error::AtPath;
 use crate::fill::Filling;
 use crate::index::Stat;
 use crate::repository::{Repository, TakenFrom};
@@ -128,7 +129,7 @@ impl Room {
         caches: Caches,
         sandboxed: bool,
     ) -> Result<Self, RoomError> {
-        fs::create_dir_all(rooms).map_err(|cause| RoomError::io("make", rooms, cause))?;
+        fs::create_dir_all(rooms).at("make", rooms)?;
         for number in 0..ROOMS {
             let number = match caches {
                 Caches::Kept => number,
@@ -215,19 +216,19 @@ impl Room {
     }
 
     fn remove(&self) -> Result<(), RoomError> {
-        disk::remove_tree(&self.dir).map_err(|cause| RoomError::io("remove", &self.dir, cause))
+        disk::remove_tree(&self.dir).at("remove", &self.dir)
     }
 
     fn make(&self, worktree: &Path) -> Result<(), RoomError> {
         let scratch = self.scratch();
-        disk::remove_tree(&scratch).map_err(|cause| RoomError::io("remove", &scratch, cause))?;
+        disk::remove_tree(&scratch).at("remove", &scratch)?;
         for dir in [&self.top, &self.home(), &scratch] {
-            fs::create_dir_all(dir).map_err(|cause| RoomError::io("make", dir, cause))?;
+            fs::create_dir_all(dir).at("make", dir)?;
         }
         let place = self.note(rooms::OWNER);
         NewFile::at(&place, Durable::Nothing)
             .write(worktree.as_os_str().as_encoded_bytes())
-            .map_err(|cause| RoomError::io("write", &place, cause))
+            .at("write", &place)
     }
 }
 

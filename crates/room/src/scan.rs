@@ -1,6 +1,7 @@
 //! What stands in the room, without following a link.
 
 use crate::RoomError;
+use crate::error::AtPath;
 use crate::list::{Kind, List, join};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -73,7 +74,7 @@ pub(crate) fn scan(
     };
     let mut due = vec![Vec::new()];
     while let Some(at) = due.pop() {
-        let dir = make_path_below(top, &at).map_err(|cause| RoomError::io("read", top, cause))?;
+        let dir = make_path_below(top, &at).at("read", top)?;
         let failed = |cause| RoomError::io("read", &dir, cause);
         for entry in open(&dir).map_err(failed)? {
             let entry = entry.map_err(failed)?;

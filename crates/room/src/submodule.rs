@@ -310,21 +310,9 @@ fn is_fetched(repository: &Repository, id: &str) -> bool {
     if is_listed("shallow") || is_listed("FETCH_HEAD") {
         return true;
     }
-    let words: [&dyn AsRef<OsStr>; 12] = [
-        &"--git-dir=.",
-        &"-c",
-        &"core.fsmonitor=false",
-        &"-c",
-        &"core.alternateRefsCommand=false",
-        &"-c",
-        &"core.hooksPath=/dev/null",
-        &"for-each-ref",
-        &"--count=1",
-        &"--contains",
-        &id,
-        &"refs/remotes",
-    ];
-    let listed = repository.git(git_dir).answer(&words, Vec::new(), &[0]);
+    let line = "--git-dir=. -c core.fsmonitor=false -c core.alternateRefsCommand=false -c core.hooksPath=/dev/null for-each-ref --count=1 --contains";
+    let git = repository.git(git_dir);
+    let listed = git.answer(line, &[&id, &"refs/remotes"], Vec::new(), &[0]);
     listed.is_ok_and(|listed| !listed.is_empty())
 }
 

@@ -1,5 +1,6 @@
 //! Comparing a repository with its baseline.
 
+use super::super::error::AtPath;
 use super::super::program::Call;
 use super::super::{ChangeKind, Repo, RepoError};
 use super::difference::Difference;
@@ -109,9 +110,7 @@ impl Baseline {
         let own = was.only(|name| !is_nested(name));
         let now = dirs.read(Some(&copies))?;
         found.extend(self.put_files_back_to(&dirs, &own, &now, &copies)?);
-        let listed = repo
-            .program
-            .answer(Call::new(&["ls-files", "--stage", "-z"]))?;
+        let listed = repo.program.answer(Call::new("ls-files --stage -z"))?;
         let mut nested = list_nested(repo, &self.dir, WORK_INDEX, &listed)?;
         // One that is gone steers nothing.
         nested.retain(|path| repo.root.join(path).join(".git").symlink_metadata().is_ok());
@@ -131,7 +130,7 @@ impl Baseline {
 
     fn copies(&self) -> Result<PathBuf, RepoError> {
         let copies = self.dir.join("found");
-        std::fs::create_dir_all(&copies).map_err(|error| RepoError::io("make", &copies, error))?;
+        std::fs::create_dir_all(&copies).at("make", &copies)?;
         Ok(copies)
     }
 
@@ -164,14 +163,7 @@ impl Baseline {
             repo,
             &self.dir,
             NOW_INDEX,
-            &[
-                "diff-tree",
-                "-r",
-                "-z",
-                "--no-renames",
-                "--name-status",
-                "--ignore-submodules=none",
-            ],
+            "diff-tree -r -z --no-renames --name-status --ignore-submodules=none",
         );
         let changes = repo
             .program

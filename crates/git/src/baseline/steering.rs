@@ -1,6 +1,7 @@
 //! Files in the git dir that decide what git does: configuration, hooks, excludes.
 
 use super::super::RepoError;
+use super::super::error::AtPath;
 use super::super::look::present;
 use cook_core::digest::sha256;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
@@ -295,7 +296,7 @@ impl Dirs<'_> {
         let kept = bytes.len() as u64 <= MAX_KEPT;
         if let Some(dir) = keep.filter(|_| kept) {
             let copy = dir.join(&sha256);
-            std::fs::write(&copy, &bytes).map_err(|error| RepoError::io("write", &copy, error))?;
+            std::fs::write(&copy, &bytes).at("write", &copy)?;
         }
         Ok(Some(Held {
             sha256,
@@ -333,8 +334,7 @@ impl Dirs<'_> {
             return Ok(false);
         }
         let copy = keep.join(&held.sha256);
-        let bytes = disk::read_present(&copy, MAX_FILE, Links::Refuse)
-            .map_err(|error| RepoError::io("read", &copy, error))?;
+        let bytes = disk::read_present(&copy, MAX_FILE, Links::Refuse).at("read", &copy)?;
         let dir = path.parent().unwrap_or(self.common);
         std::fs::create_dir_all(dir).map_err(failed)?;
         if path.is_dir() && !path.is_symlink() {
