@@ -52,7 +52,7 @@ pub use refs::RESCUED_REFS;
 pub use status::Status;
 pub use stood::{find_text, says_something};
 pub use throwaway::Throwaway;
-pub use trailers::{last_trailer, trailers};
+pub use trailers::last_trailer;
 
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::Head;

@@ -2,7 +2,7 @@
 
 /// `(token, value)` of each trailer in the final trailer block, in order;
 /// continuation lines are joined with one space.
-pub fn trailers(message: &str) -> Vec<(String, String)> {
+fn trailers(message: &str) -> Vec<(String, String)> {
     // A commit's message has no patch below it, so a `---` line divides nothing.
     let lines = message.lines();
     let lines = lines.map(|line| {
