@@ -85,7 +85,9 @@ pub(crate) fn push_known(
     }
     let head = workspace.repo.head()?.commit;
     let mut plan = remote.plan(store, &branch, head.as_deref(), Restore::No)?;
-    if remote.recall(Mark::Withheld, &branch)?.is_some() && check_kept(workspace, &plan.kept).is_err() {
+    if remote.recall(Mark::Withheld, &branch)?.is_some()
+        && check_kept(workspace, &plan.kept).is_err()
+    {
         plan.leave_out_kept();
     }
     if plan.is_empty() {

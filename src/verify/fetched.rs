@@ -162,7 +162,9 @@ fn find(
             bring_heads(&remote, &read_snapshot(&remote, &store)?)?;
             Ok((Some(store), source))
         }
-        None if !branch.is_empty() && remote.recall(Mark::Seen(Side::Fetch), branch)?.is_some() => Err(remote.report_gone(branch)),
+        None if !branch.is_empty() && remote.recall(Mark::Seen(Side::Fetch), branch)?.is_some() => {
+            Err(remote.report_gone(branch))
+        }
         None => Ok((None, nowhere)),
     }
 }

@@ -4,9 +4,9 @@
 //! Each lies in a directory that holds a lock while it lives, so that what a killed
 //! cook left behind can be told from what another one is using.
 
+use super::Repo;
 use super::error::AtPath;
 use super::program::Call;
-use super::Repo;
 use cook_core::diagnostic::Failure;
 use cook_os::disk::{self, Links, TemporaryDir, remove_tree};
 use std::path::{Path, PathBuf};

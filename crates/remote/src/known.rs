@@ -138,7 +138,7 @@ fn find_names(repo: &Repo, remotes: &[String]) -> Result<BTreeMap<String, String
     let git = Git::new(repo.root(), false);
     let mut names = BTreeMap::new();
     for remote in remotes {
-        for side in [&["remote", "get-url"][..], &["remote", "get-url", "--push"]] {
+        for side in ["remote get-url", "remote get-url --push"] {
             let call = Call::new(side).word(remote);
             let what = format!("git does not say where `{remote}` is");
             let address = git.answer(call, &what)?;

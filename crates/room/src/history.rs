@@ -7,7 +7,6 @@ use crate::git::complaint;
 use crate::repository::{Repository, TakenFrom};
 use git2::Reference;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::Path;
 
 /// Whoever sends a clone: git with the settings of the repository, which say what is sent and start
