@@ -11,7 +11,7 @@ use super::workspace::Workspace;
 use super::{cited, notify};
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, FactSet, Facts, Step};
-use cook_core::model::{Actor, Event, Slice, Snapshot};
+use cook_core::model::{Actor, Event, Snapshot};
 use cook_core::prompt;
 use cook_store::store::{Lease, Recovery, Sign, Store, Tip, Transition};
 use std::time::Duration;
@@ -122,12 +122,7 @@ pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<App
         findings: decided.step.findings.clone(),
         step: decided.step,
         head: decided.head,
-        before: list_slices(snapshot.as_ref()),
     })
-}
-
-fn list_slices(snapshot: Option<&Snapshot>) -> Vec<Slice> {
-    snapshot.map_or_else(Vec::new, |snapshot| snapshot.plan.candidate_slices.clone())
 }
 
 /// What a role says as the prompt showed it, as the documents say it.
@@ -227,7 +222,6 @@ fn attempt(
         step: decided.step,
         head: decided.head,
         findings,
-        before: list_slices(snapshot.as_ref()),
     };
     // The lock went with the commit.
     notify::notify(workspace, snapshot.as_ref(), &mut applied);

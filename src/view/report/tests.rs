@@ -95,7 +95,10 @@ fn fill_report(word: &str, slices: usize, transitions: usize) -> Report {
             why: text(),
             files: vec![text(); 50],
         }]),
-        cost: Some(CostAnswer::of(vec![CostRow::new(word, word)])),
+        cost: Some(CostAnswer {
+            rows: vec![CostRow::new(word, word)],
+            total: CostRow::default(),
+        }),
         timeline: (0..transitions)
             .map(|seq| Moment {
                 seq: seq as u64,
