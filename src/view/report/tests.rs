@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::verify::{Criterion, ProofVerdict};
-use crate::view::{
-    CostAnswer, CostRow, Edge, GraphAnswer, GraphForm, Node, Question, VerifyAnswer,
-};
+use crate::view::cost::CostRow;
+use crate::view::plan_graph::{Edge, Node};
+use crate::view::{CostAnswer, GraphAnswer, GraphForm, Question, VerifyAnswer};
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::SliceStatus;
 use std::time::{Duration, Instant};
