@@ -83,7 +83,7 @@ const ORDERS: [Order; 5] = [
     },
     Order {
         sources: "crates/store/src",
-        modules: &["store", "receipt", "session", "again"],
+        modules: &["store", "receipt", "session"],
     },
     Order {
         sources: "src",

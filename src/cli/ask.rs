@@ -16,8 +16,8 @@ use cook_git::Repo;
 use cook_os::process::{Clocks, ControlFlow};
 use cook_os::thread;
 use cook_store::session::{
-    Action, Call, ContentHash, Entry, GitStore, NativeUse, On, Prior, Reason, Ref, RefKind, Reply,
-    SessionError, SessionStore, Transport, call, resolve,
+    Action, Call, ContentHash, Entry, GitStore, NativeUse, On, Prior, Ref, RefKind, Reply,
+    Transport, call, keeping, read_only_violated, resolve,
 };
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
@@ -190,8 +190,9 @@ impl<'a> Prepared<'a> {
         let presets = presets.collect::<Result<Vec<Preset>, Failure>>()?;
         if let Some((what, prior)) = find_drift(workspace, store, on)? {
             if args.require_tree {
-                let moved = SessionError::from(Reason::TreeDrift(what));
-                return Err(moved.keeping(prior).into());
+                let what = format!("the worktree is not the one the conversation left: {what}");
+                let moved = Failure::new(FailureKind::Check, Code::TreeDrift, what);
+                return Err(keeping(moved, prior));
             }
             findings.push(Finding::new(Code::TreeMoved, what));
         }
@@ -382,8 +383,7 @@ fn name_changes(outcome: Outcome, changed: &[String], beside: bool) -> Failure {
         Err(failure) if failure.code == Code::ReadOnlyViolated => (failure.prior, None),
         Err(failure) => (failure.prior, Some(failure.message)),
     };
-    let reason = Reason::ReadOnlyViolated(changed.to_vec(), None);
-    let mut failure = accuse_nobody(SessionError::from(reason).into(), beside);
+    let mut failure = accuse_nobody(read_only_violated(changed, None), beside);
     failure.prior = prior;
     if let Some(failed) = failed {
         failure.message = format!("{}; {failed}", failure.message);
@@ -431,7 +431,7 @@ fn keep_independent(store: &GitStore, outcomes: impl Iterator<Item = Outcome>) -
 }
 
 /// The refs that a call goes on from, and what is kept of the window.
-fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), SessionError> {
+fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), Failure> {
     let (episode, series) = match on {
         On::Episode(name) => (Some(name), None),
         On::Series(name) => {
@@ -484,7 +484,9 @@ fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> R
                 episode: named(episode, RefKind::Episode),
                 series: named(series, RefKind::Series),
             };
-            Err(SessionError::from(Reason::OnConflict).keeping(prior).into())
+            let what = "go on from an episode or from a series, not from both or neither";
+            let conflict = Failure::new(FailureKind::Usage, Code::OnConflict, what);
+            Err(keeping(conflict, prior))
         }
     }
 }
@@ -496,15 +498,14 @@ pub(super) fn find_ref(
     kind: Option<RefKind>,
     findings: &mut Vec<Finding>,
 ) -> Result<Ref, Failure> {
-    let error = match resolve(store, text, kind) {
+    let mut failure = match resolve(store, text, kind) {
         Ok(named) => {
             findings.extend(named.note.map(|note| Finding::new(Code::RefChosen, note)));
             return Ok(named.name);
         }
-        Err(error) => error,
+        Err(failure) => failure,
     };
-    let missing = matches!(*error.reason, Reason::NotFound(..));
-    let mut failure = Failure::from(error);
+    let missing = matches!(failure.code, Code::EpisodeNotFound | Code::SeriesNotFound);
     if missing && kind.is_none() {
         // It was to be looked at, not to be gone on from.
         failure.hints = vec!["`cook session log` lists what there is".to_owned()];

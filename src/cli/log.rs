@@ -138,7 +138,7 @@ fn summarize_entry(store: &Store, meta: &Meta) -> String {
     let event = match store.event(&meta.commit) {
         Ok(event) => event,
         // A log that is damaged in one place is listed all the same.
-        Err(error) => return format!("cannot be read: {error}"),
+        Err(error) => return format!("cannot be read: {}", error.message),
     };
     // What became of a slice that a report accepts, its event does not say.
     let accepted = find_accepted(&event);

@@ -12,9 +12,8 @@ use cook_agents::{Surroundings, open_command};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, count_noun, harmless_json};
 use cook_os::disk::{Durable, NewFile};
 use cook_store::session::{
-    Archive, CallRecord, Entry, Exchange, GitStore, On, Reason, Ref, RefKind, SessionError,
-    SessionStore, clear, load_episode, load_exchange, load_series, preview_clear, reads_as_ref,
-    verify, without_nulls,
+    Archive, CallRecord, Entry, Exchange, GitStore, On, Ref, RefKind, clear, corrupt, load_episode,
+    load_exchange, load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
 };
 use cook_store::store::Store;
 use serde::Serialize;
@@ -119,7 +118,7 @@ fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
     let before = match store.find_labelled(label) {
         Ok(before) => before.map(|before| before.to_string()),
         // Naming it anew is what mends it.
-        Err(error) if error.code() == Code::ObjectCorrupt => {
+        Err(error) if error.code == Code::ObjectCorrupt => {
             Some("something that could not be read".to_owned())
         }
         Err(error) => return Err(error.into()),
@@ -161,9 +160,9 @@ fn show(store: &GitStore, text: &str) -> Answer {
     })
 }
 
-fn read_entry(store: &GitStore, name: Ref) -> Result<Entry, SessionError> {
-    let missing = || Reason::NotFound(RefKind::Episode, name.to_string());
-    Ok(store.entry(name)?.ok_or_else(missing)?)
+fn read_entry(store: &GitStore, name: Ref) -> Result<Entry, Failure> {
+    let missing = || not_found(RefKind::Episode, name);
+    store.entry(name)?.ok_or_else(missing)
 }
 
 /// Calls below the call that they went on from; a failed one below what it left.
@@ -267,9 +266,8 @@ fn import(
         file => context.dir.join(file),
     });
     let bytes = input::read_up_to(file.as_deref(), MAX_IMPORT)?;
-    let archive: Archive = serde_json::from_slice(&bytes).map_err(|error| {
-        refuse_file(Reason::Corrupt("the file".to_owned(), error.to_string()).into())
-    })?;
+    let archive: Archive =
+        serde_json::from_slice(&bytes).map_err(|error| refuse_file(corrupt("the file", error)))?;
     let taken = archive.keep(store, &workspace.clock.now());
     let taken = taken.map_err(refuse_file)?;
     let aside = taken.aside.iter().map(|aside| {
@@ -284,8 +282,7 @@ fn import(
 }
 
 /// A file that is not taken in: this store may be as whole as it can be.
-fn refuse_file(error: SessionError) -> Failure {
-    let failure = Failure::from(error);
+fn refuse_file(failure: Failure) -> Failure {
     if failure.code == Code::ObjectCorrupt {
         let hint = "export it again where it is whole: `cook session export NAME --output FILE`";
         return failure.replace_hints([hint]);
@@ -308,12 +305,10 @@ fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
         }
     }
     let now = workspace.clock.now();
-    let (cleared, verb) = match dry_run {
-        true => (
-            preview_clear(store, since, &cited, &now)?,
-            "would let go of",
-        ),
-        false => (clear(store, since, &cited, &now)?, "let go of"),
+    let cleared = clear(store, since, &cited, &now, dry_run)?;
+    let verb = match dry_run {
+        true => "would let go of",
+        false => "let go of",
     };
     let refs = count_noun(cleared.expired.len() as u64, "ref");
     let objects = count_noun(cleared.objects as u64, "object");
@@ -377,8 +372,7 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
 }
 
 fn no_interface(supplier: &str, name: Ref) -> Failure {
-    let reason = Reason::NoContinuation(supplier.to_owned());
-    let mut failure = Failure::from(SessionError::from(reason));
+    let mut failure = no_continuation(supplier);
     failure.message = format!("`{supplier}` left no record of {name} that it could open");
     failure.hints = vec![format!("read it: `cook session show {name}`")];
     failure

@@ -52,11 +52,7 @@ pub fn apply_without_gates(
 ///
 /// # Errors
 /// As [`transition`], and whatever keeps the signature from being made.
-pub fn sign(
-    workspace: &Workspace,
-    actor: Actor,
-    sign: &Sign<'_, Failure>,
-) -> Result<Applied, Failure> {
+pub fn sign(workspace: &Workspace, actor: Actor, sign: &Sign<'_>) -> Result<Applied, Failure> {
     attempt_twice(workspace, &Event::Signed, actor, true, Some(sign))
 }
 
@@ -78,7 +74,7 @@ fn attempt_twice(
     event: &Event,
     actor: Actor,
     runs_gates: bool,
-    sign: Option<&Sign<'_, Failure>>,
+    sign: Option<&Sign<'_>>,
 ) -> Result<Applied, Failure> {
     if let Some(point) = CommitPoint::of(workspace)? {
         return until_taken(&point, || {
@@ -174,7 +170,7 @@ fn attempt(
     event: &Event,
     actor: Actor,
     runs_gates: bool,
-    sign: Option<&Sign<'_, Failure>>,
+    sign: Option<&Sign<'_>>,
     point: Option<&CommitPoint<'_>>,
 ) -> Result<Applied, Failure> {
     let (tip, snapshot) = workspace.current()?;
@@ -212,7 +208,7 @@ fn attempt(
     let staged = recovered.stage(transition)?;
     still_the_same(workspace, &decided)?;
     let committed = match point {
-        None => staged.commit_once(sign, |_| Ok::<_, Failure>(()))?,
+        None => staged.commit(sign, |_| Ok(()))?,
         Some(point) => point.commit(staged, sign, tip.as_ref(), &decided.step.snapshot)?,
     };
     findings.extend(committed.findings);
