@@ -54,6 +54,13 @@ pub fn without_thoughts(text: &str) -> Spoken {
     let mut spoken = Spoken::default();
     let mut open_name = String::new();
     for (number, line) in text.split_inclusive('\n').enumerate() {
+        // Most lines hold no bracket, and answers have many lines.
+        if !line.contains(['<', '[', '◁']) {
+            if spoken.unended.is_none() {
+                spoken.text.push_str(line);
+            }
+            continue;
+        }
         let sentence = find_sentence(line).unwrap_or(usize::MAX);
         let (mut kept, mut looked_at, mut marks, mut is_spoken_of) = (0, 0, [false; 2], false);
         for found in TAG.captures_iter(line) {

@@ -6,7 +6,7 @@ use serde_json::Deserializer;
 /// Longest text that JSON is sought in, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 /// How much is parsed in search of it, all attempts together.
-const MAX_PARSED: usize = 8 << 20;
+const MAX_PARSED: usize = 4 << 20;
 
 /// Each object and list of a text that is JSON by itself, in order; none lies within another.
 pub fn find_json(text: &str) -> Vec<&str> {
