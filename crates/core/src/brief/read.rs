@@ -360,6 +360,6 @@ mod tests {
             let text = &text[..text.len().min(MAX_BYTES)];
             assert!(read(text.as_bytes()).is_err());
         }
-        assert!(started.elapsed().as_secs() < 20);
+        assert!(started.elapsed().as_secs() < 120);
     }
 }

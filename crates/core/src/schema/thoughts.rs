@@ -178,6 +178,6 @@ mod tests {
             without_thoughts(&piece.repeat(BYTES / piece.len()));
             without_thoughts(&format!("- {}", piece.repeat(BYTES / piece.len())));
         }
-        assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+        assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
     }
 }
