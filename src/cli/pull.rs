@@ -9,7 +9,7 @@ use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::machine::quote_word;
 use cook_core::model::is_branch_name;
-use cook_remote::{Pulled, Side};
+use cook_remote::{Manner, Pulled, Side};
 use cook_store::store::Place;
 use serde::Serialize;
 
@@ -60,8 +60,9 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     let remote = service::remote(&workspace, named, &branch, Side::Fetch, attended)?;
     let head = workspace.repo.head()?.commit;
     let pulled = match args.accept {
-        true => remote.accept(store, &branch)?,
-        false => remote.pull(store, &branch, args.keep_mine)?,
+        true => remote.pull(store, &branch, Manner::Accept)?,
+        false if args.keep_mine => remote.pull(store, &branch, Manner::KeepMine)?,
+        false => remote.pull(store, &branch, Manner::Usual)?,
     };
     let is_theirs = pulled.ahead_of.is_none();
     let mut told = PullAnswer::of(

@@ -349,13 +349,8 @@ impl Watch {
             .collect();
         let mut before = self.baseline.restore_uncommitted(repo, &paths)?;
         before.extend(left.iter().filter_map(|one| match one {
-            Difference::Steering { name, .. } => {
-                let at = self.baseline.find_steering_before(name)?;
-                Some((rescue_name(name), at))
-            }
-            Difference::Operation { name, .. } => {
-                let at = self.baseline.find_operation_before(name)?;
-                Some((rescue_name(name), at))
+            Difference::Steering { name, .. } | Difference::Operation { name, .. } => {
+                Some((rescue_name(name), self.baseline.find_before(one)?))
             }
             _ => None,
         }));

@@ -16,7 +16,7 @@ use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal, count_noun};
 use cook_core::machine::Dispatch;
 use cook_core::model::Policy;
 use cook_os::disk::{Durable, NewFile};
-use cook_remote::{Pulled, Remote, Side};
+use cook_remote::{Manner, Pulled, Remote, Side};
 use cook_store::store::{Lease, Tip, fresh_id};
 use std::path::PathBuf;
 
@@ -122,7 +122,7 @@ impl Worker<'_> {
         self.require_clean(&workspace)?;
         let remote = self.remote(&workspace, &branch)?;
         let pulled = remote
-            .pull(store, &branch, false)
+            .pull(store, &branch, Manner::Usual)
             .map_err(|failure| self.explain_absence(failure, &workspace))?;
         let workspace = self.open()?;
         let commits = match (was_begun, pulled.set_aside.is_some()) {

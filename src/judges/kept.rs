@@ -8,7 +8,7 @@ use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::digest;
 use cook_core::model::Role;
 use cook_core::prompt;
-use cook_os::disk::{self, Held, Links};
+use cook_os::disk::{self, Links};
 use cook_strength::FaultKind;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -167,7 +167,7 @@ impl Kept {
     ///
     /// # Errors
     /// `lease_held` where there is one, a directory that cannot be made.
-    pub fn hold(workspace: &Workspace) -> Result<Held, Failure> {
+    pub fn hold(workspace: &Workspace) -> Result<std::fs::File, Failure> {
         let dir = place(workspace)?;
         std::fs::create_dir_all(&dir).map_err(|error| unwritable(&dir, &error))?;
         let held = disk::hold_directory(&dir, Duration::ZERO);

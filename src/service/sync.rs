@@ -5,7 +5,7 @@ use super::carriage;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::model::{Snapshot, Sync};
-use cook_remote::{Kept, Offer, Remote, Side};
+use cook_remote::{Kept, Manner, Offer, Remote, Side};
 use cook_store::store::{Committed, Sign, Staged, Store, Tip};
 use std::time::Duration;
 
@@ -115,7 +115,7 @@ impl<'w> CommitPoint<'w> {
         let store = self.workspace.store()?;
         Ok(self
             .remote
-            .pull(Some(store), &self.branch, false)?
+            .pull(Some(store), &self.branch, Manner::Usual)?
             .transitions
             > 0)
     }

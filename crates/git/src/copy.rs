@@ -1,11 +1,9 @@
 //! A copy of the repository that can be thrown away: history up to a commit, on a branch of the same
 //! name, and nothing that leads back.
 
-use super::error::AtPath;
 use super::program::{Call, Program};
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
-use cook_os::disk::remove_tree;
 use std::path::Path;
 
 /// What a copied commit says of who made it and when, in the order of the variables.
@@ -26,15 +24,13 @@ impl Repo {
     /// # Errors
     /// What git says.
     pub fn copy_to(&self, dir: &Path, branch: Option<&str>, commit: &str) -> Result<Self, Failure> {
-        let clone =
-            Call::new("clone --quiet --no-hardlinks --no-checkout --no-tags --template= --")
-                .env("GIT_ALLOW_PROTOCOL", "file");
+        let clone = Call::new(
+            "clone --quiet --no-hardlinks --no-checkout --no-tags --template= -c gc.auto=0 -c maintenance.auto=false -c core.logAllRefUpdates=false --",
+        );
+        let clone = clone.env("GIT_ALLOW_PROTOCOL", "file");
         self.program.answer(clone.arg(&self.root).arg(dir))?;
         let git = Program::at(dir);
         git.answer(Call::new("remote remove origin"))?;
-        for (name, value) in [("gc.auto", "0"), ("maintenance.auto", "false")] {
-            git.answer(Call::new("config").arg(name).arg(value))?;
-        }
         let own = git.line(Call::new("symbolic-ref --quiet HEAD"))?;
         let mut checkout = Call::new("checkout --quiet --force --no-recurse-submodules");
         checkout = match branch {
@@ -47,7 +43,6 @@ impl Repo {
         if let Some(own) = own.filter(|own| Some(own) != stays.as_ref()) {
             git.answer(Call::new("update-ref -d").arg(&own))?;
         }
-        copy.forget_moves()?;
         Ok(copy)
     }
 
@@ -101,13 +96,6 @@ impl Repo {
         let id = git.text(commit)?;
         let reset = Call::new("reset --hard --quiet --no-recurse-submodules");
         git.answer(reset.arg(&id))?;
-        self.forget_moves()?;
         Ok(id)
-    }
-
-    /// The log of refs says where a copy came from.
-    fn forget_moves(&self) -> Result<(), Failure> {
-        let logs = self.git_dir.join("logs");
-        Ok(remove_tree(&logs).at("remove", &logs)?)
     }
 }

@@ -41,7 +41,7 @@ pub struct Pulled {
 /// What becomes of transitions that only this clone has, and of a log that is not the one it has seen
 /// there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Manner {
+pub enum Manner {
     /// What only this clone has is set aside; another log there is an error.
     Usual,
     /// Both are errors.
@@ -51,25 +51,6 @@ enum Manner {
 }
 
 impl Remote<'_> {
-    /// Takes in what the remote holds for a branch. With `keep_mine` nothing is done where both
-    /// sides moved.
-    ///
-    /// # Errors
-    /// `remote_log_absent`, `log_gone`, `remote_log_rewound`, `log_other`, `remote_log_refused`;
-    /// nothing changed then.
-    pub fn pull(
-        &self,
-        store: Option<&Store>,
-        branch: &str,
-        keep_mine: bool,
-    ) -> Result<Pulled, Failure> {
-        let manner = match keep_mine {
-            true => Manner::KeepMine,
-            false => Manner::Usual,
-        };
-        self.take(store, branch, manner)
-    }
-
     fn report_absent(&self, branch: &str) -> Failure {
         let what = format!("`{}` has no log for branch `{branch}`", self.show());
         let failure = Failure::state(Code::RemoteLogAbsent, what);
@@ -84,16 +65,17 @@ impl Remote<'_> {
         }
     }
 
-    /// The same where the log there was set back or is another one than this clone has seen: it stands,
-    /// and what only this clone has is set aside.
+    /// Takes in what the remote holds for a branch.
     ///
     /// # Errors
-    /// As [`Remote::pull`], without `remote_log_rewound`.
-    pub fn accept(&self, store: Option<&Store>, branch: &str) -> Result<Pulled, Failure> {
-        self.take(store, branch, Manner::Accept)
-    }
-
-    fn take(&self, store: Option<&Store>, branch: &str, manner: Manner) -> Result<Pulled, Failure> {
+    /// `remote_log_absent`, `log_gone`, `remote_log_rewound`, `log_other`, `remote_log_refused`;
+    /// nothing changed then.
+    pub fn pull(
+        &self,
+        store: Option<&Store>,
+        branch: &str,
+        manner: Manner,
+    ) -> Result<Pulled, Failure> {
         let listing = self.look(branch, Side::Fetch)?;
         let seen = self.recall(Mark::Seen(Side::Fetch), branch)?;
         let Some(there) = &listing.log else {
@@ -187,7 +169,7 @@ impl Remote<'_> {
     /// # Errors
     /// As [`Remote::pull`].
     pub fn fall_back(&self, store: &Store, branch: &str) -> Result<Pulled, Failure> {
-        let mut pulled = self.pull(Some(store), branch, false)?;
+        let mut pulled = self.pull(Some(store), branch, Manner::Usual)?;
         match pulled.ahead_of.take() {
             Some(there) => self.set_back(store, &there, pulled),
             None => Ok(pulled),

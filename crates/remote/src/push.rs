@@ -3,7 +3,6 @@
 use crate::git::{Call, make_failure, unreachable};
 use crate::look::Listing;
 use crate::plan::{Plan, Update};
-use crate::porcelain::{self, Outcome, is_for_another, is_lost_race};
 use crate::remote::{Mark, Remote, Side};
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure, Refusal};
@@ -20,6 +19,9 @@ pub struct Sent {
     /// The user's own hook had no say, because the log alone was pushed.
     pub without_hook: bool,
 }
+
+/// What a remote says of each ref.
+type Answers = BTreeMap<String, Option<String>>;
 
 /// What a push came to.
 enum Verdict {
@@ -58,7 +60,7 @@ impl Remote<'_> {
     pub(crate) fn try_send(&self, plan: &Plan) -> Result<Option<Sent>, Failure> {
         let captured = self.push(plan)?;
         let said = words(&captured.stderr);
-        let answers = porcelain::parse(&String::from_utf8_lossy(&captured.stdout));
+        let answers = parse(&String::from_utf8_lossy(&captured.stdout));
         match judge(&plan.updates, &answers) {
             Verdict::Taken => {}
             Verdict::Raced => return Ok(None),
@@ -219,8 +221,8 @@ impl Remote<'_> {
         Ok(Refusal::new(Code::RemoteAhead, what).into())
     }
 
-    fn split(&self, plan: &Plan, answers: &BTreeMap<String, Outcome>, said: &[String]) -> Failure {
-        let taken = |name: &str| matches!(answers.get(name), Some(Outcome::Taken));
+    fn split(&self, plan: &Plan, answers: &Answers, said: &[String]) -> Failure {
+        let taken = |name: &str| matches!(answers.get(name), Some(None));
         let (there, not): (Vec<&str>, Vec<&str>) = plan
             .updates
             .iter()
@@ -302,7 +304,7 @@ fn stands_at(listing: &Listing, update: &Update) -> bool {
 
 /// Every ref has an answer of its own. One that stood there already is nobody's doing: a
 /// transition names its writer, so it is this one.
-fn judge(updates: &[Update], answers: &BTreeMap<String, Outcome>) -> Verdict {
+fn judge(updates: &[Update], answers: &Answers) -> Verdict {
     let of = |update: &Update| answers.get(&update.name);
     if updates.iter().any(|update| of(update).is_none()) {
         return Verdict::Unknown;
@@ -310,7 +312,7 @@ fn judge(updates: &[Update], answers: &BTreeMap<String, Outcome>) -> Verdict {
     let refused: Vec<(&str, &str)> = updates
         .iter()
         .filter_map(|update| match of(update) {
-            Some(Outcome::Refused(why)) => Some((update.name.as_str(), why.as_str())),
+            Some(Some(why)) => Some((update.name.as_str(), why.as_str())),
             _ => None,
         })
         .collect();
@@ -335,11 +337,66 @@ fn judge(updates: &[Update], answers: &BTreeMap<String, Outcome>) -> Verdict {
     )
 }
 
+/// Why each ref was refused, by its name on the remote; none = it stands there. The exit code says only that one
+/// of them was.
+fn parse(stdout: &str) -> Answers {
+    let mut found = BTreeMap::new();
+    for line in stdout.lines() {
+        let mut parts = line.splitn(3, '\t');
+        let (Some(flag), Some(refs), Some(summary)) = (parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        let Some((_, name)) = refs.rsplit_once(':') else {
+            continue;
+        };
+        let stands = matches!(flag, " " | "*" | "+" | "=");
+        found.insert(name.to_owned(), (!stands).then(|| reason(summary)));
+    }
+    found
+}
+
+/// `[remote rejected] (why)` → `why`.
+fn reason(summary: &str) -> String {
+    let inside = summary
+        .split_once('(')
+        .and_then(|(_, rest)| rest.strip_suffix(')'));
+    inside.unwrap_or(summary).to_owned()
+}
+
+/// Whether a ref was refused because it, or one beside it, stood elsewhere.
+fn is_lost_race(why: &str) -> bool {
+    [
+        "stale info",
+        "fetch first",
+        "non-fast-forward",
+        "remote ref updated since checkout",
+        "failed to update ref",
+        "cannot lock ref",
+        "incorrect old value",
+        "reference already exists",
+        "failed to lock",
+    ]
+    .iter()
+    .any(|known| why.contains(known))
+}
+
+/// Refused for the sake of another ref.
+fn is_for_another(why: &str) -> bool {
+    [
+        "atomic push failed",
+        "atomic transaction failed",
+        "transaction failed",
+    ]
+    .iter()
+    .any(|known| why.contains(known))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn verdict(answers: &[(&str, Outcome)]) -> Verdict {
+    fn verdict(answers: &[(&str, Option<String>)]) -> Verdict {
         let update = |name: &str| Update {
             name: name.to_owned(),
             to: "a".repeat(40),
@@ -354,13 +411,13 @@ mod tests {
 
     #[test]
     fn a_push_is_taken_when_every_ref_says_so() {
-        let no = |why: &str| Outcome::Refused(why.to_owned());
+        let no = |why: &str| Some(why.to_owned());
         let (branch, log) = ("refs/heads/main", "refs/cook/log/main");
         let of = |a, b| verdict(&[(branch, a), (log, b)]);
-        assert!(matches!(of(Outcome::Taken, Outcome::Taken), Verdict::Taken));
-        assert!(matches!(of(Outcome::Same, Outcome::Taken), Verdict::Taken));
+        assert!(matches!(of(None, None), Verdict::Taken));
+        assert!(matches!(of(None, None), Verdict::Taken));
         assert!(matches!(
-            of(Outcome::Taken, no("deny updating a hidden ref")),
+            of(None, no("deny updating a hidden ref")),
             Verdict::Split
         ));
         assert!(matches!(
@@ -375,9 +432,18 @@ mod tests {
             of(no("atomic push failed"), no("atomic push failed")),
             Verdict::Refused(_)
         ));
-        assert!(matches!(
-            verdict(&[(log, Outcome::Taken)]),
-            Verdict::Unknown
-        ));
+        assert!(matches!(verdict(&[(log, None)]), Verdict::Unknown));
+    }
+
+    #[test]
+    fn each_ref_has_its_own_answer() {
+        let found = parse(
+            "To alias:r.git\n \tabc:refs/heads/main\t1..2\n!\tdef:refs/cook/log/main\t[rejected] (stale info)\n*\tabc:refs/x\t[new reference]\n=\tabc:refs/y\t[up to date]\nDone\n",
+        );
+        assert_eq!(found["refs/heads/main"], None);
+        assert_eq!(found["refs/cook/log/main"], Some("stale info".to_owned()));
+        assert_eq!(found["refs/x"], None);
+        assert_eq!(found["refs/y"], None);
+        assert_eq!(found.len(), 4);
     }
 }

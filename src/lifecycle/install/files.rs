@@ -74,7 +74,7 @@ fn write_as(changes: &[Change], mode: Mode) -> Result<(), Failure> {
 
 /// Keeps other calls of cook from the file's directory, so that none undoes what another wrote. One
 /// that is not there yet, or that cannot be held, shows when the file is written.
-fn hold(path: &Path) -> Result<Option<disk::Held>, Failure> {
+fn hold(path: &Path) -> Result<Option<std::fs::File>, Failure> {
     let held = path.parent().map(|dir| disk::hold_directory(dir, WAIT));
     match held {
         Some(Ok(None)) => {

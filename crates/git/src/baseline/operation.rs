@@ -92,10 +92,16 @@ impl Baseline {
         Ok(())
     }
 
-    /// What such a file held, where that was kept.
-    pub fn find_operation_before(&self, name: &str) -> Option<PathBuf> {
+    /// What such a file, or one that steers git, held, where that was kept.
+    pub fn find_before(&self, difference: &Difference) -> Option<PathBuf> {
         let kept = self.dir.join("steering");
-        let at = self.stand.operation.find_copy(&own(name), &kept)?;
+        let at = match difference {
+            Difference::Operation { name, .. } => {
+                self.stand.operation.find_copy(&own(name), &kept)?
+            }
+            Difference::Steering { name, .. } => self.stand.steering.find_copy(name, &kept)?,
+            _ => return None,
+        };
         at.is_file().then_some(at)
     }
 }

@@ -129,15 +129,6 @@ impl Baseline {
         Ok(placed.collect())
     }
 
-    /// What a steering file held, where that was kept.
-    pub fn find_steering_before(&self, name: &str) -> Option<PathBuf> {
-        let at = self
-            .stand
-            .steering
-            .find_copy(name, &self.dir.join("steering"))?;
-        at.is_file().then_some(at)
-    }
-
     /// Puts the named differences back. Submodules, repositories of their own and linked
     /// worktrees are left as they are:
     /// what somebody did there cannot be told from the user's own work. Steering files were

@@ -25,21 +25,13 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
     )
 }
 
-/// A directory that is held, until this is dropped.
-#[derive(Debug)]
-pub struct Held {
-    _directory: File,
-}
-
-/// Holds a directory against others that do the same; none when one of them kept it for `wait`.
+/// Holds a directory against others that do the same, until it is closed; none when one of them kept it for `wait`.
 ///
 /// # Errors
 /// When it cannot be opened, or the system has no locks here.
-pub fn hold_directory(path: &Path, wait: Duration) -> io::Result<Option<Held>> {
+pub fn hold_directory(path: &Path, wait: Duration) -> io::Result<Option<File>> {
     let directory = File::open(path)?;
-    Ok(take_lock(&directory, wait)?.then_some(Held {
-        _directory: directory,
-    }))
+    Ok(take_lock(&directory, wait)?.then_some(directory))
 }
 
 /// Takes the lock within `wait`; false when another process kept it.

@@ -12,7 +12,7 @@ mod write;
 
 pub use append::{append_line, open_to_append, unshare};
 pub use link::link;
-pub use lock::{Held, hold_directory, is_at, open_lock, remove_lock, take_lock};
+pub use lock::{hold_directory, is_at, open_lock, remove_lock, take_lock};
 pub use look::{is_directory, is_own, look, open_no_follow, sync_dir};
 pub use read::{Links, open_regular, read, read_if_plain, read_present, read_tail, read_text};
 pub use remove::remove_tree;
