@@ -28,7 +28,7 @@ pub(crate) struct Update {
 }
 
 /// A push that was looked into.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Plan {
     pub(crate) branch: String,
     pub(crate) log: Option<Update>,
@@ -62,19 +62,9 @@ impl Plan {
     pub(crate) fn empty(branch: &str, to: &str, from: Option<String>) -> Self {
         Self {
             branch: branch.to_owned(),
-            log: None,
-            updates: Vec::new(),
-            with_branch: false,
-            kept: Kept::default(),
-            withheld: 0,
-            keep: None,
             from,
             to: to.to_owned(),
-            replaces: false,
-            former: Vec::new(),
-            moves_forward: false,
-            lent: Vec::new(),
-            quarantine: None,
+            ..Self::default()
         }
     }
 
