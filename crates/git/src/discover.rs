@@ -2,8 +2,8 @@
 //! file system, whatever the environment says.
 
 use super::error::AtPath;
-use super::known::Known;
 use super::libgit::Libgit;
+use super::memo::Known;
 use super::program::{Call, Program};
 use super::{Repo, RepoError, special};
 use cook_core::diagnostic::Failure;

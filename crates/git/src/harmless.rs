@@ -6,7 +6,7 @@
 //! repositories is the user's.
 
 use super::RepoError;
-use super::look::native;
+use super::index_entries::native;
 use super::special::{find_common_dir, find_git_dir};
 use cook_os::disk::{self, Links};
 use memchr::memmem;

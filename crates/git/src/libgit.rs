@@ -2,7 +2,7 @@
 //! worktree, where libgit2 and git disagree. Ids are full, lower-case and known to name commits, unless said otherwise.
 
 use super::RepoError;
-use super::history::{Change, ChangeKind, Entry, Listed, MAX_FILE, path_text};
+use super::contents::{Change, ChangeKind, Entry, Listed, MAX_FILE, path_text};
 use cook_core::machine::Head;
 use cook_core::model::TreeEntry;
 use git2::{Commit, ErrorCode, ObjectFormat, ObjectType, Odb, Oid, Repository, Sort};

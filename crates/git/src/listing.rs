@@ -1,7 +1,7 @@
 //! Files of a commit's tree below some paths, and where two branches went apart.
 
 use super::Repo;
-use super::history::path_text;
+use super::contents::path_text;
 use super::program::{Call, refusal};
 use cook_core::diagnostic::Failure;
 use cook_core::model::TreeEntry;

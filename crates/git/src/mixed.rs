@@ -4,8 +4,8 @@
 //! A made commit is a few loose objects that no ref names; the same mixture has the same id each time,
 //! and `git gc` removes it in its own time.
 
+use super::contents::path_text;
 use super::error::AtPath;
-use super::history::path_text;
 use super::program::Call;
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;

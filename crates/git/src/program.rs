@@ -1,6 +1,6 @@
 //! The `git` program: what only it can tell.
 
-use super::history::ChangeKind;
+use super::contents::ChangeKind;
 use super::{RepoError, harmless, special};
 use cook_os::process::{Captured, ProcessError, Short, capture_watched};
 use std::borrow::Cow;

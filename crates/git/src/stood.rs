@@ -2,7 +2,7 @@
 //! apart, whatever stands between them.
 
 use super::Repo;
-use super::history::Entry;
+use super::contents::Entry;
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,9 +1,9 @@
 //! Fetching logs into a quarantine, and reading them there.
 
-use crate::git::{Call, make_failure, unreachable};
-use crate::look::{RemoteRef, is_id};
+use crate::git_words::words;
 use crate::remote::{Remote, Side};
-use crate::words::words;
+use crate::remote_listing::{RemoteRef, is_id};
+use crate::user_git::{Call, make_failure, unreachable};
 use cook_core::diagnostic::{Code, Failure};
 use cook_os::process::{LENT_VARIABLE, join_lent};
 use cook_store::run_again;

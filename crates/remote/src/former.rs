@@ -1,7 +1,7 @@
 //! A log that was another branch's before: what the remote holds under that name goes on with it, or
 //! whoever works on there would add to what nobody reads.
 
-use crate::plan::{Plan, Update, has_ended};
+use crate::push_plan::{Plan, Update, has_ended};
 use crate::remote::{Remote, Side};
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::unescape_branch;

@@ -1,9 +1,9 @@
 //! What leaves beside a branch: commits of the user's that the log cites and the branch does not hold,
 //! and what they bring that the remote lacks.
 
-use crate::git::Call;
-use crate::look::is_id;
 use crate::remote::Remote;
+use crate::remote_listing::is_id;
+use crate::user_git::Call;
 use cook_core::diagnostic::Failure;
 
 /// A file of such a commit.

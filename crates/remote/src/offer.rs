@@ -1,9 +1,9 @@
 //! A transition that counts only when the remote took it.
 
-use crate::git::Call;
 use crate::leaving::Kept;
-use crate::plan::{Plan, Update};
+use crate::push_plan::{Plan, Update};
 use crate::remote::{Mark, Remote, Side};
+use crate::user_git::Call;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::model::Snapshot;
 use cook_store::store::Store;

@@ -1,6 +1,6 @@
 //! Which remote is meant, and where it is.
 
-use crate::git::{Call, Git};
+use crate::user_git::{Call, Git};
 
 use cook_core::diagnostic::{Code, Failure, Lines, clean, redact};
 use cook_core::digest::hex;

@@ -5,10 +5,10 @@
 
 use crate::RoomError;
 use crate::error::AtPath;
-use crate::git::Git;
 use crate::lfs::Fetched;
 use crate::list::{Kind, Leaf, List};
-use crate::objects::Objects;
+use crate::object_reader::Objects;
+use crate::plain_git::Git;
 use crate::repository::Repository;
 use crate::scan::make_path_below;
 use cook_os::disk::{self, Links};

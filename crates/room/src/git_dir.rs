@@ -35,7 +35,7 @@ pub(crate) fn write(repository: &Repository, dir: &Path) -> Result<(), RoomError
         fs::create_dir_all(&place).at("make", &place)?;
     }
     match repository.alone {
-        true => history::hold(repository, dir),
+        true => cloned_history::hold(repository, dir),
         false => Ok(()),
     }
 }

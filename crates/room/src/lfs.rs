@@ -1,6 +1,6 @@
 //! Large files that git keeps a pointer to: their content lies in the local store, by digest.
 
-use crate::git::Git;
+use crate::plain_git::Git;
 use cook_os::disk::{self, Links};
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;

@@ -7,27 +7,27 @@
 //! commit nor a named cache is removed; no program that the repository names is started.
 
 mod attributes;
+mod cloned_history;
 mod environment;
 mod error;
-mod fill;
-mod git;
+mod filling;
 mod git_dir;
-mod history;
 mod index;
 mod lfs;
 mod list;
-mod objects;
+mod object_reader;
+mod plain_git;
 mod repository;
 mod room;
 mod rooms;
-mod runner;
 mod sandbox;
 mod scan;
+mod step_files;
 mod submodule;
 
 pub use environment::{Environment, Surroundings, is_of_runner, search_path, tools};
 pub use error::RoomError;
 pub use room::{Filled, Lacking, Room, Source};
 pub use rooms::{keep_within, rooms_dir};
-pub use runner::RunnerFiles;
 pub use sandbox::{Agent, Authority, Bubblewrap, Gate, STARTS, is_kept, never_began};
+pub use step_files::RunnerFiles;

@@ -1,6 +1,6 @@
 //! What a commit holds: files, directories and submodules by path.
 
-use crate::objects::Objects;
+use crate::object_reader::Objects;
 use git2::Oid;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,9 +2,9 @@
 
 use crate::RoomError;
 use crate::error::AtPath;
-use crate::git::Git;
 use crate::list::{Leaf, List};
-use crate::objects::Objects;
+use crate::object_reader::Objects;
+use crate::plain_git::Git;
 use crate::room::Source;
 use cook_os::disk::{self, Links};
 use git2::{ObjectFormat, ObjectType, Oid};

@@ -2,7 +2,7 @@
 
 use crate::RoomError;
 use crate::error::AtPath;
-use crate::fill::Filling;
+use crate::filling::Filling;
 use crate::index::Stat;
 use crate::repository::{Repository, TakenFrom};
 use crate::rooms;

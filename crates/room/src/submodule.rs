@@ -1,8 +1,8 @@
 //! Submodules: which of the local repositories a path's commit is read from.
 
-use crate::git::{Git, within};
 use crate::list::{List, join};
-use crate::objects::Objects;
+use crate::object_reader::Objects;
+use crate::plain_git::{Git, within};
 use crate::repository::{Repository, TakenFrom, find_git_dir};
 use crate::room::{Filled, Lacking, Source};
 use crate::scan::make_path_below;

@@ -7,17 +7,17 @@
 //! what is seen; a value that is replaced was kept before, as a ref under
 //! [`super::RESCUED_REFS`] or by the caller's own copy.
 
-mod compare;
-mod difference;
+mod comparison;
+mod deviation;
 mod operation;
 mod packed;
 mod pins;
 mod restore;
 mod stand;
 mod steering;
-mod take;
+mod taking;
 mod when;
 
-pub use difference::Difference;
+pub use deviation::Difference;
 pub use stand::Baseline;
 pub use steering::Ignored;

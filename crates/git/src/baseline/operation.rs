@@ -3,10 +3,10 @@
 
 use super::super::error::AtPath;
 use super::super::{Repo, RepoError};
-use super::difference::Difference;
+use super::deviation::Difference;
 use super::stand::Baseline;
 use super::steering::{Dirs, Steering, differing};
-use super::take::dirs;
+use super::taking::dirs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

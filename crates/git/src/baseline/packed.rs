@@ -4,7 +4,7 @@
 use super::super::RepoError;
 use super::super::error::AtPath;
 use super::super::special::find_common_dir;
-use super::difference::Difference;
+use super::deviation::Difference;
 use super::stand::Baseline;
 use cook_core::digest::sha256;
 use cook_os::disk::{self, Durable, Links, NewFile};

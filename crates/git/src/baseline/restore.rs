@@ -1,13 +1,13 @@
 //! Putting a repository back to its baseline.
 
 use super::super::error::AtPath;
-use super::super::look::is_unwatched;
+use super::super::index_entries::is_unwatched;
 use super::super::program::{Call, path_list};
 use super::super::refs::{PIN_REFS, RESCUED_REFS};
 use super::super::{Repo, RepoError, path_text};
-use super::difference::Difference;
+use super::deviation::Difference;
 use super::stand::{Baseline, INDEX, STASH_LOG, WORK_INDEX};
-use super::take::{UNHIDE, aside, stash};
+use super::taking::{UNHIDE, aside, stash};
 use cook_core::diagnostic::Failure;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use std::io;

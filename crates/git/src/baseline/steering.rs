@@ -2,7 +2,7 @@
 
 use super::super::RepoError;
 use super::super::error::AtPath;
-use super::super::look::present;
+use super::super::index_entries::present;
 use cook_core::digest::sha256;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use serde::{Deserialize, Serialize};

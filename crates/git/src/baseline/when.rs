@@ -4,9 +4,9 @@
 //! program sets). A difference without such a time belongs to the session.
 
 use super::super::{Entry, Repo, RepoError};
-use super::difference::Difference;
+use super::deviation::Difference;
 use super::stand::{Baseline, WORK_INDEX};
-use super::take::aside;
+use super::taking::aside;
 use cook_core::diagnostic::Failure;
 use cook_os::disk::{self, Links};
 use std::collections::BTreeSet;

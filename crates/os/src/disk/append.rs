@@ -1,8 +1,8 @@
 //! Appending lines to a file that others append to at the same time.
 
-use super::open_no_follow;
 #[cfg(unix)]
-use super::write::{Durable, NewFile};
+use super::new_file::{Durable, NewFile};
+use super::open_no_follow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;

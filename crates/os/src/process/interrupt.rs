@@ -7,7 +7,7 @@
 //! what is still at work a few seconds later is ended with cook. A terminal that is closed may
 //! send SIGHUP more than once, so that signal only ever asks.
 
-use super::tree::end_all;
+use super::process_tree::end_all;
 use crate::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;

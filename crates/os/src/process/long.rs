@@ -4,7 +4,7 @@
 
 use super::child::{Clocks, ControlFlow, Ending, Line, Listener, Outcome};
 use super::output::KEPT_PER_STREAM;
-use super::start::start_session;
+use super::starting::start_session;
 use super::supervised::Watch;
 use super::{ProcessError, check_directory};
 use process_wrap::std::ChildWrapper;

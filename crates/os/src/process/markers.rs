@@ -2,7 +2,7 @@
 //! that agent programs leave in their children, and cook's own.
 
 #[cfg(target_os = "linux")]
-use super::tree::find_parent;
+use super::process_tree::find_parent;
 use cook_core::model::KnownAgent;
 #[cfg(target_os = "linux")]
 use std::ffi::OsStr;

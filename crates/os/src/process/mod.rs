@@ -17,10 +17,10 @@ mod output;
 mod pipes;
 #[cfg(unix)]
 mod plain;
+mod process_tree;
 mod short;
-mod start;
+mod starting;
 mod supervised;
-mod tree;
 
 pub use child::{Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised};
 pub use interrupt::{Alarm, Attention, Patience, is_interrupted};
@@ -33,9 +33,9 @@ pub use markers::{
 };
 pub use output::{KEPT_PER_STREAM, Kept};
 pub use pipes::MAX_LINE;
+pub use process_tree::{end_marked, is_alive, working_directories};
 pub use short::{Caps, Captured, Short, capture, capture_until, capture_watched};
 pub use supervised::supervise;
-pub use tree::{end_marked, is_alive, working_directories};
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

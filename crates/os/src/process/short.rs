@@ -3,7 +3,7 @@
 //! Nothing is waited for that has to be heard of: the child is asked whether it has ended, so a
 //! wake-up that is lost costs a moment and never hangs.
 
-use super::start::start_child;
+use super::starting::start_child;
 use super::{ProcessError, check_directory, list_inherited, on_path};
 use crate::thread;
 use std::collections::BTreeMap;

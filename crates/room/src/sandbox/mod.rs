@@ -4,13 +4,13 @@
 //! Invariant: what is given comes before what is taken away again, so that no directory of an
 //! agent's opens what is protected.
 
-mod agent;
 mod cause;
-mod gate;
+mod sandboxed_agent;
+mod sandboxed_gate;
 mod sockets;
 
-pub use agent::{Agent, Authority, is_kept};
-pub use gate::Gate;
+pub use sandboxed_agent::{Agent, Authority, is_kept};
+pub use sandboxed_gate::Gate;
 
 use cook_os::process::{ProcessError, Short, capture, on_path};
 use std::ffi::{OsStr, OsString};

@@ -1,10 +1,10 @@
 //! One atomic push, and what became of it.
 
-use crate::git::{Call, make_failure, unreachable};
-use crate::look::Listing;
-use crate::plan::{Plan, Update};
+use crate::git_words::words;
+use crate::push_plan::{Plan, Update};
 use crate::remote::{Mark, Remote, Side};
-use crate::words::words;
+use crate::remote_listing::Listing;
+use crate::user_git::{Call, make_failure, unreachable};
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::LogRefs;
 use cook_os::process::{Captured, LENT_VARIABLE, join_lent};
@@ -258,7 +258,7 @@ impl Remote<'_> {
         branch: &str,
         head: Option<&str>,
     ) -> Result<Failure, Failure> {
-        let plan = self.plan(store, branch, head, crate::plan::Restore::No)?;
+        let plan = self.plan(store, branch, head, crate::push_plan::Restore::No)?;
         if plan.log.is_some() {
             let what = format!(
                 "`{}` lacks transitions that were recorded here before",

@@ -1,8 +1,8 @@
 //! Taking in what a remote holds: fetched, looked through, run again, and only then gone on from.
 
-use crate::look::{Listing, RemoteRef};
-use crate::plan::has_ended;
+use crate::push_plan::has_ended;
 use crate::remote::{LOCK_WAIT, Mark, Remote, Side};
+use crate::remote_listing::{Listing, RemoteRef};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_core::model::Snapshot;
 use cook_store::store::{Admitted, Quarantine, Store, Tip};

@@ -1,7 +1,7 @@
 //! What a remote holds, by `git ls-remote`.
 
-use crate::git::Call;
 use crate::remote::{Remote, Side};
+use crate::user_git::Call;
 use cook_core::diagnostic::Failure;
 
 /// A ref of a remote and what it points at.

@@ -1,6 +1,6 @@
 //! The `git` program, in the user's repository and with the user's settings.
 
-use crate::words::words;
+use crate::git_words::words;
 use cook_core::diagnostic::{Code, Failure};
 use cook_os::clock::TEST_VARIABLE;
 use cook_os::process::{

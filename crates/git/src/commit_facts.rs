@@ -1,6 +1,6 @@
 //! The facts that decisions read of ranges and reported commits.
 
-use super::history::Listed;
+use super::contents::Listed;
 use super::trailers::last_trailer;
 use super::{Repo, RepoError, SLICE_TRAILER};
 use cook_core::diagnostic::Failure;

@@ -1,10 +1,10 @@
 //! Taking a baseline: everything that is compared, and copies of what could not be made again.
 
+use super::super::cleanliness::WATCHFUL;
 use super::super::error::AtPath;
-use super::super::look::{gitlinks, is_unwatched, present};
+use super::super::index_entries::{gitlinks, is_unwatched, present};
 use super::super::program::{Call, Program, path_list};
 use super::super::refs::{PIN_REFS, RESCUED_REFS};
-use super::super::status::WATCHFUL;
 use super::super::{Repo, RepoError, path_text};
 use super::pins::pin;
 use super::stand::{Baseline, INDEX, OBJECTS, STAND, STASH_LOG, Stand, WORK_INDEX};

@@ -1,7 +1,7 @@
 //! Cleanliness, as `git status` tells it (`protocol/completion.md#files`), and the contract files.
 
-use super::history::{Entry, MAX_FILE, path_text};
-use super::look::{gitlinks, is_left_out, is_unwatched, present};
+use super::contents::{Entry, MAX_FILE, path_text};
+use super::index_entries::{gitlinks, is_left_out, is_unwatched, present};
 use super::program::{Call, path_list, refusal};
 use super::refs::PIN_REFS;
 use super::{Repo, RepoError, native};

@@ -3,10 +3,10 @@
 use super::super::error::AtPath;
 use super::super::program::Call;
 use super::super::{ChangeKind, Repo, RepoError};
-use super::difference::Difference;
+use super::deviation::Difference;
 use super::stand::{Baseline, NOW_INDEX, Stand, WORK_INDEX};
 use super::steering::{Dirs, Ignored, Steering, differing, is_lead, is_nested};
-use super::take::{aside, dirs, list_nested, stand, there};
+use super::taking::{aside, dirs, list_nested, stand, there};
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! Commits that a log cites and its branch does not hold: a chain of empty commits keeps them on
 //! the remote, so that neither a squash nor a deleted branch loses what the proof is about.
 
-use crate::git::Call;
-use crate::look::{Listing, is_id};
-use crate::plan::{Plan, Update, find_done_commit};
+use crate::push_plan::{Plan, Update, find_done_commit};
 use crate::remote::{Remote, Side};
+use crate::remote_listing::{Listing, is_id};
+use crate::user_git::Call;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Snapshot;
 use cook_os::process::{LENT_VARIABLE, join_lent};

@@ -1,8 +1,8 @@
 //! What this clone knows of logs elsewhere without asking anybody.
 
-use crate::git::{Call, Git};
 use crate::remote::{Mark, PULLED, Remote, Side, remote_key};
 use crate::signers::read_signers;
+use crate::user_git::{Call, Git};
 use cook_core::diagnostic::Failure;
 use cook_core::model::escape_branch;
 use cook_git::Repo;

@@ -2,8 +2,8 @@
 //! whether it may.
 
 use crate::leaving::Kept;
-use crate::look::{Listing, RemoteRef};
 use crate::remote::{Mark, Remote, Side};
+use crate::remote_listing::{Listing, RemoteRef};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal};
 use cook_core::model::{Policy, Snapshot, WaitingKind};
 use cook_store::store::{Quarantine, Store};

@@ -3,7 +3,7 @@
 //! made keeps the room from being filled.
 
 use crate::RoomError;
-use crate::git::complaint;
+use crate::plain_git::complaint;
 use crate::repository::{Repository, TakenFrom};
 use git2::Reference;
 use std::collections::BTreeSet;
