@@ -8,7 +8,7 @@ use crate::index::{Stat, Written, read_index, write_index};
 use crate::lfs::Pointer;
 use crate::list::{Kind, Leaf, List, join};
 use crate::repository::Repository;
-use crate::room::{Filled, Lacking, Source};
+use crate::room_contents::{Filled, Lacking, Source};
 use crate::scan::{CachePaths, make_path_below, scan};
 use crate::submodule::find_submodules;
 use cook_os::disk::{self, Durable, Links, NewFile};
@@ -45,7 +45,7 @@ pub(crate) struct Filling<'a> {
 impl<'a> Filling<'a> {
     /// Makes the directory hold it, and the caches that are there; git in it passes over some of them.
     pub fn fill(mut self, passed_over: &'a [String]) -> Result<Filled, RoomError> {
-        let repository = self.source.repository(passed_over)?;
+        let repository = Repository::of(self.source, passed_over)?;
         self.filled.tree = repository.tree.to_string();
         self.put(&repository, b"")?;
         if self.filled.written > 0 {

@@ -19,6 +19,7 @@ mod object_reader;
 mod plain_git;
 mod repository;
 mod room;
+mod room_contents;
 mod rooms;
 mod sandbox;
 mod scan;
@@ -27,7 +28,8 @@ mod submodule;
 
 pub use environment::{Environment, Surroundings, is_of_runner, search_path, tools};
 pub use error::RoomError;
-pub use room::{Filled, Lacking, Room, Source};
+pub use room::Room;
+pub use room_contents::{Filled, Lacking, Source};
 pub use rooms::{keep_within, rooms_dir};
 pub use sandbox::{Agent, Authority, Bubblewrap, Gate, STARTS, is_kept, never_began};
 pub use step_files::RunnerFiles;

@@ -5,7 +5,7 @@ use crate::error::AtPath;
 use crate::list::{Leaf, List};
 use crate::object_reader::Objects;
 use crate::plain_git::Git;
-use crate::room::Source;
+use crate::room_contents::Source;
 use cook_os::disk::{self, Links};
 use git2::{ObjectFormat, ObjectType, Oid};
 use std::ffi::OsStr;
@@ -50,6 +50,25 @@ pub(crate) enum TakenFrom {
 }
 
 impl<'a> Repository<'a> {
+    /// The user's own.
+    pub fn of(source: &Source<'a>, caches: &'a [String]) -> Result<Self, RoomError> {
+        if source.common.to_str().is_none() {
+            return Err(RoomError::NotUtf8(source.common.to_owned()));
+        }
+        let read = Self::read(source.common, source.commit, source);
+        let read = read.map_err(|why| RoomError::NotReproducible {
+            commit: source.commit.to_owned(),
+            why,
+        })?;
+        Ok(Self {
+            objects_at: source.objects_at.map(|at| at(0)),
+            refs: source.refs,
+            caches,
+            from: TakenFrom::Clone(source.git_dir.to_owned()),
+            ..read
+        })
+    }
+
     /// Reads what the commit holds; what is wrong with it otherwise.
     pub fn read(git_dir: &Path, commit: &str, source: &Source<'a>) -> Result<Self, String> {
         let format = match source.commit.len() {

@@ -1,16 +1,14 @@
-//! A room: who has it, what it is filled from, and what it holds then.
+//! A room: where it is, who has it, how it is filled.
 
 use crate::RoomError;
 use crate::error::AtPath;
 use crate::filling::Filling;
-use crate::index::Stat;
-use crate::repository::{Repository, TakenFrom};
+use crate::room_contents::{Filled, Source};
 use crate::rooms;
 use crate::scan::CachePaths;
 use cook_core::model::Caches;
 use cook_os::disk::{self, Durable, NewFile};
 use std::cell::RefCell;
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,86 +19,6 @@ const ROOMS: usize = 64;
 /// How long a room is waited for that is in use: a child that is just being started holds what its
 /// parent held for a moment, and another room would have to be built in anew.
 const WAIT: Duration = Duration::from_millis(100);
-
-/// Where a commit comes from.
-#[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
-    /// The common git directory.
-    pub common: &'a Path,
-    /// The worktree's own git directory: whoever clones the worktree is sent what this shows.
-    pub git_dir: &'a Path,
-    /// The worktree; a submodule's repository may lie in it.
-    pub worktree: &'a Path,
-    /// Full id of the commit.
-    pub commit: &'a str,
-    /// Names and ids of the repository's refs. Tags are shown; where it is `alone`, what the others
-    /// lead to must be there too: a clone asks for all of it.
-    pub refs: &'a [(String, String)],
-    /// Where what runs in the room finds the objects of the repository, which is 0, and of each submodule
-    /// that it holds; none = where they are.
-    pub objects_at: Option<fn(usize) -> PathBuf>,
-    /// A `.git` shows the commit and its history.
-    pub history: bool,
-    /// That `.git` holds what a clone would, and reaches no other object. Where it is not shown, a clone
-    /// can be made nonetheless.
-    pub alone: bool,
-    /// Where git is found.
-    pub path: &'a OsStr,
-}
-
-impl<'a> Source<'a> {
-    /// The repository itself.
-    pub(crate) fn repository(&self, caches: &'a [String]) -> Result<Repository<'a>, RoomError> {
-        if self.common.to_str().is_none() {
-            return Err(RoomError::NotUtf8(self.common.to_owned()));
-        }
-        let read = Repository::read(self.common, self.commit, self);
-        let read = read.map_err(|why| RoomError::NotReproducible {
-            commit: self.commit.to_owned(),
-            why,
-        })?;
-        Ok(Repository {
-            objects_at: self.objects_at.map(|at| at(0)),
-            refs: self.refs,
-            caches,
-            from: TakenFrom::Clone(self.git_dir.to_owned()),
-            ..read
-        })
-    }
-}
-
-/// What filling a room brought.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Filled {
-    /// The commit's tree.
-    pub tree: String,
-    /// Files of the commit, those of submodules among them.
-    pub files: usize,
-    /// Files that were written.
-    pub written: usize,
-    /// Files and directories that were removed.
-    pub removed: usize,
-    /// What the commit names and nobody who has its objects alone can have.
-    pub lacking: Vec<Lacking>,
-    /// Links that lead out of the commit, by path, with where they end.
-    pub leading_out: Vec<(String, PathBuf)>,
-    /// What is here and may be otherwise in a clone.
-    pub remarks: Vec<String>,
-    /// Directories of objects of the submodules in it, in the order of their numbers.
-    pub submodules: Vec<PathBuf>,
-    /// The files as they were left, and the directories that hold them.
-    pub(crate) stats: Vec<(PathBuf, Stat)>,
-    pub(crate) dirs: Vec<PathBuf>,
-}
-
-/// Something that the commit names and that is not here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lacking {
-    /// The path.
-    pub path: String,
-    /// What is missing.
-    pub why: String,
-}
 
 /// A room, locked for as long as this value lives. One without anything of runs before is removed
 /// with it.

@@ -4,7 +4,7 @@ use crate::list::{List, join};
 use crate::object_reader::Objects;
 use crate::plain_git::{Git, within};
 use crate::repository::{Repository, TakenFrom, find_git_dir};
-use crate::room::{Filled, Lacking, Source};
+use crate::room_contents::{Filled, Lacking, Source};
 use crate::scan::make_path_below;
 use cook_os::disk::{self, Links};
 use git2::{ObjectType, Oid};

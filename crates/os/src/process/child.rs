@@ -1,6 +1,5 @@
 //! A child that is listened to: what it is given, who listens, and what came of it.
 
-use super::long::Source;
 use super::output::Kept;
 use std::ffi::OsString;
 use std::path::Path;
@@ -53,6 +52,14 @@ pub enum Input<'a> {
     Whole(&'a [u8]),
     /// This, then what the listener says, until the work is done.
     Open(&'a [u8]),
+}
+
+/// Which stream a piece of output is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Source {
+    Stdout,
+    Stderr,
 }
 
 /// One line of output, without its end.

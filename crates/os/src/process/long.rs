@@ -2,9 +2,9 @@
 //! ended, all of them, also after a normal exit. They are known by descent: nothing in their
 //! environment tells that cook runs them.
 
-use super::child::{Clocks, ControlFlow, Ending, Line, Listener, Outcome};
+use super::child::{Clocks, ControlFlow, Ending, Line, Listener, Outcome, Source};
 use super::output::KEPT_PER_STREAM;
-use super::starting::start_session;
+use super::starting::{program_path, start_session};
 use super::supervised::Watch;
 use super::{ProcessError, check_directory};
 use process_wrap::std::ChildWrapper;
@@ -14,14 +14,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Which stream a piece of output is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Source {
-    Stdout,
-    Stderr,
-}
 
 /// Gets each piece of output as it comes.
 pub type Live = Arc<dyn Fn(Source, &[u8]) + Send + Sync>;
@@ -98,33 +90,4 @@ fn spawn(command: &Long, program: &OsStr) -> Result<Box<dyn ChildWrapper>, Proce
     #[cfg(unix)]
     super::plain::begin_plain(&mut child);
     start_session(child, program)
-}
-
-/// `execvp` would look for `./x` from the new directory, other systems from the old one.
-pub(super) fn program_path(program: &OsStr, dir: &Path) -> OsString {
-    let path = Path::new(program);
-    if path.components().count() > 1 && path.is_relative() {
-        dir.join(program).into_os_string()
-    } else {
-        program.to_owned()
-    }
-}
-
-/// Leaves the child unreaped, so that its id stays its own until the sweep is over.
-#[cfg(target_os = "linux")]
-pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
-    use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-    let Ok(pid) = i32::try_from(child.id()) else {
-        return true;
-    };
-    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-    !matches!(
-        waitid(Id::Pid(nix::unistd::Pid::from_raw(pid)), flags),
-        Ok(WaitStatus::StillAlive) | Err(nix::errno::Errno::EINTR)
-    )
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
-    !matches!(child.inner_mut().try_wait(), Ok(None))
 }

@@ -1,7 +1,6 @@
 //! A child's three pipes: written and read on threads of their own, its output cut into lines.
 
-use super::child::Input;
-use super::long::Source;
+use super::child::{Input, Source};
 use super::output::Keeper;
 use crate::thread;
 use std::io::{self, Read, Write};

@@ -2,8 +2,9 @@
 
 use super::ProcessError;
 use process_wrap::std::{ChildWrapper, CommandWrap};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -34,6 +35,35 @@ pub(super) fn start_session(
     #[cfg(unix)]
     wrapped.wrap(process_wrap::std::ProcessSession);
     start_child(|| wrapped.spawn()).map_err(|cause| ProcessError::start(program, cause))
+}
+
+/// `execvp` would look for `./x` from the new directory, other systems from the old one.
+pub(super) fn program_path(program: &OsStr, dir: &Path) -> OsString {
+    let path = Path::new(program);
+    if path.components().count() > 1 && path.is_relative() {
+        dir.join(program).into_os_string()
+    } else {
+        program.to_owned()
+    }
+}
+
+/// Leaves the child unreaped, so that its id stays its own until the sweep is over.
+#[cfg(target_os = "linux")]
+pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
+    use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+    let Ok(pid) = i32::try_from(child.id()) else {
+        return true;
+    };
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    !matches!(
+        waitid(Id::Pid(nix::unistd::Pid::from_raw(pid)), flags),
+        Ok(WaitStatus::StillAlive) | Err(nix::errno::Errno::EINTR)
+    )
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
+    !matches!(child.inner_mut().try_wait(), Ok(None))
 }
 
 #[cfg(test)]

@@ -6,15 +6,14 @@
 //! it started outlives the call, also after a normal exit.
 
 use super::child::{
-    Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised,
+    Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Source, Supervised,
 };
 use super::interrupt::{Attention, is_interrupted};
-use super::long::{Source, has_exited, program_path};
 use super::lookup::{is_program, on_path};
 use super::markers::INVOCATION_VARIABLE;
 use super::pipes::{HEAD, Piece, Stream, TAIL, WAITING, feed, pump};
 use super::process_tree::Tree;
-use super::starting::start_session;
+use super::starting::{has_exited, program_path, start_session};
 use super::{ProcessError, check_directory, list_inherited_by_agents};
 use process_wrap::std::ChildWrapper;
 use std::ffi::OsStr;
