@@ -2,8 +2,8 @@
 //! read; no branch, remote, identity, hook or setting of anybody's.
 
 use crate::RoomError;
+use crate::cloned_history;
 use crate::error::AtPath;
-use crate::history;
 use crate::repository::Repository;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use std::fs;
