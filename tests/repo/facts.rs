@@ -647,7 +647,7 @@ fn trailers_are_found_as_git_finds_them() {
         "# only\n# comments",
         "Cook-Slice: a\n# ------------------------ >8 ------------------------\nb: c",
         "\tindented\nCook-Slice: a",
-        "Signed-off-by: x\n\tindented\nCook-Slice: a\n\tmore",
+        "Signed-off-by: x\n\tindented\nCook-Slice: a",
         "no",
         "",
     ];

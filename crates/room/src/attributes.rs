@@ -26,6 +26,9 @@ const ASKED: &str =
 const MAX_ATTRIBUTES: u64 = 100 << 20;
 const LIMIT: u64 = 1 << 30;
 
+/// Bytes of files by their paths.
+type Contents<'p> = BTreeMap<&'p [u8], Vec<u8>>;
+
 /// A file that is not its object's bytes.
 pub(crate) struct Made {
     pub bytes: Vec<u8>,
@@ -163,7 +166,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// Staged files as git writes them.
-    fn check_out<'p>(&self, paths: Vec<&'p [u8]>) -> Result<Vec<(&'p [u8], Vec<u8>)>, RoomError> {
+    fn check_out<'p>(&self, paths: Vec<&'p [u8]>) -> Result<Contents<'p>, RoomError> {
         let out = self.dir.join("out");
         let failed = |cause| RoomError::io("read", &out, cause);
         let mut prefix = OsString::from("--prefix=");
@@ -177,7 +180,7 @@ impl<'a> Attributes<'a> {
             let place = make_path_below(&out, path)?;
             Ok((path, disk::read_present(&place, LIMIT, Links::Refuse)?))
         };
-        let made: std::io::Result<Vec<_>> = paths.into_iter().map(read).collect();
+        let made: std::io::Result<Contents> = paths.into_iter().map(read).collect();
         let removed = disk::remove_tree(&out);
         let made = made.map_err(failed)?;
         removed.map_err(failed)?;

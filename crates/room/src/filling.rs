@@ -25,8 +25,9 @@ const CLOCK_STEP: Duration = Duration::from_millis(10);
 const AHEAD: Duration = Duration::from_secs(2);
 /// Files that are worth a thread.
 const ENOUGH: usize = 4_000;
-/// Bytes of a digest.
+/// Bytes of a digest, and of an index.
 const MAX_NOTE: u64 = 1 << 10;
+const MAX_INDEX: u64 = 1 << 30;
 
 /// A room that is made to hold a commit.
 pub(crate) struct Filling<'a> {
@@ -144,7 +145,7 @@ impl<'a> Filling<'a> {
         }
         if is_new || !is_same {
             let to = git.join("index");
-            let bytes = fs::read(index).at("read", index)?;
+            let bytes = disk::read_present(index, MAX_INDEX, Links::Refuse).at("read", index)?;
             git_dir::write_file(&to, &bytes)?;
         }
         Ok(())

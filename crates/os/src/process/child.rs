@@ -150,7 +150,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// It was ended because it took too long in all.
-    pub fn timed_out(&self) -> bool {
+    pub fn has_timed_out(&self) -> bool {
         self.ending == Ending::WallClock
     }
 }

@@ -280,7 +280,7 @@ impl Gates<'_> {
             Err(why) => return Ok(run_of(gate, (None, Some(why)), place)),
         };
         let mut changed = place.find_changed();
-        let is_red = ran.ended.code != Some(0) && !ran.ended.timed_out();
+        let is_red = ran.ended.code != Some(0) && !ran.ended.has_timed_out();
         if is_red && changed.is_none() && hooked {
             ran = self.run_without_hooks(place, order, &program, ran)?;
             changed = place.find_changed();
@@ -296,7 +296,7 @@ impl Gates<'_> {
             argv: argv.to_vec(),
             cwd: folder(gate).to_owned(),
             exit_code: ended.code,
-            timed_out: ended.timed_out(),
+            timed_out: ended.has_timed_out(),
             duration_ms: Count(ended.duration.as_millis() as u64),
             stdout_sha256: ended.stdout.sha256.clone(),
             stderr_sha256: ended.stderr.sha256.clone(),
