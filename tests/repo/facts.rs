@@ -669,12 +669,12 @@ fn trailers_are_found_as_git_finds_them() {
                 scratch.write("message", &message);
                 let theirs =
                     scratch.git(&["interpret-trailers", "--parse", "--no-divider", "message"]);
-                let slices = theirs.lines().filter_map(|line| {
+                let mut slices = theirs.lines().filter_map(|line| {
                     let (token, value) = line.split_once(':')?;
                     let is_slice = token.trim().eq_ignore_ascii_case("Cook-Slice");
                     is_slice.then(|| value.trim().to_owned())
                 });
-                let theirs = slices.last().filter(|value| !value.is_empty());
+                let theirs = slices.next_back().filter(|value| !value.is_empty());
                 let ours = cook_git::last_trailer(&message, "Cook-Slice");
                 if ours != theirs {
                     others.push((message, ours, theirs));
