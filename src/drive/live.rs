@@ -3,7 +3,7 @@
 //!
 //! It is a view and decides nothing. Whether its driver lives is told by the lease alone.
 
-use super::aside::unwritable;
+use super::session_guard::unwritable;
 use crate::service::Workspace;
 use cook_agents::Progress;
 use cook_core::diagnostic::{Failure, without_tokens};

@@ -5,10 +5,8 @@
 //! touched again. Invariant: putting back fills in what is missing and overwrites nothing; what
 //! was kept of sessions since then follows what was kept before.
 
-use super::aside::unwritable;
-use super::authority::Watch;
-use super::left::list_directory;
 use super::live;
+use super::session_guard::{Watch, list_directory, unwritable};
 use crate::service::{MIRROR_DIR, OF_PROCESS, Workspace, find_place};
 use cook_agents::end_left;
 use cook_core::diagnostic::{Code, Failure};
@@ -20,9 +18,8 @@ use cook_store::store::{Place, Store};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Bytes of a ref, at most.
 const MAX_REF: u64 = 4096;

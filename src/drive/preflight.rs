@@ -1,10 +1,8 @@
 //! What is settled before a run: who plays what, how far it may go, and what stands in its way.
 
-use super::agents::{choose, find_here, lacks};
-use super::assignment::{Limits, RoleAgent, RoleAssignment};
-use super::operator::{Operator, Order};
-use super::parking::paths_are;
-use super::sandbox::Keeping;
+use super::agents_here::{choose, find_here, lacks};
+use super::run_order::{Limits, Operator, Order, RoleAgent, RoleAssignment, paths_are};
+use super::sandbox_mode::Keeping;
 use crate::judges::find_known;
 use crate::service::{self, Workspace};
 use cook_agents::{Preset, Spent};

@@ -3,9 +3,7 @@
 //! Invariants: what is true is passed without a word; a check that cannot be made refuses nothing and
 //! says why on stderr; the session's lock is not held while gates run.
 
-use super::context::{HookContext, child};
-use super::error::HookError;
-use super::respond::{Call, Called, Response, read_call};
+use super::respond::{Call, Called, HookContext, HookError, Response, child, read_call};
 use crate::check::{Ask, Line, check};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Lines, clean};

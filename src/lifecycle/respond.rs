@@ -4,16 +4,21 @@
 //! line for stderr and the hook log, and no answer. The session's state is read
 //! and written under the worktree's lock; what takes long is measured before it.
 
-use super::context::HookContext;
-use super::error::HookError;
-use super::tracker::Tracker;
-use crate::service::Workspace;
+use super::hook_issues::{Tracker, list_owed};
+use crate::service::{self, Taker, Workspace};
 use cook_core::diagnostic::{Failure, Lines, clean};
+use cook_core::model::{BriefSync, Checkpoint, Role};
 use cook_hooks::{
-    Agent, Effects, Event, Kind, Row, SessionState, answer, place, read, step, wants,
+    Agent, Effects, Event, InputError, Kind, Outcome, Owner, Row, SessionState, Situation,
+    StateDir, answer, place, read, step, wants,
 };
+use cook_os::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
+use cook_store::store::StoreError;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+/// Entries of the trail that are looked through.
+pub(super) const LOOK_BACK: usize = 2_000;
 
 /// Silences every hook when it is `off`.
 pub const SWITCH: &str = "COOK_HOOKS";
@@ -202,4 +207,194 @@ fn differs(before: &SessionState, after: &SessionState, kind: Kind) -> bool {
         after.called_ms = before.called_ms;
     }
     *before != after
+}
+
+/// An event in its worktree.
+pub(super) struct HookContext<'a> {
+    pub(super) agent: Agent,
+    pub(super) row: &'static Row,
+    pub(super) event: &'a Event,
+    pub(super) dir: PathBuf,
+    pub(super) tracker: Option<&'a dyn Tracker>,
+    pub(super) workspace: &'a Workspace,
+}
+
+impl HookContext<'_> {
+    pub(super) fn state_dir(&self) -> std::io::Result<StateDir> {
+        StateDir::of(&self.workspace.repo, self.workspace.store.is_some())
+    }
+}
+
+/// cook's own child, and the role it plays.
+pub(super) fn child() -> Option<Option<Role>> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    set(INVOCATION_VARIABLE)?;
+    Some(set(ROLE_VARIABLE).and_then(|role| Role::parse(&role)))
+}
+
+/// What goes wrong in a hook; it never reaches the agent.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum HookError {
+    /// The event cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The repository or the log cannot be read.
+    #[error("{0}")]
+    Failure(Failure),
+    /// The tracker did not answer.
+    #[error("{0}; what is kept waits for it")]
+    Tracker(String),
+    /// A file of the session cannot be read or written.
+    #[error("a session file: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl From<Failure> for HookError {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<StoreError> for HookError {
+    fn from(error: StoreError) -> Self {
+        Self::Failure(error.into())
+    }
+}
+
+impl HookContext<'_> {
+    pub(super) fn note_owner(
+        &self,
+        state_dir: &StateDir,
+        facts: &Situation,
+        outcome: &Outcome,
+    ) -> Result<(), HookError> {
+        if facts.workflow.is_none() || facts.child.is_some() {
+            return Ok(());
+        }
+        let mine = facts.owner || outcome.takes;
+        if outcome.leaves && mine {
+            return Ok(state_dir.set_owner(None)?);
+        }
+        let stale = || {
+            state_dir
+                .owner()
+                .is_none_or(|owner| facts.now_ms - owner.seen_ms > 60_000)
+        };
+        if outcome.takes && !facts.owner || mine && stale() {
+            state_dir.set_owner(Some(&Owner {
+                agent: self.agent.name().to_owned(),
+                session: self.event.session.clone(),
+                seen_ms: facts.now_ms,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what sandboxed sessions left, except in cook's own child and before a
+    /// tool; what came of it is in the hook log.
+    pub(super) fn take_inbox(&self, state_dir: &StateDir) {
+        if child().is_some() || matches!(self.event.kind, Kind::BeforeTool | Kind::Usage) {
+            return;
+        }
+        let now = || self.workspace.clock.now();
+        match service::take_inbox(self.workspace, Taker::Hook) {
+            Ok(findings) => {
+                for finding in findings {
+                    let place = finding.place.unwrap_or_default();
+                    state_dir.log(&format!("{} {place}: {}", now(), finding.message));
+                }
+            }
+            // This session may be in a sandbox itself.
+            Err(failure) => state_dir.log(&format!("{} {failure}", now())),
+        }
+    }
+
+    /// Keeps the brief's file in step, where the settings want that: with what was said
+    /// just now, and with each checkpoint before a compaction.
+    pub(super) fn follow_brief(&self, facts: &Situation) -> Result<(), Failure> {
+        if facts.child.is_some() || facts.workflow.is_none() {
+            return Ok(());
+        }
+        let always = self.workspace.config()?.brief.sync == BriefSync::Always;
+        match &facts.brief {
+            Some(text) if always => service::write_brief(self.workspace, "", text).map(|_| ()),
+            None if self.event.is_compaction() => service::follow_brief(self.workspace).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the entries; their own growth of the trail is no news. True when there
+    /// were any.
+    pub(super) fn append(
+        &self,
+        state_dir: &StateDir,
+        entries: &[Checkpoint],
+        state: &mut SessionState,
+    ) -> Result<bool, HookError> {
+        let Some(store) = &self.workspace.store else {
+            state_dir.enqueue(entries)?;
+            return Ok(!entries.is_empty());
+        };
+        for entry in entries {
+            store.append_checkpoint(entry)?;
+        }
+        if !entries.is_empty() {
+            state.trail = Some(store.checkpoints_length()?);
+        }
+        Ok(!entries.is_empty())
+    }
+
+    /// Gives the tracker what it does not have yet; why not, when it cannot be told.
+    pub(super) fn tell_tracker(&self, wrote: bool) -> Result<(), HookError> {
+        let rests = !self.event.attempt
+            && !matches!(
+                self.event.kind,
+                Kind::BeforeTool | Kind::AfterTool | Kind::Prompt | Kind::Usage
+            );
+        let Some(tracker) = self
+            .tracker
+            .filter(|_| (wrote || rests) && child().is_none())
+        else {
+            return Ok(());
+        };
+        give(self.workspace, &self.state_dir()?, tracker)
+    }
+}
+
+/// Gives the tracker the entries of the trail that it does not have yet.
+pub(super) fn give(
+    workspace: &Workspace,
+    state_dir: &StateDir,
+    tracker: &dyn Tracker,
+) -> Result<(), HookError> {
+    let (_, snapshot) = workspace.current()?;
+    let plan = snapshot.as_ref().map(|snapshot| &snapshot.plan);
+    let mut length = None;
+    loop {
+        let trail = trail(workspace, state_dir)?;
+        // Whoever found the queue held by this process had written before.
+        if length == Some(trail.len()) {
+            return Ok(());
+        }
+        length = Some(trail.len());
+        let all = tracker
+            .catch_up(&list_owed(&trail, plan))
+            .map_err(HookError::Tracker)?;
+        if !all {
+            return Ok(());
+        }
+        if workspace.store.is_none() {
+            let _held = state_dir.lock()?;
+            state_dir.shorten_queue()?;
+            length = Some(state_dir.queue()?.len());
+        }
+    }
+}
+
+/// The newest entries of a worktree's trail.
+fn trail(workspace: &Workspace, state_dir: &StateDir) -> Result<Vec<Checkpoint>, HookError> {
+    Ok(match &workspace.store {
+        Some(store) => store.checkpoints(LOOK_BACK)?.entries,
+        None => state_dir.queue()?,
+    })
 }

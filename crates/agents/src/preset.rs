@@ -94,7 +94,7 @@ impl Preset {
             ));
         }
         for rule in preset.rules() {
-            super::event::check(rule).map_err(|why| invalid(name, why))?;
+            super::event_rules::check_rule(rule).map_err(|why| invalid(name, why))?;
         }
         Ok(preset)
     }

@@ -1,6 +1,6 @@
 //! Which files the hooks of an agent live in, and what belongs into them. Pure.
 
-use crate::agent::Agent;
+use crate::hook_event::Agent;
 use cook_core::model::hooks::{CommandForm, Kind, Row, SettingsForm, TimeUnit};
 use serde_json::{Value, json};
 

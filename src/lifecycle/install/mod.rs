@@ -4,14 +4,9 @@
 //! run changes no byte; what cook wrote carries its mark, and only that is taken
 //! out; inside the worktree no link is followed.
 
-mod change;
-mod files;
+mod hook_trial;
 pub mod pre_push;
-mod trial;
-
-pub use change::{Change, Standing};
-pub use files::{keep_out_of_status, show_in_status, write, write_program};
-pub use trial::{last_called, try_command, try_program, unseen};
+mod settings_file;
 
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
@@ -19,8 +14,12 @@ use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
 use cook_hooks::jsonc::{self, JsoncError};
 use cook_hooks::layout::{self, Base, Content, Entry, Plan, Purpose};
-use files::read;
+pub use hook_trial::{last_called, try_command, try_program, unseen};
 use serde_json::Value;
+use settings_file::read;
+pub use settings_file::{
+    Change, Standing, keep_out_of_status, show_in_status, write, write_program,
+};
 use std::path::{Path, PathBuf};
 
 /// Beginning and end of a block in a text of others.
