@@ -100,7 +100,7 @@ impl SessionContext<'_> {
             .env
             .extend(identity.map(|(name, value)| ((*name).to_owned(), value.into())));
         supplier.bounds = self.bounds;
-        supplier.price = self.agent.price;
+        supplier.bounds.price = self.agent.price;
         supplier.access = Some(self.agent.access);
         supplier.sandbox = self.sandbox.cloned();
         supplier.watch = RefCell::new(Box::new(watched));

@@ -3,7 +3,7 @@
 use super::agent_session::{Asking, SessionContext};
 use super::handle_report::SessionStart;
 use super::run_loop::Driver;
-use super::run_order::{Ended, RoleAgent, RoleOutcome, RunEvent, Step};
+use super::run_order::{Ended, RoleAgent, RunEvent, Step};
 use super::session_guard::{Watch, watches};
 use crate::service::{self, ByCookOutcome, Prompts, Taker, Workspace};
 use cook_agents::workflow_mark;
@@ -89,8 +89,8 @@ impl Driver<'_> {
             let due = (&dispatch, &*prompts.format);
             for outcome in self.play(&workspace, role, due, &[asking], ticket.clone())? {
                 match outcome {
-                    RoleOutcome::Step(step) => return Ok(step),
-                    RoleOutcome::Another(why) => last = why,
+                    Step::Another(why) => last = why,
+                    step => return Ok(step),
                 }
             }
         }
@@ -149,7 +149,7 @@ impl Driver<'_> {
         (dispatch, format): (&Dispatch, &str),
         askings: &[Asking],
         ticket: Option<String>,
-    ) -> Result<Vec<RoleOutcome>, Failure> {
+    ) -> Result<Vec<Step>, Failure> {
         let mut began = SessionStart {
             ticket,
             head: workspace.repo.head()?.commit,
@@ -201,13 +201,13 @@ impl Driver<'_> {
         self.board.ends();
         if breach.is_anothers() {
             if let Some(step) = self.find_stop_meanwhile(role)? {
-                return Ok(vec![RoleOutcome::Step(step)]);
+                return Ok(vec![step]);
             }
             if breach.user_spoke {
                 let why = "the user said something meanwhile: whoever judges hears it first; its report is in `cook session log`";
                 self.observer
                     .observe(&RunEvent::CameToNothing { role, why });
-                return Ok(vec![RoleOutcome::Step(Step::Moved)]);
+                return Ok(vec![Step::Moved]);
             }
             return Ok(vec![self.refuse_violation(role, &breach)?]);
         } else if !breach.is_none() {
@@ -309,12 +309,12 @@ impl Driver<'_> {
         let (mut moved, mut last, mut ended) = (false, Step::Waited, None);
         for outcome in self.play(workspace, Role::StopJudge, due, judges, ticket)? {
             match outcome {
-                RoleOutcome::Step(Step::Moved) => moved = true,
+                Step::Moved => moved = true,
                 // What the others said counts all the same.
-                RoleOutcome::Step(step @ Step::Ended(_)) => ended = Some(step),
-                RoleOutcome::Step(step) => last = step,
+                step @ Step::Ended(_) => ended = Some(step),
                 // Another agent may stand in: that is tried with one at a time.
-                RoleOutcome::Another(_) => self.tally.one_by_one = true,
+                Step::Another(_) => self.tally.one_by_one = true,
+                step => last = step,
             }
         }
         Ok(ended.unwrap_or(if moved { Step::Moved } else { last }))

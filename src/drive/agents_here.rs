@@ -2,7 +2,9 @@
 
 use super::sandbox_mode::Keeping;
 use crate::service::Workspace;
-use cook_agents::{AgentSupplier, Found, Preset, Sandbox, find, presets, probe_version};
+use cook_agents::{
+    AgentSupplier, Found, Preset, Sandbox, describe_error, find, presets, probe_version,
+};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_core::model::Config;
 use cook_os::process::Clocks;
@@ -15,24 +17,25 @@ use std::time::Duration;
 /// Programs that only the repository names are not run before they are trusted.
 pub fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found>, Failure> {
     let cache = workspace.repo.cook_dir()?.join("agents.json");
-    let lacking = presets
-        .iter()
-        .map(|preset| find_untrusted(workspace, preset))
-        .collect::<Result<Vec<Option<String>>, Failure>>()?;
+    let mut here = Vec::new();
+    for preset in presets {
+        here.push(match find_untrusted(workspace, preset)? {
+            Some(words) => absent(&format!("not trusted here: `cook trust '{words}'`")),
+            None => Found::default(),
+        });
+    }
+    let may_run = |(_, found): &(&&Preset, &Found)| found.problem.is_none();
     let asked: Vec<&Preset> = presets
         .iter()
-        .zip(&lacking)
-        .filter(|(_, words)| words.is_none())
+        .zip(&here)
+        .filter(may_run)
         .map(|(preset, _)| *preset)
         .collect();
     let mut answers = find(&asked, workspace.repo.root(), &cache)?.into_iter();
-    Ok(lacking
-        .into_iter()
-        .map(|words| match words {
-            None => answers.next().unwrap_or_else(|| absent("it was not asked")),
-            Some(words) => absent(&format!("not trusted here: `cook trust '{words}'`")),
-        })
-        .collect())
+    for found in here.iter_mut().filter(|found| found.problem.is_none()) {
+        *found = answers.next().unwrap_or_else(|| absent("it was not asked"));
+    }
+    Ok(here)
 }
 
 fn absent(why: &str) -> Found {
@@ -111,7 +114,7 @@ pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
     let config = workspace.config()?;
     let mut wrong: Vec<(String, String)> = presets(config)
         .into_iter()
-        .filter_map(|(name, preset)| Some((format!("agents.{name}"), preset.err()?.to_string())))
+        .filter_map(|(name, preset)| Some((format!("agents.{name}"), preset.err()?.message)))
         .collect();
     for (name, place) in name_agents(config) {
         match Preset::of(name, config) {
@@ -122,7 +125,7 @@ pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
             }
             // A table that makes no agent is named already.
             Err(_) if config.agents.contains_key(name) => {}
-            Err(error) => wrong.push((place, error.to_string())),
+            Err(error) => wrong.push((place, error.message)),
         }
     }
     let finding = |(place, why)| Finding::new(Code::AgentUnfit, why).at(place);
@@ -227,14 +230,9 @@ fn one_turn(
                 answer.duration_ms
             ))
         }
-        Err(error) => Err(match error.failure {
-            cook_store::session::SupplierErrorKind::Failed(why)
-            | cook_store::session::SupplierErrorKind::Absent(why)
-            | cook_store::session::SupplierErrorKind::TimedOut(why)
-            | cook_store::session::SupplierErrorKind::Unparseable(why) => match error.class {
-                Some(class) => format!("{class}: {why}"),
-                None => why,
-            },
+        Err(error) => Err(match (error.class, describe_error(&error.failure)) {
+            (Some(class), why) => format!("{class}: {why}"),
+            (None, why) => why.to_owned(),
         }),
     }
 }

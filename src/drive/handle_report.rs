@@ -2,7 +2,7 @@
 
 use super::agent_session::SessionAnswer;
 use super::run_loop::Driver;
-use super::run_order::{Ended, RoleAgent, RoleOutcome, RunEvent, Step};
+use super::run_order::{Ended, RoleAgent, RunEvent, Step};
 use super::session_guard::Violation;
 use crate::service::{self, Workspace};
 use cook_agents::{AgentFailure, FailureClass};
@@ -49,7 +49,7 @@ impl Driver<'_> {
         &mut self,
         role: Role,
         breach: &Violation,
-    ) -> Result<RoleOutcome, Failure> {
+    ) -> Result<Step, Failure> {
         self.observer.observe(&RunEvent::Breached { role, breach });
         if breach.log_moved {
             return Err(Failure::from(cook_core::diagnostic::Refusal::new(
@@ -73,7 +73,7 @@ impl Driver<'_> {
         agent: &RoleAgent,
         answer: SessionAnswer,
         began: &SessionStart,
-    ) -> Result<RoleOutcome, Failure> {
+    ) -> Result<Step, Failure> {
         self.tally.has_heard |= matches!(
             answer,
             SessionAnswer::Taken(_) | SessionAnswer::Malformed(_)
@@ -94,7 +94,7 @@ impl Driver<'_> {
             SessionAnswer::Nothing(failed, end) => {
                 self.weigh_failure(workspace, role, agent, (&failed, &end))
             }
-            SessionAnswer::Unkept(error) => Ok(RoleOutcome::Another(error.to_string())),
+            SessionAnswer::Unkept(error) => Ok(Step::Another(error.to_string())),
         }
     }
 
@@ -105,7 +105,7 @@ impl Driver<'_> {
         role: Role,
         (report, reply): &(Report, Reply),
         began: &SessionStart,
-    ) -> Result<RoleOutcome, Failure> {
+    ) -> Result<Step, Failure> {
         if role == Role::StopJudge
             && let (_, snapshot) = workspace.require()?
             && let Some(vote) = self.twin(&snapshot, reply)?
@@ -120,9 +120,7 @@ impl Driver<'_> {
             began_at: began.head.clone(),
         };
         let Reported::Event(event) = report::event(report, provenance) else {
-            return Ok(RoleOutcome::Another(
-                "the report asks for nothing".to_owned(),
-            ));
+            return Ok(Step::Another("the report asks for nothing".to_owned()));
         };
         // Its gates, and whoever is told, take their own time.
         let took = began.at.elapsed();
@@ -134,7 +132,7 @@ impl Driver<'_> {
                     took,
                     cost_micro_usd: reply.answer.cost_micro_usd,
                 });
-                Ok(RoleOutcome::Step(Step::Moved))
+                Ok(Step::Moved)
             }
             Err(failure) if failure.kind == FailureKind::Refused => {
                 let mut why = format!("[{}] {}", failure.code.id(), failure.message);
@@ -155,7 +153,7 @@ impl Driver<'_> {
         role: Role,
         codes: Vec<String>,
         why: String,
-    ) -> Result<RoleOutcome, Failure> {
+    ) -> Result<Step, Failure> {
         self.observer
             .observe(&RunEvent::CameToNothing { role, why: &why });
         self.spend(workspace, role, codes, why)
@@ -168,14 +166,14 @@ impl Driver<'_> {
         role: Role,
         codes: Vec<String>,
         why: String,
-    ) -> Result<RoleOutcome, Failure> {
+    ) -> Result<Step, Failure> {
         let refused = Event::Refused {
             role,
             codes,
             why: why.chars().take(MAX_WHY).collect(),
         };
         self.record(workspace, &refused)?;
-        Ok(RoleOutcome::Step(Step::Nothing(why)))
+        Ok(Step::Nothing(why))
     }
 
     fn weigh_failure(
@@ -184,10 +182,10 @@ impl Driver<'_> {
         role: Role,
         agent: &RoleAgent,
         (failed, end): (&AgentFailure, &str),
-    ) -> Result<RoleOutcome, Failure> {
+    ) -> Result<Step, Failure> {
         let why = format!("{}: {} ({end})", agent.preset.name(), failed.why());
         match failed.class {
-            FailureClass::Interrupted => Ok(RoleOutcome::Step(Step::Ended(Ended::Asked))),
+            FailureClass::Interrupted => Ok(Step::Ended(Ended::Asked)),
             FailureClass::Agent => self.refuse(
                 workspace,
                 role,
@@ -201,14 +199,14 @@ impl Driver<'_> {
                     if let Some(until) = &failed.reset_at {
                         let name = agent.preset.name().to_owned();
                         self.limited.insert(name, until.clone());
-                        return Ok(RoleOutcome::Step(self.wait(workspace, until, why)?));
+                        return Ok(self.wait(workspace, until, why)?);
                     }
                     // One that never was there may be a wrong address, which no wait mends.
                     if failed.passes() || failed.is_offline() && self.tally.has_heard {
                         self.tally.passing = Some(failed.read_retry_after());
                     }
                 }
-                Ok(RoleOutcome::Another(why))
+                Ok(Step::Another(why))
             }
         }
     }

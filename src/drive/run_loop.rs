@@ -63,7 +63,7 @@ impl Driver<'_> {
                     self.tally.failures = 0;
                     self.tally.waits = 0;
                 }
-                Step::Nothing(why) => {
+                Step::Nothing(why) | Step::Another(why) => {
                     self.tally.failures += 1;
                     if self.tally.failures >= FAILURES {
                         break Ended::Stalled(self.block(format!(
@@ -147,47 +147,22 @@ impl Driver<'_> {
     }
 
     /// What progress is told by: commits, slices, proof, findings, votes; never words.
-    fn standing(&self) -> Result<Standing, Failure> {
+    fn standing(&self) -> Result<String, Failure> {
         let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
-        Standing::of(&workspace, &snapshot)
-    }
-}
-
-/// What a workflow has come to.
-#[derive(Debug, PartialEq, Eq)]
-struct Standing {
-    head: Option<String>,
-    slices: Vec<(String, &'static str, usize, usize)>,
-    votes: usize,
-    /// Commits that are reviewed and audited.
-    read: [Option<String>; 2],
-}
-
-impl Standing {
-    fn of(workspace: &Workspace, snapshot: &Snapshot) -> Result<Self, Failure> {
         let head = workspace.repo.head()?;
-        Ok(Self {
-            slices: snapshot
-                .plan
-                .candidate_slices
-                .iter()
-                .map(|slice| {
-                    (
-                        slice.slice_id.clone(),
-                        slice.status.id(),
-                        slice.evidence.len(),
-                        slice.must_fix_findings.as_ref().map_or(0, Vec::len),
-                    )
-                })
-                .collect(),
-            votes: cook_core::machine::list_votes(snapshot, &head).count(),
-            read: [
-                current_review(snapshot).map(|review| review.commit.clone()),
-                current_audit(snapshot).map(|audit| audit.commit.clone()),
-            ],
-            head: head.commit,
-        })
+        let slices = snapshot.plan.candidate_slices.iter().map(|slice| {
+            let fixes = slice.must_fix_findings.as_ref().map_or(0, Vec::len);
+            let (id, status) = (&slice.slice_id, slice.status.id());
+            (id, status, slice.evidence.len(), fixes)
+        });
+        let slices: Vec<_> = slices.collect();
+        let votes = cook_core::machine::list_votes(&snapshot, &head).count();
+        let reviewed = current_review(&snapshot).map(|review| &review.commit);
+        let audited = current_audit(&snapshot).map(|audit| &audit.commit);
+        Ok(format!(
+            "{head:?} {slices:?} {votes} {reviewed:?} {audited:?}"
+        ))
     }
 }
 
@@ -196,14 +171,11 @@ impl Standing {
 fn limits(lines: &[CallRecord]) -> BTreeMap<String, String> {
     let mut limited = BTreeMap::new();
     for line in lines {
-        match (&line.supplier, &line.reset_at) {
-            (Some(supplier), Some(until)) => {
-                limited.insert(supplier.clone(), until.clone());
-            }
-            (Some(supplier), None) => {
-                limited.remove(supplier);
-            }
-            (None, _) => {}
+        if let Some(supplier) = line.supplier.clone() {
+            match line.reset_at.clone() {
+                Some(until) => limited.insert(supplier, until),
+                None => limited.remove(&supplier),
+            };
         }
     }
     limited

@@ -160,14 +160,9 @@ pub(super) enum Step {
     Waited,
     /// Nothing was recorded, and another attempt may help.
     Nothing(String),
-    Ended(Ended),
-}
-
-/// What came of one agent.
-pub(super) enum RoleOutcome {
-    Step(Step),
-    /// It could not play; another one may.
+    /// The agent could not play; another one may.
     Another(String),
+    Ended(Ended),
 }
 
 /// What an observer is told.

@@ -10,7 +10,7 @@ use cook_core::machine::OutsideEdit;
 use cook_core::model::{BriefSync, CONTRACT_FILES, Role, SETTINGS_FILES};
 use cook_git::{Baseline, Difference, Ignored, Repo};
 use cook_os::disk::{self, Links};
-use cook_store::store::{MAX_KEPT, Store, Tip, rescue_keep};
+use cook_store::store::{MAX_KEPT, Store, rescue_keep};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -101,21 +101,12 @@ impl Watch {
         apart: bool,
         dir: &Path,
     ) -> Result<Self, Failure> {
-        let note = Note {
-            role,
-            asked: false,
-            apart,
-            tip: tip(workspace)?,
-            settled: find_settled(workspace)?,
-            edits: outside_edits(workspace)?,
-            locks: workspace.repo.locks()?,
-        };
         // An implementer leaves what it likes there, and of a place of its own `.agent/` is the user's.
         let ignored = match apart || role == Role::Implementer {
             true => Ignored::default(),
             false => list_ignored(workspace)?,
         };
-        Self::begin_noted(workspace, note, dir, ignored)
+        Self::begin_noted(workspace, (role, false, apart), dir, ignored)
     }
 
     /// Begins to watch a question of the user's: it may change as little as a reader's session.
@@ -123,24 +114,25 @@ impl Watch {
     /// # Errors
     /// As [`Watch::begin`].
     pub fn of_question(workspace: &Workspace, dir: &Path) -> Result<Self, Failure> {
+        let ignored = list_ignored(workspace)?;
+        Self::begin_noted(workspace, (Role::Reviewer, true, false), dir, ignored)
+    }
+
+    fn begin_noted(
+        workspace: &Workspace,
+        (role, asked, apart): (Role, bool, bool),
+        dir: &Path,
+        ignored: Ignored,
+    ) -> Result<Self, Failure> {
         let note = Note {
-            role: Role::Reviewer,
-            asked: true,
-            apart: false,
+            role,
+            asked,
+            apart,
             tip: tip(workspace)?,
             settled: find_settled(workspace)?,
             edits: outside_edits(workspace)?,
             locks: workspace.repo.locks()?,
         };
-        Self::begin_noted(workspace, note, dir, list_ignored(workspace)?)
-    }
-
-    fn begin_noted(
-        workspace: &Workspace,
-        note: Note,
-        dir: &Path,
-        ignored: Ignored,
-    ) -> Result<Self, Failure> {
         let baseline = workspace.repo.baseline(dir, ignored)?;
         let path = dir.join(NOTE);
         let written = serde_json::to_vec(&note)
@@ -424,12 +416,10 @@ impl Watch {
     ) -> Result<Vec<Difference>, Failure> {
         let mut own = Vec::new();
         for one in differences {
-            let by_others = match &one {
-                Difference::Ref { name, .. } => self.baseline.has_moves_by_others(repo, name)?,
-                _ => false,
-            };
-            if !by_others {
-                own.push(one);
+            match &one {
+                Difference::Ref { name, .. }
+                    if self.baseline.has_moves_by_others(repo, name)? => {}
+                _ => own.push(one),
             }
         }
         let differences = own;
@@ -476,17 +466,15 @@ impl Watch {
 
 const NOTE: &str = "session.json";
 fn tip(workspace: &Workspace) -> Result<Option<String>, Failure> {
-    let tip = workspace.store.as_ref().map(Store::current).transpose()?;
-    Ok(tip.flatten().map(|(Tip { commit, .. }, _)| commit))
+    Ok(workspace.current()?.0.map(|tip| tip.commit))
 }
 
 /// The newest transition that moved the work.
 fn find_settled(workspace: &Workspace) -> Result<Option<String>, Failure> {
-    let current = workspace.store.as_ref().map(Store::current).transpose()?;
-    let settled = current
-        .flatten()
-        .map(|(tip, snapshot)| workspace.find_settled(&tip, &snapshot));
-    Ok(settled.transpose()?.map(|tip| tip.commit))
+    let (Some(tip), Some(snapshot)) = workspace.current()? else {
+        return Ok(None);
+    };
+    Ok(Some(workspace.find_settled(&tip, &snapshot)?.commit))
 }
 
 /// Since that transition the user said something, and nothing else happened but changes of the brief.

@@ -214,7 +214,7 @@ pub fn hold_once(
         let nothing = match driver.step()? {
             Step::Waited => continue,
             Step::Moved => None,
-            Step::Nothing(why) => Some(why),
+            Step::Nothing(why) | Step::Another(why) => Some(why),
             Step::Ended(Ended::Agents(why) | Ended::Stalled(why) | Ended::Budget(why)) => {
                 return Err(Failure::new(
                     FailureKind::Supplier,

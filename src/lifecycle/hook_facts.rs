@@ -1,10 +1,10 @@
 //! What the step is judged by: measured with the session's lock held where it is quick, before it
 //! where it takes long.
 
-use super::hook_issues::{Tracker, Wanted, key};
-use super::respond::{HookContext, HookError, LOOK_BACK, child};
+use super::hook_issues::{Issues, Wanted, key};
+use super::respond::{Called, HookError, LOOK_BACK, child};
 use crate::service::{self, Workspace};
-use crate::tracker::{is_id, list_issues};
+use crate::tracker::{is_id, is_own_file, list_issues};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{Dispatch, Head, Rule};
 use cook_core::model::{ActiveStatus, Checkpoint, Role, Snapshot};
@@ -25,12 +25,12 @@ const NEWS: usize = 200;
 /// Issues that one command line is asked about.
 const ISSUES: usize = 5;
 
-impl HookContext<'_> {
+impl Called {
     /// Measured without the lock.
     pub(super) fn slow_facts(
         &self,
-        state_dir: &StateDir,
-        state: &SessionState,
+        tracker: Option<&Issues>,
+        (state_dir, state): (&StateDir, &SessionState),
         snapshot: Option<&Snapshot>,
         wanted: Wants,
     ) -> Result<Situation, HookError> {
@@ -49,8 +49,8 @@ impl HookContext<'_> {
         };
         let claimed = state.item.as_deref().filter(|_| state.claimed);
         let mut away = None;
-        let starts = begins(state, self.event);
-        if let (true, Some(tracker), None) = (starts, self.tracker, facts.child) {
+        let starts = begins(state, &self.event);
+        if let (true, Some(tracker), None) = (starts, tracker, facts.child) {
             away = tracker.wake().err();
         }
         if wanted.recovery && facts.child.is_none() {
@@ -64,14 +64,13 @@ impl HookContext<'_> {
                     Err(failure) => away = Some(format!("the brief: {failure}")),
                 }
             }
-            let mut recovery =
-                collect_recovery(self.workspace, snapshot, self.tracker, claimed, kept)?;
+            let mut recovery = collect_recovery(&self.workspace, snapshot, tracker, claimed, kept)?;
             recovery.notes.extend(away);
             recovery.notes.dedup();
             facts.recovery = Some(recovery);
         }
         if let (true, Some(snapshot), None) = (wanted.due, snapshot, facts.child) {
-            facts.due = Some(find_due(self.workspace, snapshot)?.0);
+            facts.due = Some(find_due(&self.workspace, snapshot)?.0);
         }
         if wanted.last_line {
             let path = self.event.transcript.as_deref();
@@ -79,21 +78,21 @@ impl HookContext<'_> {
         }
         if wanted.dirty {
             let dirty = self.workspace.repo.status()?.worktree.dirty;
-            let trackers = |path: &str| self.tracker.is_some_and(|t| t.owns_path(path));
+            let trackers = |path: &str| tracker.is_some() && is_own_file(path);
             facts.dirty = Some(dirty.into_iter().filter(|path| !trackers(path)).collect());
         }
-        self.ask_tracker(&mut facts);
+        self.ask_tracker(tracker, &mut facts);
         Ok(facts)
     }
 
     /// Claims and closes that a tool call shows, as the tracker has them now.
-    fn ask_tracker(&self, facts: &mut Situation) {
+    fn ask_tracker(&self, tracker: Option<&Issues>, facts: &mut Situation) {
         let tool = self
             .event
             .tool
             .as_ref()
             .filter(|_| self.event.kind == Kind::AfterTool);
-        let (Some(tracker), Some(tool)) = (self.tracker, tool) else {
+        let (Some(tracker), Some(tool)) = (tracker, tool) else {
             return;
         };
         for segment in segments(tool.command.as_deref().unwrap_or_default()) {
@@ -178,7 +177,7 @@ impl HookContext<'_> {
 
     /// The brief as `cook brief` prints it.
     fn brief(&self) -> Result<String, Failure> {
-        let whole = service::assemble(self.workspace)?;
+        let whole = service::assemble(&self.workspace)?;
         Ok(whole.within(Some(service::DEFAULT_BYTES)).text)
     }
 }
@@ -288,7 +287,7 @@ pub(super) fn rules() -> Vec<String> {
 pub(super) fn collect_recovery(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
-    tracker: Option<&dyn Tracker>,
+    tracker: Option<&Issues>,
     claimed: Option<&str>,
     kept: Vec<Checkpoint>,
 ) -> Result<Recovery, Failure> {
@@ -338,7 +337,7 @@ fn find_carried(snapshot: &Snapshot) -> Option<&str> {
 /// stands in for one when there is none; the issue that the slice carries adds what
 /// is kept with it.
 fn ask_tracker(
-    tracker: &dyn Tracker,
+    tracker: &Issues,
     carried: Option<&str>,
     claimed: Option<&str>,
     recovery: &mut Recovery,

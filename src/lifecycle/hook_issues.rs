@@ -8,7 +8,7 @@
 use crate::service::Workspace;
 use crate::tracker::{
     self, Actor, Beads, Bounds, Brief, Comment, Entry, Found, Issue, IssueStatus, Link, Memory,
-    MemoryError, Outage, TrackerError, is_id, list_issues, list_unblocked_by, split_mark,
+    MemoryError, Outage, Tracker, TrackerError, is_id, list_issues, list_unblocked_by, split_mark,
     with_parents_type,
 };
 use cook_core::digest::sha256;
@@ -23,18 +23,25 @@ const READY: usize = 3;
 
 /// The tracker of a worktree, if it has one. The time for everything that is asked
 /// of it begins now.
-pub fn find_tracker(workspace: &Workspace, kind: Kind) -> Option<Box<dyn Tracker + '_>> {
+pub fn find_tracker(workspace: &Workspace, kind: Kind) -> Option<Issues<'_>> {
     let (call, all) = match kind {
         // These are waited for longer.
         Kind::BeforeCompact => (1_200, 2_500),
         _ => (400, 850),
     };
-    let bounds = Bounds::beside(
-        Duration::from_millis(call),
-        Instant::now() + Duration::from_millis(all),
-    );
-    let issues = Issues::of(workspace, bounds)?;
-    Some(Box::new(issues))
+    let until = Instant::now() + Duration::from_millis(all);
+    let path = std::env::var_os("PATH");
+    let kind = workspace.config().ok()?.tracker();
+    // A tracker that the settings name and that is not there is what `cook issue`
+    // and `cook doctor` speak of; a hook goes on without.
+    let found = tracker::find(kind, workspace.repo.root(), path.as_deref()).ok()??;
+    Some(Issues {
+        workspace,
+        found,
+        bounds: Bounds::beside(Duration::from_millis(call), until),
+        beads: OnceCell::new(),
+        away: RefCell::new(None),
+    })
 }
 
 /// The entries of a trail that belong to issues, as comments: those of a slice go to
@@ -73,7 +80,8 @@ pub(super) fn key(id: &str) -> String {
     }
 }
 
-struct Issues<'w> {
+/// The tracker of a worktree, as the hooks use it.
+pub struct Issues<'w> {
     workspace: &'w Workspace,
     found: Found,
     bounds: Bounds,
@@ -82,22 +90,7 @@ struct Issues<'w> {
     away: RefCell<Option<Option<String>>>,
 }
 
-impl<'w> Issues<'w> {
-    fn of(workspace: &'w Workspace, bounds: Bounds) -> Option<Self> {
-        let kind = workspace.config().ok()?.tracker();
-        let path = std::env::var_os("PATH");
-        // A tracker that the settings name and that is not there is what `cook issue`
-        // and `cook doctor` speak of; a hook goes on without.
-        let found = tracker::find(kind, workspace.repo.root(), path.as_deref()).ok()??;
-        Some(Self {
-            workspace,
-            found,
-            bounds,
-            beads: OnceCell::new(),
-            away: RefCell::new(None),
-        })
-    }
-
+impl Issues<'_> {
     fn beads(&self) -> &Beads {
         self.beads.get_or_init(|| {
             let root = self.workspace.repo.root();
@@ -153,9 +146,9 @@ impl<'w> Issues<'w> {
     fn in_work(&self, beads: &Beads, wanted: Wanted, picture: &mut Picture) -> Vec<Issue> {
         let current = || match wanted {
             Wanted::Carried(_) => Ok(Vec::new()),
-            _ => tracker::Tracker::current(beads),
+            _ => beads.current(),
         };
-        let (current, ready) = thread::both(current, || tracker::Tracker::ready(beads));
+        let (current, ready) = thread::both(current, || beads.ready());
         let mut issues = self.list(&mut picture.notes, current);
         issues.retain(|issue| is_mine_to_do(beads, issue));
         if let Wanted::Claimed(id) = wanted {
@@ -174,10 +167,10 @@ impl<'w> Issues<'w> {
     fn item(&self, beads: &Beads, issue: &Issue, others: usize, notes: &mut Vec<String>) -> Item {
         let (down, up) = thread::both(
             || {
-                let links = tracker::Tracker::dependencies(beads, &issue.id)?;
+                let links = beads.dependencies(&issue.id)?;
                 Ok(with_parents_type(beads, links))
             },
-            || tracker::Tracker::dependents(beads, &issue.id),
+            || beads.dependents(&issue.id),
         );
         let up: Vec<Link> = self.list(notes, up);
         let waiting = up
@@ -204,17 +197,17 @@ impl<'w> Issues<'w> {
     }
 
     fn comments(&self, beads: &Beads, issue: &str, notes: &mut Vec<String>) -> Vec<Checkpoint> {
-        self.list(notes, tracker::Tracker::comments(beads, issue))
+        self.list(notes, beads.comments(issue))
             .into_iter()
             .enumerate()
             .map(|(number, comment)| checkpoint(issue, number, comment))
             .collect()
     }
-}
 
-impl Tracker for Issues<'_> {
-    fn wake(&self) -> Result<(), String> {
-        let why = match tracker::Tracker::detect(self.beads()) {
+    /// A session begins: asks whether the tracker answers; what it said where it did not. One that did not
+    /// is asked for nothing more until the next session begins.
+    pub(super) fn wake(&self) -> Result<(), String> {
+        let why = match self.beads().detect() {
             Ok(()) => None,
             Err(TrackerError::Absent { tracker, why }) => {
                 Some(format!("`{tracker}` is not set up: {why}"))
@@ -225,7 +218,8 @@ impl Tracker for Issues<'_> {
         why.map_or(Ok(()), Err)
     }
 
-    fn picture(&self, wanted: Wanted) -> Picture {
+    /// What the recovery message shows.
+    pub(super) fn picture(&self, wanted: Wanted) -> Picture {
         let mut picture = Picture::default();
         let beads = match self.reach() {
             Ok(beads) => beads,
@@ -250,15 +244,17 @@ impl Tracker for Issues<'_> {
         picture
     }
 
-    fn holds(&self, issue: &str) -> Result<bool, String> {
+    /// Whether this actor holds the issue now.
+    pub(super) fn holds(&self, issue: &str) -> Result<bool, String> {
         let beads = self.reach()?;
-        let issue = self.note_outage(tracker::Tracker::show(beads, issue))?;
+        let issue = self.note_outage(beads.show(issue))?;
         Ok(issue.status == IssueStatus::InProgress && is_mine_to_do(beads, &issue))
     }
 
-    fn verify_close(&self, issue: &str) -> Result<Option<ClosedIssue>, String> {
+    /// Verifies a close that was seen; none when the issue is not closed.
+    pub(super) fn verify_close(&self, issue: &str) -> Result<Option<ClosedIssue>, String> {
         let beads = self.reach()?;
-        let issue = self.note_outage(tracker::Tracker::show(beads, issue))?;
+        let issue = self.note_outage(beads.show(issue))?;
         if issue.status != IssueStatus::Closed {
             return Ok(None);
         }
@@ -272,7 +268,9 @@ impl Tracker for Issues<'_> {
         }))
     }
 
-    fn catch_up(&self, entries: &[Entry]) -> Result<bool, String> {
+    /// Gives the issues those of the entries that they do not have yet, each once, now or when the
+    /// tracker answers again. True when nothing waits any more.
+    pub(super) fn catch_up(&self, entries: &[Entry]) -> Result<bool, String> {
         let Some(last) = entries.last() else {
             return Ok(true);
         };
@@ -297,16 +295,12 @@ impl Tracker for Issues<'_> {
             None => Ok(true),
         }
     }
-
-    fn owns_path(&self, path: &str) -> bool {
-        tracker::is_own_file(path)
-    }
 }
 
 /// Not somebody else's.
 fn is_mine_to_do(beads: &Beads, issue: &Issue) -> bool {
     let assignee = issue.assignee.as_deref();
-    assignee.is_none_or(|name| tracker::Tracker::is_mine(beads, name))
+    assignee.is_none_or(|name| beads.is_mine(name))
 }
 
 fn name_issue(id: &str, title: &str) -> String {
@@ -345,7 +339,7 @@ fn checkpoint(issue: &str, number: usize, comment: Comment) -> Checkpoint {
 
 /// Which issue a session is told about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted<'a> {
+pub(super) enum Wanted<'a> {
     /// The one it claimed; when that is not in work any more, as [`Wanted::Any`].
     Claimed(&'a str),
     /// The one that the slice in work carries: only what is kept with it.
@@ -356,7 +350,7 @@ pub enum Wanted<'a> {
 
 /// What the tracker has to say to a session that begins.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Picture {
+pub(super) struct Picture {
     /// The issue in work.
     pub item: Option<Item>,
     /// Entries kept with it, oldest first; their ids are keys of comments.
@@ -365,41 +359,6 @@ pub struct Picture {
     pub ready: Vec<String>,
     /// What did not answer, one line each.
     pub notes: Vec<String>,
-}
-
-/// An issue tracker, as the hooks see it.
-pub trait Tracker {
-    /// A session begins: asks whether the tracker answers. One that did not is asked
-    /// for nothing more until the next session begins.
-    ///
-    /// # Errors
-    /// One line that says what did not answer.
-    fn wake(&self) -> Result<(), String>;
-
-    /// What the recovery message shows.
-    fn picture(&self, wanted: Wanted) -> Picture;
-
-    /// Whether this actor holds the issue now.
-    ///
-    /// # Errors
-    /// As [`Tracker::wake`].
-    fn holds(&self, issue: &str) -> Result<bool, String>;
-
-    /// Verifies a close that was seen; none when the issue is not closed.
-    ///
-    /// # Errors
-    /// As [`Tracker::wake`].
-    fn verify_close(&self, issue: &str) -> Result<Option<ClosedIssue>, String>;
-
-    /// Gives the issues those of the entries that they do not have yet, each once,
-    /// now or when the tracker answers again. True when nothing waits any more.
-    ///
-    /// # Errors
-    /// As [`Tracker::wake`].
-    fn catch_up(&self, entries: &[Entry]) -> Result<bool, String>;
-
-    /// Whether a path is the tracker's own.
-    fn owns_path(&self, path: &str) -> bool;
 }
 
 #[cfg(test)]

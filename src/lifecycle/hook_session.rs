@@ -2,7 +2,7 @@
 //! checkpoint by hand, the status line.
 
 use super::hook_facts::{collect_recovery, find_slice_in_work};
-use super::hook_issues::{Tracker, Wanted, find_tracker};
+use super::hook_issues::{Issues, Wanted, find_tracker};
 use super::respond::{HookError, SWITCH, give};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
@@ -100,7 +100,7 @@ pub fn checkpoint(
     if workspace.store.is_none() && tracker.is_none() {
         workspace.store()?;
     }
-    let (item, mut findings) = current_item(workspace, tracker.as_deref())?;
+    let (item, mut findings) = current_item(workspace, tracker.as_ref())?;
     let entry = Checkpoint {
         commit: workspace.repo.head()?.commit,
         ..make_checkpoint(&workspace.clock.now(), item, text)?
@@ -109,7 +109,7 @@ pub fn checkpoint(
     if let Some(tracker) = &tracker {
         let told = StateDir::of(&workspace.repo, workspace.store.is_some())
             .map_err(HookError::Io)
-            .and_then(|state_dir| give(workspace, &state_dir, &**tracker));
+            .and_then(|state_dir| give(workspace, &state_dir, tracker));
         let why = told.err().map(|error| error.to_string());
         findings.extend(why.map(|why| Finding::new(Code::TrackerBehind, why)));
     }
@@ -163,7 +163,7 @@ fn make_checkpoint(now: &str, item: Option<String>, text: &str) -> Result<Checkp
 /// A log that cannot be read.
 fn current_item(
     workspace: &Workspace,
-    tracker: Option<&dyn Tracker>,
+    tracker: Option<&Issues>,
 ) -> Result<(Option<String>, Vec<Finding>), Failure> {
     let state = session_state(workspace);
     let claimed = state.filter(|state| state.claimed).and_then(|s| s.item);
@@ -206,7 +206,7 @@ pub fn recover(workspace: &Workspace) -> Result<Recovery, Failure> {
     collect_recovery(
         workspace,
         snapshot.as_ref(),
-        tracker.as_deref(),
+        tracker.as_ref(),
         claimed.as_deref(),
         kept,
     )

@@ -11,9 +11,7 @@ pub(crate) mod install;
 mod respond;
 
 pub use at_stop::respond_to_stop;
-pub(crate) use hook_issues::find_tracker;
-pub use hook_issues::{Picture, Tracker, Wanted};
 pub(crate) use hook_session::{
     attach, checkpoint, find_session_to_attach, recover, statusline, take_around,
 };
-pub use respond::{Call, OpenTracker, Response, respond};
+pub use respond::{Call, Response, respond};

@@ -4,7 +4,7 @@
 //! line for stderr and the hook log, and no answer. The session's state is read
 //! and written under the worktree's lock; what takes long is measured before it.
 
-use super::hook_issues::{Tracker, list_owed};
+use super::hook_issues::{Issues, find_tracker, list_owed};
 use crate::service::{self, Taker, Workspace};
 use cook_core::diagnostic::{Failure, Lines, clean};
 use cook_core::model::{BriefSync, Checkpoint, Role};
@@ -23,9 +23,6 @@ pub(super) const LOOK_BACK: usize = 2_000;
 /// Silences every hook when it is `off`.
 pub const SWITCH: &str = "COOK_HOOKS";
 
-/// Opens the tracker of a worktree, if it has one, for one event of that kind.
-pub type OpenTracker<'a> = &'a dyn for<'w> Fn(&'w Workspace, Kind) -> Option<Box<dyn Tracker + 'w>>;
-
 /// One call.
 pub struct Call<'a> {
     /// The agent.
@@ -36,8 +33,6 @@ pub struct Call<'a> {
     pub input: &'a [u8],
     /// Where cook was called.
     pub dir: &'a Path,
-    /// The tracker of a worktree.
-    pub tracker: OpenTracker<'a>,
 }
 
 /// What comes back.
@@ -51,6 +46,7 @@ pub struct Response {
 
 /// An event that cook has a say in, and where it happened.
 pub(super) struct Called {
+    pub(super) agent: Agent,
     pub(super) event: Event,
     pub(super) row: &'static Row,
     pub(super) dir: PathBuf,
@@ -80,6 +76,7 @@ pub(super) fn read_call(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, 
         return Err(silent());
     }
     Ok(Called {
+        agent: call.agent,
         event,
         row,
         dir,
@@ -93,41 +90,28 @@ pub fn respond(call: &Call) -> Response {
         Ok(called) => called,
         Err(response) => return response,
     };
-    let Called {
-        event,
-        row,
-        dir,
-        workspace,
-    } = called;
-    let tracker = (call.tracker)(&workspace, row.kind);
-    if workspace.store.is_none() && tracker.is_none() {
+    let tracker = find_tracker(&called.workspace, called.row.kind);
+    let tracker = tracker.as_ref();
+    if called.workspace.store.is_none() && tracker.is_none() {
         return Response::default();
     }
-    let context = HookContext {
-        agent: call.agent,
-        row,
-        event: &event,
-        dir,
-        tracker: tracker.as_deref(),
-        workspace: &workspace,
-    };
-    match context.play() {
+    match called.play(tracker) {
         Ok(None) => Response::default(),
         // What has to be said is said, whether or not the tracker could be told.
         Ok(Some(handled)) => {
-            let told = context.tell_tracker(handled.wrote);
+            let told = called.tell_tracker(tracker, handled.wrote);
             let followed = handled.followed.map_err(HookError::from);
             Response {
                 complaint: told
                     .and(followed)
                     .err()
-                    .and_then(|error| context.complain(&error)),
-                answer: answer(call.agent, row, &handled.effects),
+                    .and_then(|error| called.complain(&error)),
+                answer: answer(call.agent, called.row, &handled.effects),
             }
         }
         Err(error) => Response {
             answer: None,
-            complaint: context.complain(&error),
+            complaint: called.complain(&error),
         },
     }
 }
@@ -149,7 +133,7 @@ struct Handled {
     followed: Result<(), Failure>,
 }
 
-impl HookContext<'_> {
+impl Called {
     /// The line for stderr, which the hook log gets too.
     pub(super) fn complain(&self, error: &HookError) -> Option<String> {
         let line = complaint(error).complaint?;
@@ -159,7 +143,7 @@ impl HookContext<'_> {
         Some(line)
     }
 
-    fn play(&self) -> Result<Option<Handled>, HookError> {
+    fn play(&self, tracker: Option<&Issues>) -> Result<Option<Handled>, HookError> {
         let state_dir = self.state_dir()?;
         self.take_inbox(&state_dir);
         let load = || state_dir.load(self.agent, &self.event.session);
@@ -167,8 +151,9 @@ impl HookContext<'_> {
             return Ok(None);
         };
         let (_, snapshot) = self.workspace.current()?;
-        let wanted = wants(&peeked, self.row, self.event);
-        let mut facts = self.slow_facts(&state_dir, &peeked, snapshot.as_ref(), wanted)?;
+        let wanted = wants(&peeked, self.row, &self.event);
+        let mut facts =
+            self.slow_facts(tracker, (&state_dir, &peeked), snapshot.as_ref(), wanted)?;
         let held = state_dir.lock()?;
         let Some(before) = load() else {
             return Ok(None);
@@ -176,7 +161,7 @@ impl HookContext<'_> {
         self.fast_facts(&state_dir, &before, snapshot.as_ref(), &mut facts)?;
         // An answer was not there yet when this delivery came: it is not the agent's next stop.
         facts.again = before.stops != peeked.stops;
-        let outcome = step(self.agent, before.clone(), self.event, &facts);
+        let outcome = step(self.agent, before.clone(), &self.event, &facts);
         self.note_owner(&state_dir, &facts, &outcome)?;
         let mut state = outcome.state.clone();
         let wrote = self.append(&state_dir, &outcome.entries, &mut state)?;
@@ -209,17 +194,7 @@ fn differs(before: &SessionState, after: &SessionState, kind: Kind) -> bool {
     *before != after
 }
 
-/// An event in its worktree.
-pub(super) struct HookContext<'a> {
-    pub(super) agent: Agent,
-    pub(super) row: &'static Row,
-    pub(super) event: &'a Event,
-    pub(super) dir: PathBuf,
-    pub(super) tracker: Option<&'a dyn Tracker>,
-    pub(super) workspace: &'a Workspace,
-}
-
-impl HookContext<'_> {
+impl Called {
     pub(super) fn state_dir(&self) -> std::io::Result<StateDir> {
         StateDir::of(&self.workspace.repo, self.workspace.store.is_some())
     }
@@ -261,7 +236,7 @@ impl From<StoreError> for HookError {
     }
 }
 
-impl HookContext<'_> {
+impl Called {
     pub(super) fn note_owner(
         &self,
         state_dir: &StateDir,
@@ -297,7 +272,7 @@ impl HookContext<'_> {
             return;
         }
         let now = || self.workspace.clock.now();
-        match service::take_inbox(self.workspace, Taker::Hook) {
+        match service::take_inbox(&self.workspace, Taker::Hook) {
             Ok(findings) => {
                 for finding in findings {
                     let place = finding.place.unwrap_or_default();
@@ -317,8 +292,10 @@ impl HookContext<'_> {
         }
         let always = self.workspace.config()?.brief.sync == BriefSync::Always;
         match &facts.brief {
-            Some(text) if always => service::write_brief(self.workspace, "", text).map(|_| ()),
-            None if self.event.is_compaction() => service::follow_brief(self.workspace).map(|_| ()),
+            Some(text) if always => service::write_brief(&self.workspace, "", text).map(|_| ()),
+            None if self.event.is_compaction() => {
+                service::follow_brief(&self.workspace).map(|_| ())
+            }
             _ => Ok(()),
         }
     }
@@ -345,19 +322,20 @@ impl HookContext<'_> {
     }
 
     /// Gives the tracker what it does not have yet; why not, when it cannot be told.
-    pub(super) fn tell_tracker(&self, wrote: bool) -> Result<(), HookError> {
+    pub(super) fn tell_tracker(
+        &self,
+        tracker: Option<&Issues>,
+        wrote: bool,
+    ) -> Result<(), HookError> {
         let rests = !self.event.attempt
             && !matches!(
                 self.event.kind,
                 Kind::BeforeTool | Kind::AfterTool | Kind::Prompt | Kind::Usage
             );
-        let Some(tracker) = self
-            .tracker
-            .filter(|_| (wrote || rests) && child().is_none())
-        else {
+        let Some(tracker) = tracker.filter(|_| (wrote || rests) && child().is_none()) else {
             return Ok(());
         };
-        give(self.workspace, &self.state_dir()?, tracker)
+        give(&self.workspace, &self.state_dir()?, tracker)
     }
 }
 
@@ -365,7 +343,7 @@ impl HookContext<'_> {
 pub(super) fn give(
     workspace: &Workspace,
     state_dir: &StateDir,
-    tracker: &dyn Tracker,
+    tracker: &Issues,
 ) -> Result<(), HookError> {
     let (_, snapshot) = workspace.current()?;
     let plan = snapshot.as_ref().map(|snapshot| &snapshot.plan);

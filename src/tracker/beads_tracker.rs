@@ -22,37 +22,34 @@ const MAX_ARGUMENT: usize = 60 * 1024;
 /// A tracker that is a program.
 #[derive(Debug, Clone)]
 pub struct Beads {
-    program: Program,
+    name: &'static str,
+    program: PathBuf,
+    dir: PathBuf,
     actor: Actor,
-    /// How the program lists the comments of an issue.
-    comment_words: &'static [&'static str],
+    bounds: Bounds,
+    /// This version does not know the options that only save time.
+    plain: Arc<AtomicBool>,
 }
 
 impl Beads {
     /// The tracker that was found, for a worktree.
     pub fn new(found: &Found, root: &Path, actor: Actor, bounds: Bounds) -> Self {
-        let is_br = found.name == "br";
         Self {
-            program: Program {
-                name: found.name,
-                path: found.program.clone(),
-                dir: root.to_owned(),
-                actor: actor.name.clone(),
-                bounds,
-                lock_unit: if is_br { "" } else { "ms" },
-                plain: Arc::default(),
-            },
+            name: found.name,
+            program: found.program.clone(),
+            dir: root.to_owned(),
             actor,
-            comment_words: if is_br {
-                &["comments", "list"]
-            } else {
-                &["comments"]
-            },
+            bounds,
+            plain: Arc::default(),
         }
     }
 
+    fn is_br(&self) -> bool {
+        self.name == "br"
+    }
+
     fn issues(&self, call: &Call) -> Result<Vec<Issue>, TrackerError> {
-        self.program.read(call, read_issue)
+        self.read(call, read_issue)
     }
 
     fn links(&self, id: &str, direction: &str) -> Result<Vec<Link>, TrackerError> {
@@ -62,7 +59,7 @@ impl Beads {
             free: &[check_id(id)?],
             writes: false,
         };
-        self.about(id, self.program.read(&call, |row| read_link(row, id)))
+        self.about(id, self.read(&call, |row| read_link(row, id)))
     }
 
     /// The same outcome; a complaint about an unknown issue names the issue.
@@ -75,7 +72,7 @@ impl Beads {
 
     /// Writes; what it complained of, unless that leaves open what it did.
     fn complaint(&self, call: &Call) -> Result<Option<TrackerError>, TrackerError> {
-        match self.program.write(call) {
+        match self.write(call) {
             Err(error) if error.is_outage() => Err(error),
             said => Ok(said.err()),
         }
@@ -109,7 +106,7 @@ impl Beads {
             writes: true,
             ..Call::default()
         };
-        self.about(id, self.program.write(&call))
+        self.about(id, self.write(&call))
     }
 
     /// What still keeps an issue open.
@@ -127,7 +124,7 @@ impl Beads {
 
 impl Tracker for Beads {
     fn name(&self) -> &'static str {
-        self.program.name
+        self.name
     }
 
     fn detect(&self) -> Result<(), TrackerError> {
@@ -135,7 +132,7 @@ impl Tracker for Beads {
             words: &["info"],
             ..Call::default()
         };
-        match self.program.write(&call) {
+        match self.write(&call) {
             Err(error) if error.is_away() => Err(error),
             // Whatever else it says, it is there: the command that is wanted will tell.
             _ => Ok(()),
@@ -174,21 +171,22 @@ impl Tracker for Beads {
         let issues = self.about(id, self.issues(&call))?;
         match <[Issue; 1]>::try_from(issues) {
             Ok([issue]) if issue.id == id => Ok(issue),
-            Ok([issue]) => Err(self
-                .program
-                .shape(&call, format!("it is about `{}`", issue.id))),
+            Ok([issue]) => Err(self.shape(&call, format!("it is about `{}`", issue.id))),
             Err(none) if none.is_empty() => Err(TrackerError::Unknown(id.to_owned())),
-            Err(_) => Err(self.program.shape(&call, "it has several rows".to_owned())),
+            Err(_) => Err(self.shape(&call, "it has several rows".to_owned())),
         }
     }
 
     fn comments(&self, id: &str) -> Result<Vec<Comment>, TrackerError> {
         let call = Call {
-            words: self.comment_words,
+            words: match self.is_br() {
+                true => &["comments", "list"],
+                false => &["comments"],
+            },
             free: &[check_id(id)?],
             ..Call::default()
         };
-        self.about(id, self.program.read(&call, read_comment))
+        self.about(id, self.read(&call, read_comment))
     }
 
     fn dependents(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
@@ -294,11 +292,11 @@ impl Tracker for Beads {
             free: &[&title],
             writes: true,
         };
-        let made = self.program.read(&call, |row| Ok(row.clone()))?;
+        let made = self.read(&call, |row| Ok(row.clone()))?;
         let made = made.first().and_then(|row| row.get("id")?.as_str());
         match made.filter(|id| is_id(id)) {
             Some(id) => self.show(id),
-            None => Err(self.program.shape(&call, "it names no issue".to_owned())),
+            None => Err(self.shape(&call, "it names no issue".to_owned())),
         }
     }
 
@@ -312,8 +310,8 @@ impl Tracker for Beads {
 
     fn until(&self, end: Instant) -> Box<dyn Tracker + '_> {
         let mut bounded = self.clone();
-        let until = self.program.bounds.until;
-        bounded.program.bounds.until = Some(until.map_or(end, |until| until.min(end)));
+        let until = self.bounds.until;
+        bounded.bounds.until = Some(until.map_or(end, |until| until.min(end)));
         Box::new(bounded)
     }
 }
@@ -423,23 +421,9 @@ pub(super) struct Call<'a> {
     pub writes: bool,
 }
 
-/// A program that can be called.
-#[derive(Debug, Clone)]
-pub(super) struct Program {
-    pub name: &'static str,
-    pub path: PathBuf,
-    pub dir: PathBuf,
-    pub actor: String,
-    pub bounds: Bounds,
-    /// Behind the number of milliseconds of a lock time-out.
-    pub lock_unit: &'static str,
-    /// This version does not know the options that only save time.
-    pub plain: Arc<AtomicBool>,
-}
-
-impl Program {
+impl Beads {
     /// What is read of each row of a reading call.
-    pub fn read<T>(
+    fn read<T>(
         &self,
         call: &Call,
         read: impl Fn(&Map<String, Value>) -> Result<T, String>,
@@ -452,11 +436,11 @@ impl Program {
 
     /// A writing call; what it prints is not believed, so it is only looked through
     /// for errors.
-    pub fn write(&self, call: &Call) -> Result<(), TrackerError> {
+    fn write(&self, call: &Call) -> Result<(), TrackerError> {
         self.say(call).map(|_| ())
     }
 
-    pub fn shape(&self, call: &Call, what: String) -> TrackerError {
+    fn shape(&self, call: &Call, what: String) -> TrackerError {
         TrackerError::Shape {
             command: format!("{} {}", self.name, call.words.join(" ")),
             what,
@@ -512,15 +496,16 @@ impl Program {
     }
 
     fn argv(&self, call: &Call, plain: bool) -> Vec<OsString> {
-        let mut argv = vec![self.path.clone().into_os_string()];
+        let mut argv = vec![self.program.clone().into_os_string()];
         argv.extend(call.words.iter().map(OsString::from));
         argv.push("--json".into());
         if call.writes {
-            argv.push(format!("--actor={}", self.actor).into());
+            argv.push(format!("--actor={}", self.actor.name).into());
         }
         if !plain {
             let milliseconds = self.bounds.lock.as_millis();
-            argv.push(format!("--lock-timeout={milliseconds}{}", self.lock_unit).into());
+            let unit = if self.is_br() { "" } else { "ms" };
+            argv.push(format!("--lock-timeout={milliseconds}{unit}").into());
             if call.writes && !self.bounds.flush {
                 argv.push("--no-auto-flush".into());
             }
@@ -549,55 +534,52 @@ impl Program {
     /// What a complaint means: by its code, and by its words only where it has none.
     fn make_error(&self, complaint: &Complaint) -> TrackerError {
         let tracker = self.name;
-        let why = match complaint.message.as_str() {
+        let code = complaint.code.to_ascii_uppercase();
+        let said = complaint.message.to_ascii_lowercase();
+        let is_coded = !code.is_empty() && !code.starts_with("EXIT ");
+        let means = |codes: &[&str], words: &[&str]| {
+            codes.contains(&code.as_str())
+                || !is_coded && words.iter().any(|words| said.contains(words))
+        };
+        let message = complaint.message.clone();
+        let why = match message.as_str() {
             "" => complaint.code.clone(),
             message => message.to_owned(),
         };
-        match meaning(complaint) {
-            Some(Meaning::Absent) => TrackerError::Absent { tracker, why },
-            Some(Meaning::Away) => TrackerError::Unavailable { tracker, why },
-            Some(Meaning::Unknown) => TrackerError::Unknown(complaint.message.clone()),
-            None => TrackerError::Rejected {
+        let absent = ["NOT_INITIALIZED", "NO_WORKSPACE", "NO_DATABASE"];
+        let away = [
+            "DATABASE_LOCKED",
+            "DATABASE_BUSY",
+            "LOCKED",
+            "BUSY",
+            "LOCK_TIMEOUT",
+            "TIMEOUT",
+            "PERMISSION_DENIED",
+            "ACCESS_DENIED",
+            "IO_ERROR",
+        ];
+        let unknown = ["issue not found", "no issue found", "no such issue"];
+        if means(
+            &absent,
+            &["not initialized", "no beads database", "no beads workspace"],
+        ) {
+            TrackerError::Absent { tracker, why }
+        } else if means(
+            &away,
+            &["database is locked", "lock timeout", "permission denied"],
+        ) {
+            TrackerError::Unavailable { tracker, why }
+        } else if means(&["ISSUE_NOT_FOUND", "NOT_FOUND"], &unknown) {
+            TrackerError::Unknown(message)
+        } else {
+            let code = line(&complaint.code);
+            TrackerError::Rejected {
                 tracker,
-                code: line(&complaint.code),
-                message: complaint.message.clone(),
-            },
+                code,
+                message,
+            }
         }
     }
-}
-
-enum Meaning {
-    Absent,
-    Away,
-    Unknown,
-}
-
-fn meaning(complaint: &Complaint) -> Option<Meaning> {
-    let code = complaint.code.to_ascii_uppercase();
-    match code.as_str() {
-        "NOT_INITIALIZED" | "NO_WORKSPACE" | "NO_DATABASE" => return Some(Meaning::Absent),
-        "DATABASE_LOCKED" | "DATABASE_BUSY" | "LOCKED" | "BUSY" | "LOCK_TIMEOUT" | "TIMEOUT"
-        | "PERMISSION_DENIED" | "ACCESS_DENIED" | "IO_ERROR" => return Some(Meaning::Away),
-        "ISSUE_NOT_FOUND" | "NOT_FOUND" => return Some(Meaning::Unknown),
-        _ => {}
-    }
-    if !code.is_empty() && !code.starts_with("EXIT ") {
-        return None;
-    }
-    let said = complaint.message.to_ascii_lowercase();
-    let words = [
-        (Meaning::Absent, "not initialized"),
-        (Meaning::Absent, "no beads database"),
-        (Meaning::Absent, "no beads workspace"),
-        (Meaning::Away, "database is locked"),
-        (Meaning::Away, "lock timeout"),
-        (Meaning::Away, "permission denied"),
-        (Meaning::Unknown, "issue not found"),
-        (Meaning::Unknown, "no issue found"),
-        (Meaning::Unknown, "no such issue"),
-    ];
-    let found = words.into_iter().find(|(_, words)| said.contains(words));
-    found.map(|(meaning, _)| meaning)
 }
 
 /// Whether the program complains of one of the options that only save time.

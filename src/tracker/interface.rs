@@ -1,7 +1,7 @@
 //! What can be asked of an issue tracker, whatever program it is.
 
 use super::tracked_issue::{Comment, Issue, Link, NewIssue, ReadyList};
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_os::process::ProcessError;
 use cook_store::store::StoreError;
 use std::time::Instant;
@@ -44,7 +44,9 @@ pub trait Tracker: Sync {
 
     /// Asks whether it answers. `Absent`: there is none here, its workspace is not initialised.
     /// `Unavailable`: it is locked, hangs or is denied; worth another try at the next session start.
-    fn detect(&self) -> Result<(), TrackerError>;
+    fn detect(&self) -> Result<(), TrackerError> {
+        Ok(())
+    }
 
     /// Issues in work: this actor's first, then the most recently updated.
     fn current(&self) -> Result<Vec<Issue>, TrackerError>;
@@ -89,7 +91,9 @@ pub trait Tracker: Sync {
     fn ready_list(&self, end: Instant) -> Result<ReadyList, TrackerError>;
 
     /// Whether a name is this actor's.
-    fn is_mine(&self, assignee: &str) -> bool;
+    fn is_mine(&self, _assignee: &str) -> bool {
+        false
+    }
 
     /// The same tracker, with a deadline over everything it still does.
     fn until(&self, end: Instant) -> Box<dyn Tracker + '_>;
@@ -222,35 +226,31 @@ impl TrackerError {
 
 impl From<TrackerError> for Failure {
     fn from(error: TrackerError) -> Self {
-        let error = match error {
-            TrackerError::Trail(error) => return error.into(),
-            error => error,
-        };
-        let said = error.to_string();
-        let refused = |code| Failure::from(Refusal::new(code, said.clone()));
-        match &error {
-            TrackerError::Absent { tracker, .. } => {
-                Failure::state(Code::TrackerAbsent, said.clone())
-                    .replace_hints([format!("run `{tracker} init`, or set `[tracker] kind`")])
-            }
+        let (kind, code) = match &error {
+            TrackerError::Absent { .. } => (FailureKind::State, Code::TrackerAbsent),
             TrackerError::Unavailable { .. } | TrackerError::Spent { .. } => {
-                Failure::state(Code::TrackerUnavailable, said.clone())
+                (FailureKind::State, Code::TrackerUnavailable)
             }
             TrackerError::Shape { .. } | TrackerError::Trail(_) => {
-                Failure::state(Code::TrackerUnreadable, said.clone())
+                (FailureKind::State, Code::TrackerUnreadable)
             }
-            TrackerError::BadId(_) | TrackerError::BadText(_) => Failure::usage(said.clone()),
-            TrackerError::Unknown(_) => refused(Code::IssueUnknown),
-            TrackerError::Held { .. } => refused(Code::IssueHeld),
-            TrackerError::NotClosed { .. } => refused(Code::IssueNotClosed),
+            TrackerError::BadId(_) | TrackerError::BadText(_) => (FailureKind::Usage, Code::Usage),
+            TrackerError::Unknown(_) => (FailureKind::Refused, Code::IssueUnknown),
+            TrackerError::Held { .. } => (FailureKind::Refused, Code::IssueHeld),
+            TrackerError::NotClosed { .. } => (FailureKind::Refused, Code::IssueNotClosed),
             TrackerError::NotClaimed { .. } | TrackerError::Rejected { .. } => {
-                refused(Code::TrackerRefused)
+                (FailureKind::Refused, Code::TrackerRefused)
             }
-            TrackerError::Plan { hint, .. } => {
-                let mut failure = refused(Code::IssueFollowsSlice);
-                failure.hints = vec![(*hint).to_owned()];
-                failure
+            TrackerError::Plan { .. } => (FailureKind::Refused, Code::IssueFollowsSlice),
+        };
+        let failure = Self::new(kind, code, error.to_string());
+        match error {
+            TrackerError::Trail(error) => error.into(),
+            TrackerError::Plan { hint, .. } => failure.replace_hints([hint]),
+            TrackerError::Absent { tracker, .. } => {
+                failure.replace_hints([format!("run `{tracker} init`, or set `[tracker] kind`")])
             }
+            _ => failure,
         }
     }
 }

@@ -106,10 +106,6 @@ impl Tracker for PlanTracker {
         "none"
     }
 
-    fn detect(&self) -> Result<(), TrackerError> {
-        Ok(())
-    }
-
     fn current(&self) -> Result<Vec<Issue>, TrackerError> {
         let slices = self.plan.open_slices();
         let in_work = |issue: &Issue| issue.status == IssueStatus::InProgress;
@@ -247,10 +243,6 @@ impl Tracker for PlanTracker {
             cycles: graph.cycle().into_iter().collect(),
             problems: Vec::new(),
         })
-    }
-
-    fn is_mine(&self, _assignee: &str) -> bool {
-        false
     }
 
     fn until(&self, _end: Instant) -> Box<dyn Tracker + '_> {

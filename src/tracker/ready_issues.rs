@@ -6,9 +6,6 @@
 use super::interface::{Tracker, TrackerError};
 use super::tracked_issue::{Brief, Holder, Issue, Link, Reach, ReadyIssue, ReadyList};
 use cook_os::thread;
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::{Dfs, Walker};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
@@ -45,7 +42,6 @@ pub(super) fn explore(
     });
     let parents: Vec<Option<Vec<Link>>> = parents.into_iter().map(|a| seen.note(a)).collect();
     seen.ask(tracker, &first);
-    let graph = Graph::new(&seen.edges);
     let rows = issues
         .into_iter()
         .enumerate()
@@ -54,7 +50,7 @@ pub(super) fn explore(
             ReadyIssue {
                 holder: holder(tracker, &issue),
                 reach: (at < ENRICHED)
-                    .then(|| seen.reach(&graph, &issue.id, down))
+                    .then(|| seen.reach(&issue.id, down))
                     .flatten(),
                 issue,
             }
@@ -62,7 +58,7 @@ pub(super) fn explore(
         .collect();
     Ok(ReadyList {
         rows,
-        cycles: graph.cycles(),
+        cycles: seen.cycles(),
         problems: seen.problems.into_iter().collect(),
     })
 }
@@ -162,92 +158,69 @@ impl Seen {
         }
     }
 
+    fn list_waiting(&self, id: &str) -> impl Iterator<Item = &str> {
+        let waiting = self.edges.get(id).into_iter().flatten();
+        waiting.map(|brief| brief.id.as_str())
+    }
+
+    /// Issues that wait for this one, directly or not; itself too where it stands in a circle.
+    fn list_reached(&self, id: &str) -> BTreeSet<&str> {
+        let mut reached = BTreeSet::new();
+        let mut due: Vec<&str> = self.list_waiting(id).collect();
+        while let Some(next) = due.pop() {
+            if reached.insert(next) {
+                due.extend(self.list_waiting(next));
+            }
+        }
+        reached
+    }
+
+    /// Issues on the longest chain from this one. Each one's length is computed once; a circle ends a
+    /// chain. No deeper than the number of issues that were asked about.
+    fn measure_chain<'s>(&'s self, id: &'s str, known: &mut BTreeMap<&'s str, usize>) -> usize {
+        if let Some(length) = known.get(id) {
+            return *length;
+        }
+        known.insert(id, 0);
+        let rest = self
+            .list_waiting(id)
+            .map(|next| self.measure_chain(next, known));
+        let length = rest.max().unwrap_or(0) + 1;
+        known.insert(id, length);
+        length
+    }
+
+    fn cycles(&self) -> Vec<Vec<String>> {
+        let ids = self.edges.keys();
+        let reached: BTreeMap<&str, BTreeSet<&str>> =
+            ids.map(|id| (id.as_str(), self.list_reached(id))).collect();
+        let cycle = |id: &str| -> Vec<String> {
+            let others = reached[id].iter();
+            let back =
+                others.filter(|other| reached.get(*other).is_some_and(|all| all.contains(id)));
+            back.map(|other| (*other).to_owned()).collect()
+        };
+        let cycles: BTreeSet<Vec<String>> = reached.keys().map(|id| cycle(id)).collect();
+        cycles
+            .into_iter()
+            .filter(|cycle| !cycle.is_empty())
+            .collect()
+    }
+
     /// None when not even the issue's own dependents are known.
-    fn reach(&self, graph: &Graph, id: &str, down: Option<&Vec<Link>>) -> Option<Reach> {
+    fn reach(&self, id: &str, down: Option<&Vec<Link>>) -> Option<Reach> {
         let unblocks = self.edges.get(id)?.clone();
-        let reached = graph.list_reached(id);
+        let mut reached = self.list_reached(id);
+        reached.remove(id);
         Some(Reach {
             parent: down
                 .and_then(|links| links.iter().find(|link| link.is_parent()))
                 .map(|link| link.issue.clone()),
             unblocks,
             unblocks_all: reached.len(),
-            chain: graph.chain(id),
-            complete: down.is_some() && reached.is_disjoint(&self.unasked),
+            chain: self.measure_chain(id, &mut BTreeMap::new()),
+            complete: down.is_some() && !reached.iter().any(|id| self.unasked.contains(*id)),
         })
-    }
-}
-
-/// An edge runs from an issue to each that waits for it.
-struct Graph {
-    graph: DiGraph<String, ()>,
-    nodes: BTreeMap<String, NodeIndex>,
-}
-
-impl Graph {
-    fn new(edges: &BTreeMap<String, Vec<Brief>>) -> Self {
-        let mut graph = DiGraph::new();
-        let mut nodes = BTreeMap::new();
-        let ids = edges
-            .iter()
-            .flat_map(|(from, to)| std::iter::once(from).chain(to.iter().map(|brief| &brief.id)));
-        for id in ids {
-            let add = || graph.add_node(id.clone());
-            nodes.entry(id.clone()).or_insert_with(add);
-        }
-        for (from, to) in edges {
-            for brief in to {
-                graph.update_edge(nodes[from], nodes[&brief.id], ());
-            }
-        }
-        Self { graph, nodes }
-    }
-
-    /// What can be reached from an issue, without itself.
-    fn list_reached(&self, id: &str) -> BTreeSet<String> {
-        let Some(&start) = self.nodes.get(id) else {
-            return BTreeSet::new();
-        };
-        let walk = Dfs::new(&self.graph, start).iter(&self.graph);
-        walk.skip(1).map(|node| self.graph[node].clone()).collect()
-    }
-
-    fn chain(&self, id: &str) -> usize {
-        let mut known = BTreeMap::new();
-        self.nodes
-            .get(id)
-            .map_or(1, |node| self.longest(*node, &mut known))
-    }
-
-    /// Each node's length is computed once; a circle ends a chain. No deeper than
-    /// the number of issues that were asked about.
-    fn longest(&self, node: NodeIndex, known: &mut BTreeMap<NodeIndex, usize>) -> usize {
-        if let Some(length) = known.get(&node) {
-            return *length;
-        }
-        known.insert(node, 0);
-        let rest = self
-            .graph
-            .neighbors(node)
-            .map(|next| self.longest(next, known))
-            .max();
-        let length = rest.unwrap_or(0) + 1;
-        known.insert(node, length);
-        length
-    }
-
-    fn cycles(&self) -> Vec<Vec<String>> {
-        let mut cycles: Vec<Vec<String>> = tarjan_scc(&self.graph)
-            .into_iter()
-            .filter(|nodes| nodes.len() > 1 || self.graph.find_edge(nodes[0], nodes[0]).is_some())
-            .map(|nodes| {
-                let ids: BTreeSet<String> =
-                    nodes.iter().map(|node| self.graph[*node].clone()).collect();
-                ids.into_iter().collect()
-            })
-            .collect();
-        cycles.sort();
-        cycles
     }
 }
 

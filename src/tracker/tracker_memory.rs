@@ -34,16 +34,8 @@ pub enum MemoryError {
     #[error("`{0}` was written by a newer cook")]
     TooNew(String),
     /// The system refused.
-    #[error("`{place}` cannot be {what}")]
-    Io {
-        /// Which file.
-        place: String,
-        /// `read` or `written`.
-        what: &'static str,
-        /// Why not.
-        #[source]
-        cause: io::Error,
-    },
+    #[error("`{0}`: {1}")]
+    Io(String, #[source] io::Error),
 }
 
 /// When and why a tracker was out of reach.
@@ -92,7 +84,7 @@ impl Memory {
     /// Another process has it, it is a newer cook's, or the git dir cannot be written.
     pub fn hold(git_dir: &Path) -> Result<Self, MemoryError> {
         let path = git_dir.join("cook-tracker.lock");
-        let unwritable = |cause| io_error(&path, "written", cause);
+        let unwritable = |cause| MemoryError::Io(path.display().to_string(), cause);
         let lock = disk::open_lock(&path).map_err(unwritable)?;
         if !disk::take_lock(&lock, Duration::ZERO).map_err(unwritable)? {
             return Err(MemoryError::Busy);
@@ -156,7 +148,7 @@ impl Memory {
         while self.now.settled.len() > MAX_SETTLED {
             self.now.settled.pop_first();
         }
-        let unwritable = |cause| io_error(&self.file, "written", cause);
+        let unwritable = |cause| MemoryError::Io(self.file.display().to_string(), cause);
         let text = serde_json::to_vec_pretty(&self.now).map_err(|e| unwritable(e.into()))?;
         NewFile::at(&self.file, Durable::Nothing)
             .write(&text)
@@ -176,14 +168,6 @@ fn find_file(git_dir: &Path) -> PathBuf {
     git_dir.join("cook-tracker.json")
 }
 
-fn io_error(place: &Path, what: &'static str, cause: io::Error) -> MemoryError {
-    MemoryError::Io {
-        place: place.display().to_string(),
-        what,
-        cause,
-    }
-}
-
 /// What is not there, torn or too large counts as lost.
 fn read(path: &Path) -> Result<Remembered, MemoryError> {
     let bytes = match disk::read(path, MAX_FILE, Links::Follow) {
@@ -192,7 +176,7 @@ fn read(path: &Path) -> Result<Remembered, MemoryError> {
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
             return Ok(Remembered::default());
         }
-        Err(cause) => return Err(io_error(path, "read", cause)),
+        Err(cause) => return Err(MemoryError::Io(path.display().to_string(), cause)),
     };
     let found: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     match found["format"].as_u64() > Some(FORMAT) {
@@ -328,40 +312,28 @@ const PREFIX: &str = "issue:";
 
 /// What the plan owes the tracker.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub enum TrackerAction {
-    /// The slice is selected.
-    Claim { issue: String, slice: String },
-    /// The slice is accepted.
-    Close { issue: String, slice: String },
+pub struct TrackerAction {
+    /// The slice is accepted; else it is selected.
+    closes: bool,
+    issue: String,
+    slice: String,
 }
 
 impl TrackerAction {
     fn key(&self) -> String {
-        match self {
-            Self::Claim { issue, slice } => format!("claim {issue} {slice}"),
-            Self::Close { issue, slice } => format!("close {issue} {slice}"),
-        }
+        let what = if self.closes { "close" } else { "claim" };
+        format!("{what} {} {}", self.issue, self.slice)
     }
 
     fn perform(&self, tracker: &dyn Tracker) -> Result<(), TrackerError> {
-        match self {
-            Self::Claim { issue, .. } => tracker.claim(issue).map(|_| ()),
-            Self::Close { issue, slice } => {
-                let reason = format!("slice {slice} is accepted");
-                tracker.close(issue, &reason).map(|_| ())
+        match self.closes {
+            false => tracker.claim(&self.issue).map(|_| ()),
+            true => {
+                let reason = format!("slice {} is accepted", self.slice);
+                tracker.close(&self.issue, &reason).map(|_| ())
             }
         }
     }
-}
-
-/// What a round of claims and closes brought.
-#[derive(Debug, Default)]
-pub struct FollowReport {
-    /// Actions that are done now.
-    pub done: Vec<TrackerAction>,
-    /// Actions that are still owed, with the reason.
-    pub owed: Vec<(TrackerAction, TrackerError)>,
 }
 
 /// The issues a slice carries.
@@ -405,18 +377,20 @@ pub fn list_owed(plan: &Plan) -> BTreeSet<TrackerAction> {
     let mut actions = BTreeSet::new();
     for slice in &plan.candidate_slices {
         for issue in list_issues(slice) {
-            let (issue, name) = (issue.to_owned(), slice.slice_id.clone());
-            if is_selected(slice) {
-                actions.insert(TrackerAction::Claim { issue, slice: name });
-            } else if slice.status == SliceStatus::Done && may_close(plan, &issue).is_ok() {
-                actions.insert(TrackerAction::Close { issue, slice: name });
+            let closes = slice.status == SliceStatus::Done && may_close(plan, issue).is_ok();
+            if closes || is_selected(slice) {
+                actions.insert(TrackerAction {
+                    closes,
+                    issue: issue.to_owned(),
+                    slice: slice.slice_id.clone(),
+                });
             }
         }
     }
     actions
 }
 
-/// Does what is owed and not settled yet; at the first outage the rest waits.
+/// Does what is owed and not settled yet, until the first outage; why something is owed still.
 ///
 /// # Errors
 /// When it cannot be remembered.
@@ -424,11 +398,11 @@ pub fn settle(
     tracker: &dyn Tracker,
     memory: &mut Memory,
     owed: &BTreeSet<TrackerAction>,
-) -> Result<FollowReport, MemoryError> {
+) -> Result<Vec<TrackerError>, MemoryError> {
     memory.of_tracker(tracker.name());
     let keys: BTreeSet<String> = owed.iter().map(TrackerAction::key).collect();
     memory.now.settled.retain(|key| keys.contains(key));
-    let mut report = FollowReport::default();
+    let mut problems = Vec::new();
     for action in owed {
         if memory.now.settled.contains(&action.key()) {
             continue;
@@ -436,19 +410,18 @@ pub fn settle(
         match action.perform(tracker) {
             Ok(()) => {
                 memory.now.settled.insert(action.key());
-                report.done.push(action.clone());
             }
             Err(error) => {
-                let outage = error.is_outage();
-                report.owed.push((action.clone(), error));
-                if outage {
+                let is_outage = error.is_outage();
+                problems.push(error);
+                if is_outage {
                     break;
                 }
             }
         }
     }
     memory.save()?;
-    Ok(report)
+    Ok(problems)
 }
 
 #[cfg(test)]

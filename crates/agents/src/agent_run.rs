@@ -3,7 +3,9 @@
 use super::acp::Conversation;
 use super::failure::{AgentFailure, FailureClass};
 use super::listen::{Progress, Reader, StreamResult};
-use super::{AgentError, Bounds, Directories, Preset, Sandbox, redact, usage};
+use super::preset::{file_failure, invalid};
+use super::{Bounds, Directories, Preset, Sandbox, redact, usage};
+use cook_core::diagnostic::Failure;
 use cook_core::digest::hex;
 use cook_core::model::{Access, AgentKind, SessionNaming};
 use cook_os::disk::{self, Links};
@@ -31,10 +33,7 @@ const MAX_TRANSCRIPT: u64 = 512 << 20;
 ///
 /// # Errors
 /// When the files that cook itself needs for it cannot be written.
-pub fn run(
-    task: &Task,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow,
-) -> Result<Report, AgentError> {
+pub fn run(task: &Task, watch: &mut dyn FnMut(Progress) -> ControlFlow) -> Result<Report, Failure> {
     make_dir(task.state)?;
     make_new_dir(task.keep)?;
     let (argv, given) = command_line(task)?;
@@ -175,18 +174,16 @@ fn never_started(task: &Task, error: &ProcessError) -> Report {
 }
 
 /// The command line, and the session's name where cook gives it.
-fn command_line(task: &Task) -> Result<(Vec<String>, Option<String>), AgentError> {
+fn command_line(task: &Task) -> Result<(Vec<String>, Option<String>), Failure> {
     let preset = task.preset;
     if let Some(model) = task.model
         && !preset.takes_model()
     {
-        return Err(AgentError::Invalid {
-            name: preset.name().to_owned(),
-            why: format!(
-                "`{}` cannot be named to it: its `start` has no `{{model}}`",
-                model.escape_debug()
-            ),
-        });
+        let why = format!(
+            "`{}` cannot be named to it: its `start` has no `{{model}}`",
+            model.escape_debug()
+        );
+        return Err(invalid(preset.name(), why));
     }
     let fresh = uuid();
     let given = match (preset.session(), task.fork) {
@@ -290,7 +287,7 @@ fn environment(task: &Task) -> Vec<(String, OsString)> {
 }
 
 /// What a program said goes to files, without secrets.
-fn keep(task: &Task, outcome: &Outcome) -> Result<(), AgentError> {
+fn keep(task: &Task, outcome: &Outcome) -> Result<(), Failure> {
     // The program may have removed it.
     make_dir(task.keep)?;
     for (name, kept) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
@@ -393,21 +390,21 @@ fn uuid() -> String {
     format!("{first:08x}-{second:04x}-{version:04x}-{variant:04x}-{last:012x}")
 }
 
-fn make_dir(dir: &Path) -> Result<(), AgentError> {
+fn make_dir(dir: &Path) -> Result<(), Failure> {
     private()
         .recursive(true)
         .create(dir)
-        .map_err(|cause| AgentError::file(format!("make `{}`", dir.display()), cause))
+        .map_err(|cause| file_failure("make", dir, &cause))
 }
 
 /// Nothing overwrites what an earlier run left.
-fn make_new_dir(dir: &Path) -> Result<(), AgentError> {
+fn make_new_dir(dir: &Path) -> Result<(), Failure> {
     if let Some(parent) = dir.parent() {
         make_dir(parent)?;
     }
     private()
         .create(dir)
-        .map_err(|cause| AgentError::file(format!("make `{}`", dir.display()), cause))
+        .map_err(|cause| file_failure("make", dir, &cause))
 }
 
 fn private() -> std::fs::DirBuilder {
@@ -421,9 +418,8 @@ fn private() -> std::fs::DirBuilder {
     builder
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), AgentError> {
-    std::fs::write(path, bytes)
-        .map_err(|cause| AgentError::file(format!("write `{}`", path.display()), cause))
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(path, bytes).map_err(|cause| file_failure("write", path, &cause))
 }
 
 /// What an agent is to do, and within what.

@@ -1,7 +1,8 @@
 //! The sandbox of an agent's calls: which directories are its own, what of those it may not
 //! write, and what it needs to be started.
 
-use super::{AgentError, Preset};
+use super::Preset;
+use super::preset::file_failure;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{SessionNaming, SocketPath};
 use cook_git::Repo;
@@ -78,7 +79,7 @@ impl Sandbox {
         dir: &Path,
         state: &Path,
         directories: &Directories,
-    ) -> Result<Vec<OsString>, AgentError> {
+    ) -> Result<Vec<OsString>, Failure> {
         for dir in &directories.writes {
             // One that cannot be made is one that the agent cannot write either.
             let _ = std::fs::create_dir_all(dir);
@@ -95,7 +96,7 @@ impl Sandbox {
         let agent = self.agent(authority, dir, directories, session, &shown);
         self.bubblewrap
             .agent(&agent)
-            .map_err(|cause| AgentError::file("set the sandbox up".to_owned(), cause))
+            .map_err(|cause| file_failure("set the sandbox up in", dir, &cause))
     }
 
     fn agent<'a>(
@@ -167,7 +168,7 @@ impl Directories {
     ///
     /// # Errors
     /// When one cannot be moved away.
-    pub(super) fn put_back(&self, keep: &Path) -> Result<Vec<PathBuf>, AgentError> {
+    pub(super) fn put_back(&self, keep: &Path) -> Result<Vec<PathBuf>, Failure> {
         for dir in &self.absent {
             let _ = std::fs::remove_dir(dir);
         }
@@ -181,7 +182,7 @@ impl Directories {
             if is_same {
                 continue;
             }
-            let failed = |cause| AgentError::file(format!("put `{}` back", path.display()), cause);
+            let failed = |cause| file_failure("put back", path, &cause);
             if is_there {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 let to = keep.join(format!("settings-{number}-{name}"));

@@ -6,7 +6,7 @@ use super::redact::{redact_answer, redact_data};
 use super::{Bounds, Preset, Sandbox, Surroundings, usage};
 use cook_core::diagnostic;
 use cook_core::digest::sha256;
-use cook_core::model::{Access, Price};
+use cook_core::model::Access;
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{Clocks, ControlFlow, INVOCATION_VARIABLE, WORKFLOW_VARIABLE, end_marked};
@@ -43,8 +43,6 @@ pub struct AgentSupplier<'a> {
     pub role: Option<String>,
     /// The workflow: its log's id.
     pub workflow: Option<String>,
-    /// What its tokens cost, where it does not tell itself.
-    pub price: Option<Price>,
     /// What a call may take.
     pub bounds: Bounds,
     /// An access other than that of the action: reading for an ask, writing for an act.
@@ -77,7 +75,6 @@ impl<'a> AgentSupplier<'a> {
             model: None,
             role: None,
             workflow: None,
-            price: None,
             bounds: Bounds::default(),
             access: None,
             sandbox: None,
@@ -177,10 +174,7 @@ impl Supplier for AgentSupplier<'_> {
             schema: turn.schema,
             fork: turn.fork,
             clocks: self.clocks,
-            bounds: Bounds {
-                price: self.price,
-                ..self.bounds
-            },
+            bounds: self.bounds,
             invocation: &invocation,
             role: self.role.as_deref(),
             env: &self.env,
@@ -196,12 +190,12 @@ impl Supplier for AgentSupplier<'_> {
         let mut report = match ran {
             Ok(report) => report,
             Err(error) => {
-                let mut failed = SupplierError::from(SupplierErrorKind::Failed(error.to_string()));
+                let mut failed = SupplierError::from(SupplierErrorKind::Failed(error.message));
                 self.measure(&before, (turn.action, put_back), &mut failed.known)?;
                 return Err(failed);
             }
         };
-        let by_price = self.price.zip(report.usage.as_ref());
+        let by_price = self.bounds.price.zip(report.usage.as_ref());
         report.cost_micro_usd = report
             .cost_micro_usd
             .or_else(|| by_price.and_then(|(price, usage)| usage::compute_price(price, usage)));

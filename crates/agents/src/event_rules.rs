@@ -10,13 +10,13 @@ use serde_json::Value;
 const MAX_FOUND: usize = 10_000;
 
 #[derive(Debug, PartialEq, Eq)]
-struct Step<'a> {
-    key: &'a str,
-    filter: Option<(&'a str, &'a str)>,
+pub(super) struct Step<'a> {
+    pub(super) key: &'a str,
+    pub(super) filter: Option<(&'a str, &'a str)>,
 }
 
 /// Splits a path into its steps; none when it is not a path.
-fn steps(path: &str) -> Option<Vec<Step<'_>>> {
+pub(super) fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     let mut steps = Vec::new();
     let mut rest = path;
     loop {

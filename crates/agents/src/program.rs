@@ -1,8 +1,9 @@
 //! Which agents are here: a name on PATH proves nothing, so each program is asked who it
 //! is. The answer is kept by path, size and time of change of the program's file.
 
-use super::{AgentError, Preset};
-use cook_core::diagnostic::{Lines, clean};
+use super::Preset;
+use super::preset::file_failure;
+use cook_core::diagnostic::{Failure, Lines, clean};
 use cook_os::disk::{self, Durable, Links, NewFile};
 use cook_os::process::{Short, capture, is_program, on_path};
 use cook_os::thread;
@@ -47,20 +48,14 @@ impl Found {
     }
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Kept {
-    /// By agent, path, size and time of change.
-    programs: BTreeMap<String, Found>,
-}
-
 /// Asks all programs at once. What is known from an earlier time is read from and kept in
 /// `cache`; one that cannot be read is begun anew.
 ///
 /// # Errors
 /// When the cache cannot be written.
-pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>, AgentError> {
-    let kept: Kept = disk::read(cache, MAX_CACHE, Links::Refuse)
+pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>, Failure> {
+    // By agent, path, size and time of change.
+    let kept: BTreeMap<String, Found> = disk::read(cache, MAX_CACHE, Links::Refuse)
         .ok()
         .flatten()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
@@ -70,7 +65,7 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
     // One agent plays several roles: its program is asked once.
     let mut wanted: BTreeMap<&str, (&Preset, &Path)> = BTreeMap::new();
     for (preset, (path, key)) in presets.iter().zip(&places) {
-        if let (Some(path), None) = (path, kept.programs.get(key)) {
+        if let (Some(path), None) = (path, kept.get(key)) {
             wanted.insert(key, (preset, path));
         }
     }
@@ -80,47 +75,30 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
         problem: Some(format!("asking `{}` went wrong", preset.bin())),
         ..Found::default()
     };
-    let asked: BTreeMap<&str, Found> = wanted
-        .iter()
-        .zip(asked)
-        .map(|((key, (preset, _)), found)| (*key, found.unwrap_or_else(|_| went_wrong(preset))))
-        .collect();
-    let found: Vec<Found> = places
-        .iter()
-        .map(|(_, key)| {
-            let known = kept.programs.get(key).or_else(|| asked.get(key.as_str()));
-            known.cloned().unwrap_or_default()
-        })
-        .collect();
-    // What is known of those that were not asked stays. A program that did not answer is asked
-    // again next time.
-    let mut programs = kept.programs.clone();
-    programs.retain(|key, _| !presets.iter().any(|preset| is_key_of(key, preset)));
-    programs.extend(
-        places
-            .into_iter()
-            .zip(&found)
-            .filter(|(_, found)| found.path.is_some() && found.problem.is_none())
-            .map(|((_, key), found)| (key, found.clone())),
-    );
-    if programs != kept.programs {
-        keep(cache, &Kept { programs })?;
+    let asked = wanted.iter().zip(asked).map(|((key, (preset, _)), found)| {
+        let found = found.unwrap_or_else(|_| went_wrong(preset));
+        ((*key).to_owned(), found)
+    });
+    let mut known = kept.clone();
+    // Of a program that is another one by now nothing is known.
+    known.retain(|key, _| {
+        let is_here = places.iter().any(|(_, place)| place == key);
+        let name = key.split(' ').next();
+        is_here || !presets.iter().any(|preset| name == Some(preset.name()))
+    });
+    known.extend(asked);
+    let found = places.iter().map(|(_, key)| known.get(key).cloned());
+    let found = found.map(Option::unwrap_or_default).collect();
+    // A program that did not answer is asked again next time.
+    known.retain(|_, found| found.problem.is_none());
+    if known != kept {
+        let fail = |cause| file_failure("write", cache, &cause);
+        std::fs::create_dir_all(cache.parent().unwrap_or(Path::new("."))).map_err(fail)?;
+        let bytes = serde_json::to_vec(&known).map_err(|error| fail(error.into()))?;
+        let file = NewFile::at(cache, Durable::Nothing);
+        file.write(&bytes).map_err(fail)?;
     }
     Ok(found)
-}
-
-fn keep(cache: &Path, kept: &Kept) -> Result<(), AgentError> {
-    let fail = |cause| AgentError::file(format!("write `{}`", cache.display()), cause);
-    let dir = cache.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(dir).map_err(fail)?;
-    let bytes = serde_json::to_vec(kept).map_err(|error| fail(error.into()))?;
-    NewFile::at(cache, Durable::Nothing)
-        .write(&bytes)
-        .map_err(fail)
-}
-
-fn is_key_of(key: &str, preset: &Preset) -> bool {
-    key.split(' ').next() == Some(preset.name())
 }
 
 /// The program's file and the key it is known by: the agent's name, then what tells programs and

@@ -3,8 +3,11 @@
 //! A line is cut into simple commands by `words`; what runs another command (`env`, `timeout`, `bash -c`)
 //! is looked through. What cannot be read says nothing: it is allowed, and what it did is found afterwards.
 
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::Chars;
+use std::sync::LazyLock;
 
 /// Longest command line that is looked into.
 const MAX_LINE: usize = 64 * 1024;
@@ -22,77 +25,46 @@ pub struct Segment {
     pub writes: Vec<String>,
 }
 
+/// Words of shells, of git and of agents' tools.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Words {
+    /// Members of a tool's input that name a file.
+    pub(super) path_fields: Vec<String>,
+    /// Tools that run a command line.
+    pub(super) shell_tools: Vec<String>,
+    /// In the name of a foreign tool that writes.
+    pub(super) writing: Vec<String>,
+    runners: BTreeMap<String, Runner>,
+    /// Programs that run a command line, and their options that take the next word.
+    shells: Vec<String>,
+    shell_options: Vec<String>,
+    /// Of a shell's own, before a command.
+    reserved: Vec<String>,
+    /// Options of git that take the next word.
+    git_options: Vec<String>,
+    /// git commands that put commits on HEAD, or move it.
+    git_commits: Vec<String>,
+}
+
 /// A program that runs another one: its options that take the next word, and how many words stand
 /// between them and that program.
-type Runner = (&'static str, &'static [&'static str], usize);
+#[derive(Debug, Default, Deserialize)]
+struct Runner {
+    options: Vec<String>,
+    words: usize,
+}
 
-const RUNNERS: [Runner; 14] = [
-    ("env", &["-u", "--unset", "-C", "--chdir"], 0),
-    ("command", &[], 0),
-    ("builtin", &[], 0),
-    ("exec", &["-a"], 0),
-    ("time", &["-f", "-o", "--format", "--output"], 0),
-    ("nohup", &[], 0),
-    ("setsid", &[], 0),
-    ("stdbuf", &["-i", "-o", "-e"], 0),
-    ("nice", &["-n", "--adjustment"], 0),
-    ("ionice", &["-c", "-n"], 0),
-    ("timeout", &["-k", "-s", "--kill-after", "--signal"], 1),
-    (
-        "sudo",
-        &[
-            "-u", "-g", "-C", "-D", "-h", "-p", "--user", "--group", "--chdir",
-        ],
-        0,
-    ),
-    ("doas", &["-u", "-C"], 0),
-    (
-        "xargs",
-        &["-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s"],
-        0,
-    ),
-];
-
-/// Programs that run a command line.
-const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"];
-
-/// Their options that take the next word.
-const SHELL_OPTIONS: [&str; 6] = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
-
-/// Words of a shell's own that stand before a command.
-const RESERVED: [&str; 9] = [
-    "{", "!", "if", "then", "else", "elif", "do", "while", "until",
-];
-
-/// Options of git that take the next word.
-const GIT_OPTIONS: [&str; 7] = [
-    "-C",
-    "-c",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--exec-path",
-    "--config-env",
-];
-
-/// git commands that put commits on HEAD, or move it.
-const GIT_COMMITS: [&str; 8] = [
-    "commit",
-    "merge",
-    "rebase",
-    "cherry-pick",
-    "revert",
-    "am",
-    "reset",
-    "pull",
-];
+/// The tests below fail where the file cannot be read.
+pub(super) static WORDS: LazyLock<Words> =
+    LazyLock::new(|| serde_json::from_str(include_str!("words.json")).unwrap_or_default());
 
 impl Segment {
     /// The first word that is not an option, and the words behind it.
     pub fn subcommand(&self) -> Option<(&str, &[String])> {
         let mut at = 0;
         while let Some(word) = self.words.get(at) {
-            if self.program == "git" && GIT_OPTIONS.contains(&word.as_str()) {
+            if self.program == "git" && WORDS.git_options.contains(word) {
                 at += 2;
             } else if word.starts_with('-') {
                 at += 1;
@@ -108,7 +80,7 @@ impl Segment {
         self.program == "git"
             && self
                 .subcommand()
-                .is_some_and(|(word, _)| GIT_COMMITS.contains(&word))
+                .is_some_and(|(word, _)| WORDS.git_commits.iter().any(|known| known == word))
     }
 
     /// `cook` with that command.
@@ -172,11 +144,10 @@ fn segment(words: Vec<String>) -> Segment {
             return make_named("", &[]);
         };
         let name = base(first);
-        let Some((_, options, skipped)) = RUNNERS.iter().find(|(runner, ..)| *runner == name)
-        else {
+        let Some(runner) = WORDS.runners.get(name) else {
             return make_named(name, others);
         };
-        let from = behind_options(others, options);
+        let from = behind_options(others, &runner.options);
         let asks = others[..from]
             .iter()
             .any(|word| ["-v", "-V"].contains(&word.as_str()));
@@ -184,7 +155,7 @@ fn segment(words: Vec<String>) -> Segment {
             .iter()
             .take_while(|word| is_setting(word))
             .count();
-        let from = from + settings + skipped;
+        let from = from + settings + runner.words;
         // `command -v git` runs nothing, `env` alone prints.
         if (name == "command" && asks) || from >= others.len() {
             return make_named(name, others);
@@ -207,7 +178,7 @@ fn base(program: &str) -> &str {
 }
 
 fn stands_before(word: &str) -> bool {
-    is_setting(word) || RESERVED.contains(&word)
+    is_setting(word) || WORDS.reserved.iter().any(|known| known == word)
 }
 
 fn is_setting(word: &str) -> bool {
@@ -217,10 +188,10 @@ fn is_setting(word: &str) -> bool {
 }
 
 /// How many of the words are options and their values.
-fn behind_options(words: &[String], with_value: &[&str]) -> usize {
+fn behind_options(words: &[String], with_value: &[String]) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with(['-', '+'])) {
-        at += 1 + usize::from(with_value.contains(&word.as_str()));
+        at += 1 + usize::from(with_value.contains(word));
         if word == "--" {
             break;
         }
@@ -234,10 +205,10 @@ fn inner_line(segment: &Segment, input: Option<String>) -> Option<String> {
     if segment.program == "eval" {
         return Some(words.join(" "));
     }
-    if !SHELLS.contains(&segment.program.as_str()) {
+    if !WORDS.shells.contains(&segment.program) {
         return None;
     }
-    let from = behind_options(words, &SHELL_OPTIONS);
+    let from = behind_options(words, &WORDS.shell_options);
     let is_line =
         |word: &&String| word.starts_with('-') && !word.starts_with("--") && word.contains('c');
     match (words[..from].iter().find(is_line), words.get(from)) {
@@ -376,8 +347,7 @@ impl Reader<'_> {
                 }
                 '&' if self.characters.peek() == Some(&'>') => {}
                 ';' | '|' | '&' | '`' | '\r' => self.end_command(),
-                '>' => self.output(),
-                '<' => self.input(),
+                '<' | '>' => self.redirect(c),
                 c if c.is_whitespace() => self.end_word(),
                 c => self.word().push(c),
             }
@@ -473,35 +443,22 @@ impl Reader<'_> {
         self.done.push(command);
     }
 
-    /// `>`, `>>`, `>|`, `>&`, `2>`, `&>`.
-    fn output(&mut self) {
+    /// `>`, `>>`, `>|`, `>&`, `2>`, `&>`, `<`, `<<`, `<<-`, `<<<`, `<&`, `<>`.
+    fn redirect(&mut self, first: char) {
         let is_number = |word: &String| word.bytes().all(|b| b.is_ascii_digit());
         self.word.take_if(|word| is_number(word));
         self.end_word();
-        let copies = self.characters.next_if(|c| ">|&".contains(*c)) == Some('&');
-        let descriptor = |c: &char| c.is_ascii_digit() || *c == '-';
-        self.next = match copies && self.characters.peek().is_some_and(descriptor) {
-            true => Next::Nothing,
-            false => Next::Write,
-        };
-    }
-
-    /// `<`, `<<`, `<<-`, `<<<`, `<&`, `<>`, `<(`.
-    fn input(&mut self) {
-        self.end_word();
-        let taken = |reader: &mut Self, c| reader.characters.next_if_eq(&c).is_some();
-        self.next = if !taken(self, '<') {
-            match taken(self, '>') {
-                true => Next::Write,
-                false => {
-                    taken(self, '&');
-                    Next::Nothing
-                }
-            }
-        } else if taken(self, '<') {
-            Next::Input
-        } else {
-            Next::Document(taken(self, '-'))
+        let mut sign = String::from(first);
+        while let Some(c) = self.characters.next_if(|c| "<>&|".contains(*c)) {
+            sign.push(c);
+        }
+        let is_descriptor = |c: &char| c.is_ascii_digit() || *c == '-';
+        self.next = match sign.as_str() {
+            "<<" => Next::Document(self.characters.next_if_eq(&'-').is_some()),
+            "<<<" => Next::Input,
+            "<" | "<&" => Next::Nothing,
+            ">&" if self.characters.peek().is_some_and(is_descriptor) => Next::Nothing,
+            _ => Next::Write,
         };
     }
 

@@ -1,6 +1,6 @@
 //! What happened in an agent's session, whichever agent it was.
 
-use super::command_line::list_written;
+use super::command_line::{WORDS, list_written};
 use cook_core::digest::sha256;
 use cook_core::model::KnownAgent;
 use cook_core::model::hooks::{ContextTokens, HookTable, Kind, OwnCall, PromptOrigin, Row, Tools};
@@ -201,39 +201,6 @@ const MAX_NAME: usize = 4096;
 const MAX_TEXT: usize = 256 * 1024;
 /// Paths taken of one tool call.
 const MAX_PATHS: usize = 200;
-
-/// Fields that name a file.
-const PATH_FIELDS: [&str; 12] = [
-    "file_path",
-    "filePath",
-    "path",
-    "notebook_path",
-    "absolute_path",
-    "target_file",
-    "target_notebook",
-    "source",
-    "destination",
-    "old_path",
-    "new_path",
-    "filename",
-];
-
-/// Tools that run a command line.
-const SHELLS: [&str; 8] = [
-    "bash",
-    "shell",
-    "exec_command",
-    "local_shell",
-    "run_shell_command",
-    "run_terminal_cmd",
-    "shell_command",
-    "powershell",
-];
-
-/// Words in the name of a foreign tool that writes.
-const WRITING: [&str; 9] = [
-    "write", "edit", "create", "delete", "move", "rename", "replace", "patch", "append",
-];
 
 /// Why there is no event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -485,11 +452,16 @@ fn purpose(tools: &Tools, named: &str) -> Option<Purpose> {
     let own = |names: &[String]| names.iter().any(|name| name == named);
     let name = named.rsplit("__").next().unwrap_or_default();
     let lower = name.to_ascii_lowercase();
-    if own(&tools.shell) || SHELLS.contains(&lower.as_str()) {
+    if own(&tools.shell) || WORDS.shell_tools.contains(&lower) {
         Some(Purpose::Shell)
     } else if own(&tools.patch) || lower.contains("patch") {
         Some(Purpose::Patch)
-    } else if own(&tools.edit) || WRITING.iter().any(|word| lower.contains(word)) {
+    } else if own(&tools.edit)
+        || WORDS
+            .writing
+            .iter()
+            .any(|word| lower.contains(word.as_str()))
+    {
         Some(Purpose::Edit)
     } else {
         None
@@ -524,8 +496,10 @@ fn command(input: &Value) -> Option<String> {
 
 /// Files that a call names, also those in a list of edits.
 fn paths(tools: &Tools, input: &Value) -> Vec<String> {
-    let others = PATH_FIELDS
-        .into_iter()
+    let others = WORDS
+        .path_fields
+        .iter()
+        .map(String::as_str)
         .filter(|field| !tools.paths.iter().any(|own| own == field));
     let fields: Vec<&str> = tools
         .paths

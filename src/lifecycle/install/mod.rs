@@ -152,42 +152,33 @@ fn pointer(path: &[&str]) -> String {
 
 /// Whether each entry is there exactly once, and nothing else of cook's is.
 fn standing(root: &Value, entries: &[Entry], mark: &str) -> Standing {
-    let mut current = true;
-    let mut any = false;
-    for entry in entries {
-        let held = root.pointer(&pointer(&entry.path));
-        if !entry.listed {
-            let replaceable = held.is_some_and(|held| !is_ours(held, mark));
-            current &= replaceable || held == Some(&entry.value);
-            any |= held.is_some_and(|held| is_ours(held, mark));
-            continue;
-        }
-        let ours: Vec<&Value> = held
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter(|held| holds_ours(held, mark))
-            .collect();
-        any |= !ours.is_empty();
-        current &= ours == [&entry.value];
-    }
-    let known = |event: &String| {
-        entries
-            .iter()
-            .any(|e| e.path.get(1) == Some(&event.as_str()))
-    };
+    let mut found: Vec<(&str, &Value)> = Vec::new();
     for (event, groups) in root["hooks"].as_object().into_iter().flatten() {
-        let mut groups = groups.as_array().into_iter().flatten();
-        let strays = groups.any(|group| holds_ours(group, mark));
-        if strays && !known(event) {
-            any = true;
-            current = false;
+        let groups = groups.as_array().into_iter().flatten();
+        let ours = groups.filter(|group| holds_ours(group, mark));
+        found.extend(ours.map(|group| (event.as_str(), group)));
+    }
+    let mut wanted: Vec<(&str, &Value)> = Vec::new();
+    let mut lacks_member = false;
+    for entry in entries {
+        match root.pointer(&pointer(&entry.path)) {
+            _ if entry.listed => wanted.push((entry.path[1], &entry.value)),
+            Some(held) if is_ours(held, mark) => {
+                found.push((entry.path[0], held));
+                wanted.push((entry.path[0], &entry.value));
+            }
+            // Somebody else's stays.
+            Some(_) => {}
+            None => lacks_member = true,
         }
     }
-    match (any, current) {
-        (false, _) => Standing::Missing,
-        (true, true) => Standing::Current,
-        (true, false) => Standing::Stale,
+    let by_name = |one: &(&str, &Value), two: &(&str, &Value)| one.0.cmp(two.0);
+    found.sort_by(by_name);
+    wanted.sort_by(by_name);
+    match (found.is_empty(), found == wanted && !lacks_member) {
+        (true, _) => Standing::Missing,
+        (false, true) => Standing::Current,
+        (false, false) => Standing::Stale,
     }
 }
 

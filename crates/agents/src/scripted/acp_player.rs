@@ -1,7 +1,7 @@
 //! The other side of the Agent Client Protocol: a scripted agent that answers a client's
 //! requests on its stdin, and asks some of its own.
 
-use super::agent::{ScriptedAgent, print};
+use super::script_player::{ScriptedAgent, print};
 use cook_os::disk::{append_line, open_to_append};
 use serde_json::{Value, json};
 use std::io::{self, BufRead};
