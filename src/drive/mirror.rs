@@ -128,13 +128,9 @@ impl Mirror {
         };
         let is_lost = log(&self.at) && !log(&self.of) || tip.is_some() && now() != Some(true);
         if is_lost {
-            self.fill_in()?;
+            fill_in(&self.at, &self.place)?;
         }
         Ok(is_lost)
-    }
-
-    fn fill_in(&self) -> Result<(), Failure> {
-        fill_in(&self.at, &self.place).map(|_| ())
     }
 
     /// Forgets the watch of a session that is settled: one that came back would settle it
@@ -375,8 +371,8 @@ mod tests {
         fs::remove_dir_all(&of).unwrap();
         let since = keep();
         write("lock", "newer");
-        mirror.fill_in().unwrap();
-        mirror.fill_in().unwrap();
+        fill_in(&mirror.at, &mirror.place).unwrap();
+        fill_in(&mirror.at, &mirror.place).unwrap();
         let read = |name: &str| fs::read_to_string(of.join(name)).unwrap();
         for name in [first, second, since] {
             assert!(sessions().entry(name).unwrap().is_some(), "{name}");
@@ -393,7 +389,7 @@ mod tests {
         let mirror = begin();
         mirror.refresh().unwrap();
         fs::remove_dir_all(&of).unwrap();
-        mirror.fill_in().unwrap();
+        fill_in(&mirror.at, &mirror.place).unwrap();
         assert!(sessions().entry(third).unwrap().is_some());
         // The index of receipts is written anew under the names it has.
         write("receipts/index/gate", "1");

@@ -45,7 +45,16 @@ impl Keeping {
             },
         };
         match config.sandbox.mode {
-            SandboxMode::Required => Err(unavailable(&why)),
+            SandboxMode::Required => {
+                let what = format!(
+                    "`[sandbox] mode` is `required`, and the sandbox does not work here: {why}"
+                );
+                let failure = Failure::new(FailureKind::Refused, Code::SandboxUnavailable, what);
+                Err(match Bubblewrap::find() {
+                    None if cfg!(target_os = "linux") => failure.replace_hints([INSTALL]),
+                    _ => failure,
+                })
+            }
             SandboxMode::Auto | SandboxMode::Off => Ok(Self::Measured { why }),
         }
     }
@@ -105,9 +114,13 @@ impl Keeping {
         let Self::Kernel { sockets, .. } = self else {
             return None;
         };
-        let opened =
-            || Finding::new(Code::SandboxOpened, describe_reached(sockets)).at("sandbox.sockets");
-        (!sockets.is_empty()).then(opened)
+        let names: Vec<String> = sockets.iter().map(|path| format!("`{path}`")).collect();
+        let what = format!(
+            "agents reach {} and all that answers there, outside of the sandbox",
+            names.join(", ")
+        );
+        let opened = Finding::new(Code::SandboxOpened, what).at("sandbox.sockets");
+        (!names.is_empty()).then_some(opened)
     }
 
     /// What whoever looks at the settings is warned of.
@@ -120,14 +133,6 @@ impl Keeping {
             }
         }
     }
-}
-
-fn describe_reached(sockets: &[SocketPath]) -> String {
-    let names: Vec<String> = sockets.iter().map(|path| format!("`{path}`")).collect();
-    format!(
-        "agents reach {} and all that answers there, outside of the sandbox",
-        names.join(", ")
-    )
 }
 
 /// Runs the arguments of a session in this worktree, as this user.
@@ -146,11 +151,3 @@ fn try_out(workspace: &Workspace, config: &Config) -> Result<Result<Keeping, Str
     }))
 }
 
-fn unavailable(why: &str) -> Failure {
-    let what = format!("`[sandbox] mode` is `required`, and the sandbox does not work here: {why}");
-    let failure = Failure::new(FailureKind::Refused, Code::SandboxUnavailable, what);
-    match Bubblewrap::find() {
-        None if cfg!(target_os = "linux") => failure.replace_hints([INSTALL]),
-        _ => failure,
-    }
-}

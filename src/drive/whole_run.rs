@@ -1,7 +1,7 @@
 //! A whole run, as `cook run` and `cook run --once` hold it.
 
 use super::mirror::open_whole;
-use super::preflight::{before, cast, cast_roles, require_agents};
+use super::preflight::{PLAYED, before, cast_roles, require_agents};
 use super::run_loop::Driver;
 use super::run_order::{
     Ended, Limits, Observer, Opening, Operator, Order, Outcome, RoleAgent, RoleAssignment,
@@ -75,7 +75,7 @@ fn find_done(order: &Order) -> Result<Option<Held>, Failure> {
 pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
     let workspace = order.opening.open(order.dir)?;
     let config = workspace.config()?;
-    let mut cast = cast(&workspace, config, order.agent)?;
+    let mut cast = cast_roles(&workspace, config, order.agent, &PLAYED)?;
     let limits = Limits {
         steps: order.steps.unwrap_or(u64::MAX),
         wall: config.wall(),

@@ -36,7 +36,13 @@ fn play(called: &mut Called) -> Result<Effects, HookError> {
     let state_dir = StateDir::of(&called.workspace.repo, called.workspace.store.is_some())?;
     let (agent, session) = (called.agent, called.event.session.clone());
     let load = || state_dir.load(agent, &session);
-    let mut facts = facts(&called.workspace)?;
+    let mut facts = Situation {
+        now: called.workspace.clock.now(),
+        now_ms: called.workspace.clock.epoch_millis(),
+        child: child(),
+        head: called.workspace.repo.head()?.commit,
+        ..Situation::default()
+    };
     let goal = service::find_goal(&called.workspace)?;
     if let (Some(_), Some(head)) = (&goal, &facts.head) {
         facts.goal = true;
@@ -65,16 +71,6 @@ fn play(called: &mut Called) -> Result<Effects, HookError> {
     drop(held);
     state_dir.forget_old();
     Ok(outcome.effects)
-}
-
-fn facts(workspace: &Workspace) -> Result<Situation, HookError> {
-    Ok(Situation {
-        now: workspace.clock.now(),
-        now_ms: workspace.clock.epoch_millis(),
-        child: child(),
-        head: workspace.repo.head()?.commit,
-        ..Situation::default()
-    })
 }
 
 /// What keeps a goal from being reached; and what the person is told of one that is.

@@ -34,17 +34,13 @@ impl Called {
         snapshot: Option<&Snapshot>,
         wanted: Wants,
     ) -> Result<Situation, HookError> {
-        let config = self.workspace.config();
+        let config = self.workspace.config().ok();
         let mut facts = Situation {
             now: self.workspace.clock.now(),
             now_ms: self.workspace.clock.epoch_millis(),
             child: child(),
-            keep_prompts: config
-                .as_ref()
-                .is_ok_and(|config| config.hooks.keep_prompts),
-            show_brief: config
-                .as_ref()
-                .is_ok_and(|config| config.brief.show_after_compact),
+            keep_prompts: config.is_some_and(|config| config.hooks.keep_prompts),
+            show_brief: config.is_some_and(|config| config.brief.show_after_compact),
             ..Situation::default()
         };
         let claimed = state.item.as_deref().filter(|_| state.claimed);

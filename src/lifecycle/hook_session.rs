@@ -105,28 +105,27 @@ pub fn checkpoint(
         commit: workspace.repo.head()?.commit,
         ..make_checkpoint(&workspace.clock.now(), item, text)?
     };
-    keep(workspace, &entry)?;
+    match &workspace.store {
+        Some(store) => {
+            store.append_checkpoint(&entry)?;
+        }
+        None => {
+            let write = || {
+                let state_dir = StateDir::of(&workspace.repo, false)?;
+                let _held = state_dir.lock()?;
+                state_dir.enqueue(std::slice::from_ref(&entry))
+            };
+            write().map_err(|error| unwritable(&error))?;
+        }
+    }
     if let Some(tracker) = &tracker {
         let told = StateDir::of(&workspace.repo, workspace.store.is_some())
-            .map_err(HookError::Io)
+            .map_err(HookError::from)
             .and_then(|state_dir| give(workspace, &state_dir, tracker));
         let why = told.err().map(|error| error.to_string());
         findings.extend(why.map(|why| Finding::new(Code::TrackerBehind, why)));
     }
     Ok((entry, findings))
-}
-
-fn keep(workspace: &Workspace, entry: &Checkpoint) -> Result<(), Failure> {
-    if let Some(store) = &workspace.store {
-        store.append_checkpoint(entry)?;
-        return Ok(());
-    }
-    let write = || {
-        let state_dir = StateDir::of(&workspace.repo, false)?;
-        let _held = state_dir.lock()?;
-        state_dir.enqueue(std::slice::from_ref(entry))
-    };
-    write().map_err(|error| unwritable(&error))
 }
 
 fn make_checkpoint(now: &str, item: Option<String>, text: &str) -> Result<Checkpoint, Failure> {

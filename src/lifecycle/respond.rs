@@ -9,11 +9,10 @@ use crate::service::{self, Taker, Workspace};
 use cook_core::diagnostic::{Failure, Lines, clean};
 use cook_core::model::{BriefSync, Checkpoint, Role};
 use cook_hooks::{
-    Agent, Effects, Event, InputError, Kind, Outcome, Owner, Row, SessionState, Situation,
+    Agent, Effects, Event, Kind, Outcome, Owner, Row, SessionState, Situation,
     StateDir, answer, place, read, step, wants,
 };
 use cook_os::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
-use cook_store::store::StoreError;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -208,33 +207,7 @@ pub(super) fn child() -> Option<Option<Role>> {
 }
 
 /// What goes wrong in a hook; it never reaches the agent.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum HookError {
-    /// The event cannot be read.
-    #[error(transparent)]
-    Input(#[from] InputError),
-    /// The repository or the log cannot be read.
-    #[error("{0}")]
-    Failure(Failure),
-    /// The tracker did not answer.
-    #[error("{0}; what is kept waits for it")]
-    Tracker(String),
-    /// A file of the session cannot be read or written.
-    #[error("a session file: {0}")]
-    Io(#[from] std::io::Error),
-}
-
-impl From<Failure> for HookError {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
-
-impl From<StoreError> for HookError {
-    fn from(error: StoreError) -> Self {
-        Self::Failure(error.into())
-    }
-}
+pub(super) type HookError = Box<dyn std::error::Error>;
 
 impl Called {
     pub(super) fn note_owner(
@@ -357,7 +330,7 @@ pub(super) fn give(
         length = Some(trail.len());
         let all = tracker
             .catch_up(&list_owed(&trail, plan))
-            .map_err(HookError::Tracker)?;
+            .map_err(|why| format!("{why}; what is kept waits for it"))?;
         if !all {
             return Ok(());
         }

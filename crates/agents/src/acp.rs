@@ -6,7 +6,7 @@
 //! because whoever loads one goes on in it; the turn's stop reason decides, not the exit
 //! code of a process whose input cook has closed.
 
-use super::agent_run::Task;
+use super::agent_supplier::AgentSupplier;
 use super::failure::{AgentFailure, FailureClass, classify, moment};
 use super::listen::{
     MAX_ANSWER, Progress, StreamResult, is_session_id, last_words, line, says_nothing, strongest,
@@ -15,7 +15,7 @@ use super::usage::Meter;
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::model::Access;
 use cook_os::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
-use cook_store::session::SupplierErrorKind;
+use cook_store::session::{SupplierErrorKind, Turn};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -38,8 +38,9 @@ enum Stage {
 }
 
 /// One turn with an agent.
-pub(super) struct Conversation<'a> {
-    task: &'a Task<'a>,
+pub(super) struct Conversation<'a, 's> {
+    supplier: &'a AgentSupplier<'s>,
+    turn: &'a Turn<'a>,
     prompt: &'a str,
     watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
     stage: Stage,
@@ -64,14 +65,16 @@ pub(super) struct Conversation<'a> {
     over: Option<String>,
 }
 
-impl<'a> Conversation<'a> {
+impl<'a, 's> Conversation<'a, 's> {
     pub(super) fn of(
-        task: &'a Task<'a>,
+        supplier: &'a AgentSupplier<'s>,
+        turn: &'a Turn<'a>,
         prompt: &'a str,
         watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
     ) -> Self {
         Self {
-            task,
+            supplier,
+            turn,
             prompt,
             watch,
             stage: Stage::Greeting,
@@ -85,7 +88,7 @@ impl<'a> Conversation<'a> {
             result: StreamResult::default(),
             odd: None,
             denied: None,
-            meter: Meter::of(task.bounds),
+            meter: Meter::of(supplier.bounds),
             over: None,
         }
     }
@@ -159,11 +162,12 @@ impl<'a> Conversation<'a> {
     fn answer_agent(&mut self, id: &Value, method: &str, params: &Value) -> ControlFlow {
         let answer = match method {
             "session/request_permission" => {
+                let access = self.supplier.choose_access(self.turn.action);
                 let outcome = match self.leaving {
                     true => json!({"outcome": "cancelled"}),
-                    false => permission(self.task.access, params),
+                    false => permission(access, params),
                 };
-                if !matches!(self.task.access, Access::Write | Access::Full) {
+                if !matches!(access, Access::Write | Access::Full) {
                     let title = params.pointer("/toolCall/title").and_then(Value::as_str);
                     self.denied = Some(line(title.unwrap_or("a tool")));
                 }
@@ -198,8 +202,8 @@ impl<'a> Conversation<'a> {
         self.result.can_fork = result
             .pointer("/agentCapabilities/sessionCapabilities/fork")
             .is_some_and(Value::is_object);
-        let mut params = json!({"cwd": self.task.dir.display().to_string(), "mcpServers": []});
-        let method = match self.task.fork {
+        let mut params = json!({"cwd": self.supplier.dir.display().to_string(), "mcpServers": []});
+        let method = match self.turn.fork {
             None => "session/new",
             Some(_) if !self.result.can_fork => {
                 return self.end_in_failure(
@@ -222,10 +226,10 @@ impl<'a> Conversation<'a> {
         };
         self.id = id.to_owned();
         let by_argument = || {
-            let mut items = self.task.preset.start().iter();
+            let mut items = self.supplier.preset.start().iter();
             items.any(|item| item.contains("{model}"))
         };
-        match self.task.model {
+        match self.supplier.model.as_deref() {
             Some(model) if !by_argument() => match find_model_choice(&self.id, model, result) {
                 Some((method, params)) => {
                     self.ask(Stage::ChoosingModel, method, &params);
@@ -254,7 +258,7 @@ impl<'a> Conversation<'a> {
         self.stage = Stage::Over;
         self.show_line(true);
         if let Some(usage) = result.get("usage").filter(|usage| usage.is_object()) {
-            let counting = self.task.preset.usage_counting();
+            let counting = self.supplier.preset.usage_counting();
             self.result.usage.report(counting, usage);
         }
         match result.get("stopReason").and_then(Value::as_str) {
@@ -299,7 +303,7 @@ impl<'a> Conversation<'a> {
                 let title: String = clean(title, Lines::Fold).chars().take(200).collect();
                 self.meter.count();
                 let (usage, cost) = (&self.result.usage, &self.result.cost);
-                self.over = self.meter.exceeds(self.task.preset, usage, cost);
+                self.over = self.meter.exceeds(&self.supplier.preset, usage, cost);
                 if self.over.is_some() {
                     return ControlFlow::Stop;
                 }
@@ -311,7 +315,7 @@ impl<'a> Conversation<'a> {
                 if let (Some(amount), Some("USD")) = (amount, text("/cost/currency")) {
                     self.result
                         .cost
-                        .report(self.task.preset.cost_counting(), amount);
+                        .report(self.supplier.preset.cost_counting(), amount);
                 }
                 ControlFlow::Continue
             }
@@ -402,7 +406,7 @@ fn unreadable(why: String) -> AgentFailure {
     AgentFailure::new(FailureClass::Agent, SupplierErrorKind::Unparseable(why))
 }
 
-impl Listener for Conversation<'_> {
+impl Listener for Conversation<'_, '_> {
     fn note_start(&mut self, pid: u32) {
         (self.watch)(Progress::Started(pid));
     }
@@ -423,7 +427,7 @@ impl Listener for Conversation<'_> {
 
     fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> ControlFlow {
         let opening = self.stage < Stage::Prompting;
-        if opening && elapsed >= OPENING.min(self.task.clocks.idle) && self.result.failure.is_none()
+        if opening && elapsed >= OPENING.min(self.supplier.clocks.idle) && self.result.failure.is_none()
         {
             let why = SupplierErrorKind::TimedOut("it did not open a session in time".to_owned());
             return self.fail(AgentFailure::new(FailureClass::Agent, why));

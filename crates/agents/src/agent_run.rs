@@ -1,26 +1,30 @@
 //! One run of an agent program: command line, environment, listening, judging, keeping.
 
 use super::acp::Conversation;
+use super::agent_supplier::{AgentSupplier, Report};
 use super::failure::{AgentFailure, FailureClass};
 use super::listen::{Progress, Reader, StreamResult};
 use super::preset::{file_failure, invalid};
-use super::{Bounds, Directories, Preset, Sandbox, redact, usage};
+use super::redact::{redact_answer, redact_data};
+use super::{Directories, Preset, Surroundings, redact, usage};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::hex;
 use cook_core::model::{Access, AgentKind, SessionNaming};
 use cook_os::disk::{self, Links};
 use cook_os::process::{
-    Clocks, ControlFlow, DEPTH_VARIABLE, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE,
-    Supervised, supervise,
+    ControlFlow, DEPTH_VARIABLE, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised,
+    supervise,
 };
 use cook_room::STARTS;
-use cook_store::session::{Action, Native, SupplierErrorKind};
+use cook_store::session::{
+    Action, Answer, Capability, Continuation, Native, Supplier, SupplierError, SupplierErrorKind,
+    Turn, Window,
+};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Files that are looked at when a program's own record is searched for.
 const MAX_SEARCHED: usize = 50_000;
@@ -33,42 +37,48 @@ const MAX_TRANSCRIPT: u64 = 512 << 20;
 ///
 /// # Errors
 /// When the files that cook itself needs for it cannot be written.
-pub fn run(task: &Task, watch: &mut dyn FnMut(Progress) -> ControlFlow) -> Result<Report, Failure> {
-    make_dir(task.state)?;
-    make_new_dir(task.keep)?;
-    let (argv, given) = command_line(task)?;
-    let directories = task.sandbox.map(|_| Directories::of(task.preset));
-    let env = environment(task);
-    let prompt = prompt(task);
+pub fn run(
+    supplier: &AgentSupplier,
+    turn: &Turn,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow,
+) -> Result<Report, Failure> {
+    let (state, kept) = (supplier.state(), supplier.kept(turn));
+    make_dir(&state)?;
+    make_new_dir(&kept)?;
+    let (argv, given) = command_line(supplier, turn)?;
+    let (preset, invocation) = (&supplier.preset, turn.name.to_string());
+    let directories = supplier.sandbox.as_ref().map(|_| Directories::of(preset));
+    let env = environment(supplier, turn);
+    let prompt = prompt(supplier, turn);
     let greeting = Conversation::greeting();
     let mut starts = 0;
     let heard = loop {
-        let within = match task.sandbox.zip(directories.as_ref()) {
+        let within = match supplier.sandbox.as_ref().zip(directories.as_ref()) {
             Some((sandbox, directories)) => {
-                sandbox.arguments(task.preset, task.action, task.dir, task.state, directories)?
+                sandbox.arguments(preset, turn.action, &supplier.dir, &state, directories)?
             }
             None => Vec::new(),
         };
         let supervised = Supervised {
             argv: &argv,
             within: &within,
-            dir: task.dir,
+            dir: &supplier.dir,
             env: &env,
-            stdin: match task.preset.kind() {
+            stdin: match preset.kind() {
                 AgentKind::Command => Input::Whole(prompt.as_bytes()),
                 AgentKind::Acp => Input::Open(&greeting),
             },
-            invocation: task.invocation,
-            clocks: task.clocks,
-            polite: task.preset.polite(),
+            invocation: &invocation,
+            clocks: supplier.clocks,
+            polite: preset.polite(),
         };
-        let heard = match task.preset.kind() {
+        let heard = match preset.kind() {
             AgentKind::Command => {
-                let mut reader = Reader::of(task.preset, task.bounds, &mut *watch);
+                let mut reader = Reader::of(preset, supplier.bounds, &mut *watch);
                 supervise(&supervised, &mut reader).map(|outcome| (reader.end(&outcome), outcome))
             }
             AgentKind::Acp => {
-                let mut talk = Conversation::of(task, &prompt, &mut *watch);
+                let mut talk = Conversation::of(supplier, turn, &prompt, &mut *watch);
                 supervise(&supervised, &mut talk).map(|outcome| (talk.end(&outcome), outcome))
             }
         };
@@ -76,23 +86,23 @@ pub fn run(task: &Task, watch: &mut dyn FnMut(Progress) -> ControlFlow) -> Resul
         match &heard {
             // A socket that was to be hidden went in between: nothing was started.
             Ok((_, outcome))
-                if starts < STARTS && task.sandbox.is_some() && never_began(outcome) => {}
+                if starts < STARTS && supplier.sandbox.is_some() && never_began(outcome) => {}
             _ => break heard,
         }
     };
     let planted = match &directories {
-        Some(directories) => directories.put_back(task.keep)?,
+        Some(directories) => directories.put_back(&kept)?,
         None => Vec::new(),
     };
     let (mut streamed, outcome) = match heard {
         Ok(heard) => heard,
-        Err(error) => return Ok(never_started(task, &error)),
+        Err(error) => return Ok(never_started(kept, &error)),
     };
-    keep(task, &outcome)?;
-    if let Some(failure) = report_planted(&planted, task.keep) {
+    keep(&kept, &outcome)?;
+    if let Some(failure) = report_planted(&planted, &kept) {
         streamed.failure = Some(failure);
     }
-    Ok(report(task, streamed, given, &outcome))
+    Ok(report((supplier, turn), streamed, given, &outcome))
 }
 
 /// Settings that its later sessions would go by are no part of an answer.
@@ -112,14 +122,19 @@ fn never_began(outcome: &Outcome) -> bool {
     cook_room::never_began(outcome.code, outcome.stdout.total, &outcome.stderr.bytes())
 }
 
-fn report(task: &Task, streamed: StreamResult, given: Option<String>, outcome: &Outcome) -> Report {
-    let preset = task.preset;
+fn report(
+    (supplier, turn): (&AgentSupplier, &Turn),
+    streamed: StreamResult,
+    given: Option<String>,
+    outcome: &Outcome,
+) -> Report {
+    let preset = &supplier.preset;
     // A path that cook gave names a session better than an id out of its events.
     let session = match (&given, preset.session()) {
         (Some(path), SessionNaming::Path) => Some(path.clone()),
         _ => streamed.session.or(given),
     };
-    let totals = task.fork.and_then(|native| native.totals.as_ref());
+    let totals = turn.fork.and_then(|native| native.totals.as_ref());
     let before = |key: &str| totals.and_then(|totals| totals.get(key));
     let usage = streamed
         .usage
@@ -153,11 +168,11 @@ fn report(task: &Task, streamed: StreamResult, given: Option<String>, outcome: &
         last_event: streamed.last_event,
         duration: outcome.duration,
         swept: outcome.swept,
-        kept: task.keep.to_owned(),
+        kept: supplier.kept(turn),
     }
 }
 
-fn never_started(task: &Task, error: &ProcessError) -> Report {
+fn never_started(kept: PathBuf, error: &ProcessError) -> Report {
     let why = error.to_string();
     let (class, failure) = match error {
         ProcessError::NotFound(_) | ProcessError::NotExecutable(_) => {
@@ -168,15 +183,19 @@ fn never_started(task: &Task, error: &ProcessError) -> Report {
     Report {
         failure: Some(AgentFailure::new(class, failure)),
         swept: true,
-        kept: task.keep.to_owned(),
+        kept,
         ..Report::default()
     }
 }
 
 /// The command line, and the session's name where cook gives it.
-fn command_line(task: &Task) -> Result<(Vec<String>, Option<String>), Failure> {
-    let preset = task.preset;
-    if let Some(model) = task.model
+fn command_line(
+    supplier: &AgentSupplier,
+    turn: &Turn,
+) -> Result<(Vec<String>, Option<String>), Failure> {
+    let preset = &supplier.preset;
+    let model = supplier.model.as_deref();
+    if let Some(model) = model
         && !preset.takes_model()
     {
         let why = format!(
@@ -186,14 +205,12 @@ fn command_line(task: &Task) -> Result<(Vec<String>, Option<String>), Failure> {
         return Err(invalid(preset.name(), why));
     }
     let fresh = uuid();
-    let given = match (preset.session(), task.fork) {
+    let given = match (preset.session(), turn.fork) {
         (SessionNaming::Uuid, None) => Some(fresh.clone()),
-        (SessionNaming::Path, None) => Some(
-            task.state
-                .join(format!("{fresh}.jsonl"))
-                .display()
-                .to_string(),
-        ),
+        (SessionNaming::Path, None) => {
+            let file = supplier.state().join(format!("{fresh}.jsonl"));
+            Some(file.display().to_string())
+        },
         (SessionNaming::Uuid, Some(_)) => preset
             .table()
             .fork
@@ -203,14 +220,14 @@ fn command_line(task: &Task) -> Result<(Vec<String>, Option<String>), Failure> {
             .then(|| fresh.clone()),
         _ => None,
     };
-    let schema_json = task.schema.map(Value::to_string);
-    let schema_file = task.keep.join("schema.json");
+    let schema_json = turn.schema.map(Value::to_string);
+    let schema_file = supplier.kept(turn).join("schema.json");
     if let Some(schema) = &schema_json {
         write(&schema_file, schema.as_bytes())?;
     }
-    let cwd = task.dir.display().to_string();
+    let cwd = supplier.dir.display().to_string();
     let schema_file = schema_file.display().to_string();
-    let session = match task.fork {
+    let session = match turn.fork {
         Some(native) => native.session.clone(),
         None => given.clone().unwrap_or_default(),
     };
@@ -218,15 +235,16 @@ fn command_line(task: &Task) -> Result<(Vec<String>, Option<String>), Failure> {
         cwd: &cwd,
         session: &session,
         new_session: &fresh,
-        model: task.model,
+        model,
         schema_file: schema_json.is_some().then_some(&schema_file),
         schema_json: schema_json.as_deref(),
     };
-    let template = match (task.fork, &preset.table().fork) {
+    let template = match (turn.fork, &preset.table().fork) {
         (Some(_), Some(fork)) => fork.as_slice(),
         _ => preset.start(),
     };
-    let argv = command(preset, template, task.access, task.fork.is_some(), &values);
+    let access = supplier.choose_access(turn.action);
+    let argv = command(preset, template, access, turn.fork.is_some(), &values);
     Ok((argv, given))
 }
 
@@ -246,17 +264,17 @@ pub fn open_command(preset: &Preset, dir: &Path, native: &Native) -> Option<Vec<
 }
 
 /// A program that takes no schema is told it.
-fn prompt(task: &Task) -> String {
-    match task.schema {
-        Some(schema) if task.preset.table().schema.is_none() => format!(
+fn prompt(supplier: &AgentSupplier, turn: &Turn) -> String {
+    match turn.schema {
+        Some(schema) if supplier.preset.table().schema.is_none() => format!(
             "{}\n\nAnswer with one JSON value and nothing else. It must fit this JSON Schema:\n{schema}\n",
-            task.prompt
+            turn.prompt
         ),
-        _ => task.prompt.to_owned(),
+        _ => turn.prompt.to_owned(),
     }
 }
 
-fn environment(task: &Task) -> Vec<(String, OsString)> {
+fn environment(supplier: &AgentSupplier, turn: &Turn) -> Vec<(String, OsString)> {
     let depth = std::env::var(DEPTH_VARIABLE)
         .ok()
         .and_then(|depth| depth.parse::<u32>().ok())
@@ -267,8 +285,8 @@ fn environment(task: &Task) -> Vec<(String, OsString)> {
         ("GIT_TERMINAL_PROMPT", "0".to_owned()),
         (DEPTH_VARIABLE, depth.saturating_add(1).to_string()),
     ];
-    let table = task.preset.table().env.clone();
-    let access = task.preset.access(task.access).env;
+    let table = supplier.preset.table().env.clone();
+    let access = supplier.preset.access(supplier.choose_access(turn.action)).env;
     let mut env: Vec<(String, OsString)> = fixed
         .into_iter()
         .map(|(name, value)| (name.to_owned(), OsString::from(value)))
@@ -279,19 +297,19 @@ fn environment(task: &Task) -> Vec<(String, OsString)> {
             .chain(access)
             .map(|(name, value)| (name, OsString::from(value))),
     );
-    env.extend(task.env.iter().cloned());
-    if let Some(role) = task.role {
+    env.extend(supplier.env.iter().cloned());
+    if let Some(role) = &supplier.role {
         env.push((ROLE_VARIABLE.to_owned(), OsString::from(role)));
     }
     env
 }
 
 /// What a program said goes to files, without secrets.
-fn keep(task: &Task, outcome: &Outcome) -> Result<(), Failure> {
+fn keep(dir: &Path, outcome: &Outcome) -> Result<(), Failure> {
     // The program may have removed it.
-    make_dir(task.keep)?;
+    make_dir(dir)?;
     for (name, kept) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
-        write(&task.keep.join(name), redact(&whole_lines(kept)).as_bytes())?;
+        write(&dir.join(name), redact(&whole_lines(kept)).as_bytes())?;
     }
     Ok(())
 }
@@ -422,99 +440,6 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     std::fs::write(path, bytes).map_err(|cause| file_failure("write", path, &cause))
 }
 
-/// What an agent is to do, and within what.
-#[derive(Debug)]
-pub struct Task<'a> {
-    /// The agent.
-    pub preset: &'a Preset,
-    /// All that it is told; goes to its stdin.
-    pub prompt: &'a str,
-    /// What it may do.
-    pub access: Access,
-    /// Whether it may change anything.
-    pub action: Action,
-    /// What keeps it to that; none = nothing does.
-    pub sandbox: Option<&'a Sandbox>,
-    /// Where it works.
-    pub dir: &'a Path,
-    /// Its model; none = its own choice.
-    pub model: Option<&'a str>,
-    /// The shape of its answer.
-    pub schema: Option<&'a Value>,
-    /// The record of its own to fork; none = a fresh session.
-    pub fork: Option<&'a Native>,
-    /// How long it may take.
-    pub clocks: Clocks,
-    /// What it may take.
-    pub bounds: Bounds,
-    /// What marks all its processes; unique.
-    pub invocation: &'a str,
-    /// The role it plays, for `COOK_ROLE`.
-    pub role: Option<&'a str>,
-    /// Further variables.
-    pub env: &'a [(String, OsString)],
-    /// A directory for the session files that cook names.
-    pub state: &'a Path,
-    /// A directory for what is kept of this run alone; it must not be there yet.
-    pub keep: &'a Path,
-}
-
-/// What came of a run. Its raw output lies in [`Task::keep`](super::Task::keep), capped and redacted.
-#[derive(Debug, Clone, Default)]
-pub struct Report {
-    /// The final text; where there was data only, its JSON.
-    pub text: String,
-    /// Structured data that the program reported.
-    pub data: Option<Value>,
-    /// The program's name for the session.
-    pub session: Option<String>,
-    /// How it can be gone on from.
-    pub native: Option<Native>,
-    /// Tokens of this run, as the program counts them.
-    pub usage: Option<Value>,
-    /// Millionths of a dollar of this run; none = unknown.
-    pub cost_micro_usd: Option<u64>,
-    /// The summary, when the program compacted its context on its own.
-    pub compaction: Option<String>,
-    /// Why there is no result.
-    pub failure: Option<AgentFailure>,
-    /// Exit code; none when a signal ended it, or it was never started.
-    pub exit: Option<i32>,
-    /// The signal that ended it, if one did.
-    pub signal: Option<i32>,
-    /// What its last event was.
-    pub last_event: Option<String>,
-    /// Wall time.
-    pub duration: Duration,
-    /// No process of it was left, as far as could be seen.
-    pub swept: bool,
-    /// Where `stdout` and `stderr` are kept: [`Task::keep`](super::Task::keep).
-    pub kept: PathBuf,
-}
-
-impl Report {
-    /// How it ended, in one line: after what time, how, with what event, and where what it said lies.
-    pub fn describe_end(&self) -> String {
-        if (self.signal, self.exit) == (None, None) {
-            return "it was not started".to_owned();
-        }
-        let mut parts = vec![format!(
-            "ended after {}",
-            humantime::format_duration(Duration::from_millis(self.duration.as_millis() as u64))
-        )];
-        match (self.signal, self.exit) {
-            (Some(signal), _) => parts.push(format!("by signal {signal}")),
-            (None, code) => parts.extend(code.map(|code| format!("with exit code {code}"))),
-        }
-        parts.push(match &self.last_event {
-            Some(event) => format!("last event `{event}`"),
-            None => "no event".to_owned(),
-        });
-        parts.push(format!("its output lies in `{}`", self.kept.display()));
-        parts.join(", ")
-    }
-}
-
 /// What the names stand for in one run.
 #[derive(Debug, Default)]
 pub(super) struct Values<'a> {
@@ -599,6 +524,119 @@ fn value<'a>(name: &str, values: &Values<'a>) -> Option<&'a str> {
         "schema_file" => values.schema_file,
         "schema_json" => values.schema_json,
         _ => None,
+    }
+}
+
+impl AgentSupplier<'_> {
+    fn surroundings(&self) -> Result<Option<Surroundings>, SupplierError> {
+        self.repo.map(Surroundings::of).transpose().map_err(unseen)
+    }
+
+    /// What the call changed, beside what it answered; where it was looked for to be put back,
+    /// that is what there is.
+    fn measure(
+        &self,
+        before: &Option<Surroundings>,
+        (action, put_back): (Action, Option<Vec<String>>),
+        answer: &mut Answer,
+    ) -> Result<(), SupplierError> {
+        let is_guarded = action == Action::Ask && put_back.is_some();
+        answer.changed = put_back.unwrap_or_default();
+        let (Some(repo), Some(before)) = (self.repo, before) else {
+            return Ok(());
+        };
+        let now = Surroundings::of(repo).map_err(unseen)?;
+        answer.head_before = before.head().map(str::to_owned);
+        answer.head_after = now.head().map(str::to_owned);
+        answer.tree_after = Some(now.tree_digest());
+        if !is_guarded {
+            let changed = before.list_changes(repo, &now).map_err(unseen)?;
+            answer.changed.extend(changed);
+        }
+        answer.commits = before.commits(repo, &now).map_err(unseen)?;
+        Ok(())
+    }
+}
+
+fn unseen(failure: Failure) -> SupplierError {
+    SupplierErrorKind::Failed(format!("the repository cannot be read: {failure}")).into()
+}
+
+impl Supplier for AgentSupplier<'_> {
+    fn name(&self) -> &str {
+        self.preset.name()
+    }
+
+    fn capability(&self) -> Capability {
+        self.preset.capability()
+    }
+
+    fn continuation(&self) -> Continuation {
+        self.preset.continuation()
+    }
+
+    fn window(&self) -> Option<Window> {
+        self.preset.window()
+    }
+
+    fn can_fork(&self, native: &Native) -> bool {
+        let kept = native.transcript_sha256.as_ref();
+        kept.is_some() && kept == transcript_digest(&self.preset, &native.session).as_ref()
+    }
+
+    fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
+        let before = self.surroundings()?;
+        let guard = self.guard.as_ref();
+        let put_back = guard
+            .map(|begin| begin(turn.action))
+            .transpose()
+            .map_err(unseen)?;
+        let ran = run(self, turn, &mut *self.watch.borrow_mut());
+        // Before anything is asked that may fail: whatever became of it may have changed something.
+        let put_back = match put_back {
+            Some(put_back) => put_back().map_err(unseen)?,
+            None => None,
+        };
+        let mut report = match ran {
+            Ok(report) => report,
+            Err(error) => {
+                let mut failed = SupplierError::from(SupplierErrorKind::Failed(error.message));
+                self.measure(&before, (turn.action, put_back), &mut failed.known)?;
+                return Err(failed);
+            }
+        };
+        let by_price = self.bounds.price.zip(report.usage.as_ref());
+        report.cost_micro_usd = report
+            .cost_micro_usd
+            .or_else(|| by_price.and_then(|(price, usage)| usage::compute_price(price, usage)));
+        *self.last.borrow_mut() = Some(report.clone());
+        // Its hash is of what is kept, so secrets go before there is a value.
+        report.data.iter_mut().for_each(redact_data);
+        let mut answer = Answer {
+            output: redact_answer(&report.text),
+            data: report.data,
+            exid: report.session,
+            native: report.native,
+            compaction: report.compaction.as_deref().map(redact_answer),
+            usage: report.usage,
+            cost_micro_usd: report.cost_micro_usd,
+            duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
+            exit: report.exit,
+            model: self.model.clone(),
+            role: self.role.clone(),
+            workflow: self.workflow.clone(),
+            ..Answer::default()
+        };
+        self.measure(&before, (turn.action, put_back), &mut answer)?;
+        match report.failure {
+            None => Ok(answer),
+            Some(failed) => Err(SupplierError {
+                failure: failed.failure,
+                class: Some(failed.class.id()),
+                reset_at: failed.reset_at,
+                known: Box::new(answer),
+            }),
+        }
     }
 }
 

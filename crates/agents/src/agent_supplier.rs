@@ -1,38 +1,92 @@
 //! An agent program as a supplier of conversations.
 
-use super::agent_run::{Report, Task, run, transcript_digest};
+use super::failure::AgentFailure;
 use super::listen::Progress;
-use super::redact::{redact_answer, redact_data};
-use super::{Bounds, Preset, Sandbox, Surroundings, usage};
-use cook_core::diagnostic;
+use super::{Bounds, Preset, Sandbox};
+use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_core::model::Access;
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{Clocks, ControlFlow, INVOCATION_VARIABLE, WORKFLOW_VARIABLE, end_marked};
-use cook_store::session::{
-    Action, Answer, Capability, Continuation, GitStore, Native, SessionError, Supplier,
-    SupplierError, SupplierErrorKind, Turn, Window,
-};
+use cook_store::session::{Action, Capability, GitStore, Native, SessionError, Turn};
+use serde_json::Value;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Sees what goes on, and may stop it.
 pub type Watch<'a> = Box<dyn FnMut(Progress) -> ControlFlow + 'a>;
 
 /// Puts back what a question changed, and says what that was, one line each; none = it was not
 /// looked at.
-pub type PutBack<'a> = Box<dyn FnOnce() -> Result<Option<Vec<String>>, diagnostic::Failure> + 'a>;
+pub type PutBack<'a> = Box<dyn FnOnce() -> Result<Option<Vec<String>>, Failure> + 'a>;
 /// Begins to watch a question; of an order only what cook keeps is put back.
-pub type Guard<'a> = dyn Fn(Action) -> Result<PutBack<'a>, diagnostic::Failure> + 'a;
+pub type Guard<'a> = dyn Fn(Action) -> Result<PutBack<'a>, Failure> + 'a;
+
+/// What came of a run. Its raw output lies in [`Report::kept`], capped and redacted.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// The final text; where there was data only, its JSON.
+    pub text: String,
+    /// Structured data that the program reported.
+    pub data: Option<Value>,
+    /// The program's name for the session.
+    pub session: Option<String>,
+    /// How it can be gone on from.
+    pub native: Option<Native>,
+    /// Tokens of this run, as the program counts them.
+    pub usage: Option<Value>,
+    /// Millionths of a dollar of this run; none = unknown.
+    pub cost_micro_usd: Option<u64>,
+    /// The summary, when the program compacted its context on its own.
+    pub compaction: Option<String>,
+    /// Why there is no result.
+    pub failure: Option<AgentFailure>,
+    /// Exit code; none when a signal ended it, or it was never started.
+    pub exit: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// What its last event was.
+    pub last_event: Option<String>,
+    /// Wall time.
+    pub duration: Duration,
+    /// No process of it was left, as far as could be seen.
+    pub swept: bool,
+    /// Where `stdout` and `stderr` are kept.
+    pub kept: PathBuf,
+}
+
+impl Report {
+    /// How it ended, in one line: after what time, how, with what event, and where what it said lies.
+    pub fn describe_end(&self) -> String {
+        if (self.signal, self.exit) == (None, None) {
+            return "it was not started".to_owned();
+        }
+        let mut parts = vec![format!(
+            "ended after {}",
+            humantime::format_duration(Duration::from_millis(self.duration.as_millis() as u64))
+        )];
+        match (self.signal, self.exit) {
+            (Some(signal), _) => parts.push(format!("by signal {signal}")),
+            (None, code) => parts.extend(code.map(|code| format!("with exit code {code}"))),
+        }
+        parts.push(match &self.last_event {
+            Some(event) => format!("last event `{event}`"),
+            None => "no event".to_owned(),
+        });
+        parts.push(format!("its output lies in `{}`", self.kept.display()));
+        parts.join(", ")
+    }
+}
 
 /// An agent with what it may do. It works in one directory; calls follow one another.
 pub struct AgentSupplier<'a> {
-    preset: Preset,
-    dir: PathBuf,
+    pub(super) preset: Preset,
+    pub(super) dir: PathBuf,
     root: PathBuf,
-    clocks: Clocks,
+    pub(super) clocks: Clocks,
     /// The repository that is compared before and after each call.
     pub repo: Option<&'a Repo>,
     /// Holds a question to reading, an order to what is not cook's; none = what it changed is named alone.
@@ -53,7 +107,7 @@ pub struct AgentSupplier<'a> {
     pub env: Vec<(String, OsString)>,
     /// Sees it while it works.
     pub watch: RefCell<Watch<'a>>,
-    last: RefCell<Option<Report>>,
+    pub(super) last: RefCell<Option<Report>>,
 }
 
 impl<'a> AgentSupplier<'a> {
@@ -89,7 +143,7 @@ impl<'a> AgentSupplier<'a> {
         self.last.borrow().clone()
     }
 
-    fn choose_access(&self, action: Action) -> Access {
+    pub(super) fn choose_access(&self, action: Action) -> Access {
         if self.preset.capability() == Capability::Atom {
             return Access::None;
         }
@@ -99,134 +153,14 @@ impl<'a> AgentSupplier<'a> {
         })
     }
 
-    fn surroundings(&self) -> Result<Option<Surroundings>, SupplierError> {
-        self.repo.map(Surroundings::of).transpose().map_err(unseen)
+    /// Where the session files lie that cook names.
+    pub(super) fn state(&self) -> PathBuf {
+        self.root.join("native").join(self.preset.name())
     }
 
-    /// What the call changed, beside what it answered; where it was looked for to be put back,
-    /// that is what there is.
-    fn measure(
-        &self,
-        before: &Option<Surroundings>,
-        (action, put_back): (Action, Option<Vec<String>>),
-        answer: &mut Answer,
-    ) -> Result<(), SupplierError> {
-        let is_guarded = action == Action::Ask && put_back.is_some();
-        answer.changed = put_back.unwrap_or_default();
-        let (Some(repo), Some(before)) = (self.repo, before) else {
-            return Ok(());
-        };
-        let now = Surroundings::of(repo).map_err(unseen)?;
-        answer.head_before = before.head().map(str::to_owned);
-        answer.head_after = now.head().map(str::to_owned);
-        answer.tree_after = Some(now.tree_digest());
-        if !is_guarded {
-            let changed = before.list_changes(repo, &now).map_err(unseen)?;
-            answer.changed.extend(changed);
-        }
-        answer.commits = before.commits(repo, &now).map_err(unseen)?;
-        Ok(())
-    }
-}
-
-fn unseen(failure: diagnostic::Failure) -> SupplierError {
-    SupplierErrorKind::Failed(format!("the repository cannot be read: {failure}")).into()
-}
-
-impl Supplier for AgentSupplier<'_> {
-    fn name(&self) -> &str {
-        self.preset.name()
-    }
-
-    fn capability(&self) -> Capability {
-        self.preset.capability()
-    }
-
-    fn continuation(&self) -> Continuation {
-        self.preset.continuation()
-    }
-
-    fn window(&self) -> Option<Window> {
-        self.preset.window()
-    }
-
-    fn can_fork(&self, native: &Native) -> bool {
-        let kept = native.transcript_sha256.as_ref();
-        kept.is_some() && kept == transcript_digest(&self.preset, &native.session).as_ref()
-    }
-
-    fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
-        let before = self.surroundings()?;
-        let guard = self.guard.as_ref();
-        let put_back = guard
-            .map(|begin| begin(turn.action))
-            .transpose()
-            .map_err(unseen)?;
-        let invocation = turn.name.to_string();
-        let task = Task {
-            preset: &self.preset,
-            prompt: turn.prompt,
-            access: self.choose_access(turn.action),
-            action: turn.action,
-            sandbox: self.sandbox.as_ref(),
-            dir: &self.dir,
-            model: self.model.as_deref(),
-            schema: turn.schema,
-            fork: turn.fork,
-            clocks: self.clocks,
-            bounds: self.bounds,
-            invocation: &invocation,
-            role: self.role.as_deref(),
-            env: &self.env,
-            state: &self.root.join("native").join(self.preset.name()),
-            keep: &self.root.join("attempts").join(&invocation),
-        };
-        let ran = run(&task, &mut *self.watch.borrow_mut());
-        // Before anything is asked that may fail: whatever became of it may have changed something.
-        let put_back = match put_back {
-            Some(put_back) => put_back().map_err(unseen)?,
-            None => None,
-        };
-        let mut report = match ran {
-            Ok(report) => report,
-            Err(error) => {
-                let mut failed = SupplierError::from(SupplierErrorKind::Failed(error.message));
-                self.measure(&before, (turn.action, put_back), &mut failed.known)?;
-                return Err(failed);
-            }
-        };
-        let by_price = self.bounds.price.zip(report.usage.as_ref());
-        report.cost_micro_usd = report
-            .cost_micro_usd
-            .or_else(|| by_price.and_then(|(price, usage)| usage::compute_price(price, usage)));
-        *self.last.borrow_mut() = Some(report.clone());
-        // Its hash is of what is kept, so secrets go before there is a value.
-        report.data.iter_mut().for_each(redact_data);
-        let mut answer = Answer {
-            output: redact_answer(&report.text),
-            data: report.data,
-            exid: report.session,
-            native: report.native,
-            compaction: report.compaction.as_deref().map(redact_answer),
-            usage: report.usage,
-            cost_micro_usd: report.cost_micro_usd,
-            duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
-            exit: report.exit,
-            model: self.model.clone(),
-            role: self.role.clone(),
-            workflow: self.workflow.clone(),
-            ..Answer::default()
-        };
-        self.measure(&before, (turn.action, put_back), &mut answer)?;
-        match report.failure {
-            None => Ok(answer),
-            Some(failed) => Err(SupplierError {
-                failure: failed.failure,
-                class: Some(failed.class.id()),
-                reset_at: failed.reset_at,
-                known: Box::new(answer),
-            }),
-        }
+    /// Where what is kept of one call lies.
+    pub(super) fn kept(&self, turn: &Turn) -> PathBuf {
+        self.root.join("attempts").join(turn.name.to_string())
     }
 }
 

@@ -89,8 +89,10 @@ const LEAST_DOCKER: usize = 20;
 pub(crate) fn find_named(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(find_all(text, "://", read_password));
-    found.extend(find_all(text, "=", read_assigned));
-    found.extend(find_all(text, ": ", read_listed));
+    for sign in ["=", ": "] {
+        let read = |before, after| read_value_of(before, sign, after);
+        found.extend(find_all(text, sign, read));
+    }
     let docker = find_all(text, DOCKER, read_docker).into_iter();
     found.extend(docker.map(|own| format!("{DOCKER}{own}")));
     found
@@ -120,33 +122,25 @@ fn read_password<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {
     (is_scheme && is_host && is_secret).then_some(password)
 }
 
-/// `NAME=value`; with blanks around the sign a value stands in quotes, but for settings.
-fn read_assigned<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {
+/// `NAME=value`, with blanks around the sign only in quotes, but for settings; `NAME: value` to the end of
+/// the line, as YAML has it: a constant's type goes on.
+fn read_value_of<'t>(before: &'t str, sign: &str, after: &'t str) -> Option<&'t str> {
     let (name, has_blank) = read_name(before);
-    let is_setting = is_setting(name);
+    let is_setting = sign == "=" && is_setting(name);
     if !is_setting && !is_secret_name(name) {
         return None;
     }
-    let value = after.trim_start_matches([' ', '\t']);
-    let is_apart = has_blank || value.len() < after.len();
-    let is_quoted = value.starts_with(['"', '\'']);
-    if is_apart && !is_quoted && !is_setting {
-        return None;
-    }
-    let value = read_value(value);
+    let trimmed = after.trim_start_matches([' ', '\t']);
+    let value = read_value(trimmed);
+    let stands_so = if sign == "=" {
+        let is_apart = has_blank || trimmed.len() < after.len();
+        is_setting || !is_apart || trimmed.starts_with(['"', '\''])
+    } else {
+        let line = after.lines().next().unwrap_or_default();
+        !has_blank && line.trim().trim_matches(['"', '\'']) == value
+    };
     let is_path = value.starts_with(['/', '.', '~']);
-    (is_random(value) && (is_setting || !is_path)).then_some(value)
-}
-
-/// `NAME: value` to the end of the line, as YAML has it: a constant's type goes on.
-fn read_listed<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {
-    let (name, has_blank) = read_name(before);
-    let value = read_value(after);
-    let is_path = value.starts_with(['/', '.', '~']);
-    let line = after.lines().next().unwrap_or_default();
-    let is_whole = line.trim().trim_matches(['"', '\'']) == value;
-    (is_secret_name(name) && !has_blank && is_whole && is_random(value) && !is_path)
-        .then_some(value)
+    (stands_so && is_random(value) && (is_setting || !is_path)).then_some(value)
 }
 
 fn read_docker<'t>(before: &'t str, after: &'t str) -> Option<&'t str> {

@@ -3,22 +3,55 @@
 //! asks for it (it goes by the same table).
 
 use super::hook_event::{Agent, Effects};
-use cook_core::model::hooks::{AnswerShape, Gate, Kind, Row};
+use cook_core::model::hooks::{AnswerShape, Gate, Row};
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Where members of an answer stand, and what stands there: a word, `{event}` or the effect's `{text}`.
+type Members = BTreeMap<String, String>;
+
+/// What carries each effect.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shape {
+    shape: AnswerShape,
+    context: Members,
+    deny: Members,
+    block: Members,
+    notice: Members,
+}
+
+/// A test answers each event of each agent by it.
+static SHAPES: LazyLock<Vec<Shape>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("answers.json")).unwrap_or_default());
 
 /// The answer; none = print nothing.
 pub fn answer(agent: Agent, row: &Row, effects: &Effects) -> Option<Value> {
     let effects = &within(row, effects);
-    if effects.is_empty() {
-        return None;
+    let mut shapes = SHAPES.iter();
+    let shape = shapes.find(|shape| shape.shape == agent.hooks().answer)?;
+    let mut answer = json!({});
+    for (members, effect) in [
+        (&shape.context, &effects.context),
+        (&shape.deny, &effects.deny),
+        (&shape.block, &effects.block),
+        (&shape.notice, &effects.notice),
+    ] {
+        for (path, word) in members {
+            if let Some(text) = effect {
+                let names = path.split('/');
+                let at = names.fold(&mut answer, |at, name| &mut at[name]);
+                *at = match word.as_str() {
+                    "{text}" => json!(text),
+                    "{event}" => json!(row.native),
+                    word => json!(word),
+                };
+            }
+        }
     }
-    Some(match agent.hooks().answer {
-        AnswerShape::Claude => claude(row, effects),
-        AnswerShape::Gemini => gemini(row, effects),
-        AnswerShape::Copilot => copilot(effects),
-        AnswerShape::Cursor => cursor(row, effects),
-        AnswerShape::Shim => shim(effects),
-    })
+    (!effects.is_empty()).then_some(answer)
 }
 
 /// The effects as far as the event can carry them.
@@ -29,81 +62,4 @@ pub fn within(row: &Row, effects: &Effects) -> Effects {
         deny: effects.deny.clone().filter(|_| row.gate == Gate::Deny),
         block: effects.block.clone().filter(|_| row.gate == Gate::Block),
     }
-}
-
-/// An object of the fields that have a value.
-fn present<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    let present = fields
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(present.collect())
-}
-
-fn text(text: &Option<String>) -> Option<Value> {
-    text.as_ref().map(|text| json!(text))
-}
-
-/// A word that stands beside a reason.
-fn word(word: &str, reason: &Option<String>) -> Option<Value> {
-    reason.as_ref().map(|_| json!(word))
-}
-
-fn claude(row: &Row, effects: &Effects) -> Value {
-    let specific = effects.context.as_ref().or(effects.deny.as_ref()).map(|_| {
-        present([
-            ("additionalContext", text(&effects.context)),
-            ("permissionDecision", word("deny", &effects.deny)),
-            ("permissionDecisionReason", text(&effects.deny)),
-            ("hookEventName", Some(json!(row.native))),
-        ])
-    });
-    present([
-        ("hookSpecificOutput", specific),
-        ("decision", word("block", &effects.block)),
-        ("reason", text(&effects.block)),
-        ("systemMessage", text(&effects.notice)),
-    ])
-}
-
-fn gemini(row: &Row, effects: &Effects) -> Value {
-    let specific = |context| json!({"hookEventName": row.native, "additionalContext": context});
-    let refused = effects.deny.clone().or(effects.block.clone());
-    present([
-        ("hookSpecificOutput", text(&effects.context).map(specific)),
-        ("decision", word("deny", &refused)),
-        ("reason", text(&refused)),
-        ("systemMessage", text(&effects.notice)),
-    ])
-}
-
-fn copilot(effects: &Effects) -> Value {
-    present([
-        ("additionalContext", text(&effects.context)),
-        ("permissionDecision", word("deny", &effects.deny)),
-        ("permissionDecisionReason", text(&effects.deny)),
-        ("decision", word("block", &effects.block)),
-        ("reason", text(&effects.block)),
-    ])
-}
-
-fn cursor(row: &Row, effects: &Effects) -> Value {
-    let notice = effects.notice.clone();
-    let notice = notice.filter(|_| row.kind == Kind::BeforeCompact);
-    present([
-        ("additional_context", text(&effects.context)),
-        ("permission", word("deny", &effects.deny)),
-        ("user_message", text(&notice.or(effects.deny.clone()))),
-        ("agent_message", text(&effects.deny)),
-        ("followup_message", text(&effects.block)),
-    ])
-}
-
-/// The answer to cook's own shims.
-fn shim(effects: &Effects) -> Value {
-    present([
-        ("context", text(&effects.context)),
-        ("deny", text(&effects.deny)),
-        ("block", text(&effects.block)),
-        ("notice", text(&effects.notice)),
-    ])
 }

@@ -202,51 +202,28 @@ const MAX_TEXT: usize = 256 * 1024;
 /// Paths taken of one tool call.
 const MAX_PATHS: usize = 200;
 
-/// Why there is no event.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InputError {
-    /// No text at all.
-    #[error("the input is empty")]
-    Empty,
-    /// Not JSON.
-    #[error("the input is not valid JSON: {0}")]
-    NotJson(String),
-    /// JSON, and no object.
-    #[error("the input is not a JSON object")]
-    NotAnObject,
-    /// The agent has no such event, or cook does not listen to it.
-    #[error("{agent} has no event `{event}`")]
-    UnknownEvent {
-        /// The agent.
-        agent: &'static str,
-        /// What was named, cut short.
-        event: String,
-    },
-}
 
 /// Reads an event. `named` is the event's name where the input does not hold it.
-pub fn read(agent: Agent, named: Option<&str>, bytes: &[u8]) -> Result<Event, InputError> {
+pub fn read(agent: Agent, named: Option<&str>, bytes: &[u8]) -> Result<Event, String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
-        return Err(InputError::Empty);
+        return Err("the input is empty".to_owned());
     }
     let value: Value =
-        serde_json::from_str(text).map_err(|error| InputError::NotJson(error.to_string()))?;
+        serde_json::from_str(text).map_err(|error| format!("the input is not valid JSON: {error}"))?;
     if !value.is_object() {
-        return Err(InputError::NotAnObject);
+        return Err("the input is not a JSON object".to_owned());
     }
     let said = ["hook_event_name", "hookEventName", "event"]
         .into_iter()
         .find_map(|name| read_name(&value, name))
         .or_else(|| named.map(str::to_owned))
         .unwrap_or_default();
-    let row = agent.row(&said).ok_or_else(|| InputError::UnknownEvent {
-        agent: agent.name(),
-        event: cook_core::diagnostic::clean(&said, cook_core::diagnostic::Lines::Fold)
-            .chars()
-            .take(80)
-            .collect(),
+    let row = agent.row(&said).ok_or_else(|| {
+        let event = cook_core::diagnostic::clean(&said, cook_core::diagnostic::Lines::Fold);
+        let event: String = event.chars().take(80).collect();
+        format!("{} has no event `{event}`", agent.name())
     })?;
     Ok(event(agent, row, &value, bytes))
 }

@@ -19,7 +19,7 @@ mod stop_check;
 pub use command_line::{Segment, issue_call, segments};
 pub use cook_core::model::hooks::{Gate, Kind, Row};
 pub use hook_answer::{answer, within};
-pub use hook_event::{Action, Agent, Effects, Event, InputError, Prompt, Source, Tool, read};
+pub use hook_event::{Action, Agent, Effects, Event, Prompt, Source, Tool, read};
 pub use recovery::{CHECKPOINTS, Item, MAX_BYTES, Recovery, ago};
 pub use session_state::{
     BLOCKS, CONTEXT_LIMIT, GoOn, HeadSeen, NUDGE_AFTER, OWNER_SILENCE_MS, Owner, SessionState,

@@ -17,9 +17,7 @@ use cook_hooks::layout::{self, Base, Content, Entry, Plan, Purpose};
 pub use hook_trial::{last_called, try_command, try_program, unseen};
 use serde_json::Value;
 use settings_file::read;
-pub use settings_file::{
-    Change, Standing, keep_out_of_status, show_in_status, write, write_program,
-};
+pub use settings_file::{Change, Standing, hide_from_status, write};
 use std::path::{Path, PathBuf};
 
 /// Beginning and end of a block in a text of others.
@@ -112,7 +110,12 @@ fn merge(
         return Ok((standing, before.map(str::to_owned), remark));
     }
     let theirs = match before {
-        Some(text) => without(text, entries, mark)?.or_else(|| find_blank_before(text)),
+        Some(text) => without(text, entries, mark)?.or_else(|| {
+            // What it held before cook's part became all that is in it; none = there was no file. One
+            // that cook made ends with its line; behind what it wrote into an empty one no line ends.
+            let from = text.find('{').unwrap_or_default();
+            (!text.ends_with('\n')).then(|| text[..from].to_owned())
+        }),
         None => None,
     };
     if !install {
@@ -121,29 +124,15 @@ fn merge(
     let blank = theirs.clone().filter(|text| jsonc::is_blank(text));
     let mut after = theirs.unwrap_or_default();
     for entry in entries {
-        after = match entry.listed {
-            true => jsonc::push(&after, &entry.path, &entry.value)?,
-            false => with_member(after, entry)?,
-        };
+        let held = jsonc::value(&after)?;
+        if entry.listed || held.pointer(&pointer(&entry.path)).is_none() {
+            after = jsonc::add(&after, &entry.path, &entry.value, entry.listed)?;
+        }
     }
     if let Some(blank) = blank {
         after = format!("{blank}{}", after.trim_end());
     }
     Ok((standing, Some(after), remark))
-}
-
-/// What a file held before cook's part became all that is in it; none = there was no file. One that
-/// cook made ends with its line; behind what it wrote into an empty one no line ends.
-fn find_blank_before(text: &str) -> Option<String> {
-    let from = text.find('{').unwrap_or_default();
-    (!text.ends_with('\n')).then(|| text[..from].to_owned())
-}
-
-fn with_member(text: String, entry: &Entry) -> Result<String, JsoncError> {
-    match jsonc::value(&text)?.pointer(&pointer(&entry.path)) {
-        Some(_) => Ok(text),
-        None => jsonc::insert(&text, &entry.path, &entry.value),
-    }
 }
 
 fn pointer(path: &[&str]) -> String {

@@ -58,19 +58,11 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
 ///
 /// # Errors
 /// A place that cannot be written.
-pub fn write(changes: &[Change]) -> Result<(), Failure> {
-    write_as(changes, Mode::Kept(0o644))
-}
-
-/// The same for a file that is run.
-///
-/// # Errors
-/// As [`write`].
-pub fn write_program(change: &Change) -> Result<(), Failure> {
-    write_as(std::slice::from_ref(change), Mode::Masked(0o777))
-}
-
-fn write_as(changes: &[Change], mode: Mode) -> Result<(), Failure> {
+pub fn write(changes: &[Change], is_program: bool) -> Result<(), Failure> {
+    let mode = match is_program {
+        true => Mode::Masked(0o777),
+        false => Mode::Kept(0o644),
+    };
     for change in changes.iter().filter(|change| change.changes()) {
         may_be_changed(&change.path)?;
     }
@@ -120,23 +112,17 @@ fn may_be_changed(path: &Path) -> Result<(), Failure> {
     let Ok(found) = std::fs::metadata(path) else {
         return Ok(());
     };
-    let closed = |why: &str, way: String| {
-        let what = format!("`{}` {why}", path.display());
-        Err(Failure::state(Code::HooksFile, what).replace_hints([way]))
+    let (why, way) = if found.permissions().readonly() {
+        let write = format!("let it be written (`chmod u+w {}`)", path.display());
+        ("is read-only", format!("{write}, then run the command again"))
+    } else if !disk::is_own(&found) {
+        let way = "add the hooks as its owner: `cook hooks install AGENT --print` shows them";
+        ("belongs to another user", way.to_owned())
+    } else {
+        return Ok(());
     };
-    if found.permissions().readonly() {
-        let way = format!(
-            "let it be written (`chmod u+w {}`), then run the command again",
-            path.display()
-        );
-        return closed("is read-only", way);
-    }
-    if !disk::is_own(&found) {
-        let way =
-            "add the hooks as its owner: `cook hooks install AGENT --print` shows them".to_owned();
-        return closed("belongs to another user", way);
-    }
-    Ok(())
+    let what = format!("`{}` {why}", path.display());
+    Err(Failure::state(Code::HooksFile, what).replace_hints([way]))
 }
 
 fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
@@ -153,41 +139,15 @@ fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
 /// What stands before a line of cook's in the list of files that git ignores here.
 const HIDDEN: &str = "# cook: hooks of one's own, until `cook hooks remove`";
 
-/// Keeps a personal file inside the worktree out of `git status`, so that it never
-/// makes the tree dirty.
+/// Keeps personal files inside the worktree out of `git status`, so that they never make the tree
+/// dirty; or shows such files again, where it was cook that hid them.
 ///
 /// # Errors
 /// When the list cannot be written.
-pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(), Failure> {
-    edit_exclude(workspace, changes, |held, line| {
-        if held.lines().any(|known| known == line) {
-            return None;
-        }
-        let gap = if held.is_empty() || held.ends_with('\n') {
-            ""
-        } else {
-            "\n"
-        };
-        Some(format!("{held}{gap}{HIDDEN}\n{line}\n"))
-    })
-}
-
-/// Shows such files again, where it was cook that hid them.
-///
-/// # Errors
-/// When the list cannot be written.
-pub fn show_in_status(workspace: &Workspace, changes: &[Change]) -> Result<(), Failure> {
-    edit_exclude(workspace, changes, |held, line| {
-        let own = format!("{HIDDEN}\n{line}\n");
-        held.contains(&own).then(|| held.replacen(&own, "", 1))
-    })
-}
-
-/// Gives the list of files that git ignores here another text, for each file of the worktree.
-fn edit_exclude(
+pub fn hide_from_status(
     workspace: &Workspace,
     changes: &[Change],
-    edit: impl Fn(&str, &str) -> Option<String>,
+    hides: bool,
 ) -> Result<(), Failure> {
     let root = workspace.repo.root();
     let info = workspace.repo.common_dir().join("info");
@@ -201,8 +161,16 @@ fn edit_exclude(
             continue;
         };
         let held = read(&exclude)?.unwrap_or_default();
-        let Some(text) = edit(&held, &format!("/{}", relative.display())) else {
-            continue;
+        let line = format!("/{}", relative.display());
+        let own = format!("{HIDDEN}\n{line}\n");
+        let gap = match held.is_empty() || held.ends_with('\n') {
+            true => "",
+            false => "\n",
+        };
+        let text = match hides {
+            true if !held.lines().any(|known| known == line) => format!("{held}{gap}{own}"),
+            false if held.contains(&own) => held.replacen(&own, "", 1),
+            _ => continue,
         };
         put(&exclude, Some(&text), Mode::Kept(0o644)).map_err(|error| {
             Failure::state(Code::NotWritable, "`info/exclude` cannot be written").with_cause(&error)

@@ -4,7 +4,6 @@
 //! Invariant: what it does is a function of the script, its input and the files it is
 //! told to use. It is an agent, not a part of cook: it prints by itself.
 
-mod acp_player;
 mod dialect;
 mod script_player;
 
