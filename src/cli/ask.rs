@@ -226,7 +226,7 @@ fn ask_one(
     let mut supplier = AgentSupplier::new(member.preset.clone(), root, store.root(), clocks);
     supplier.repo = Some(&repo);
     supplier.model.clone_from(&prepared.model);
-    supplier.price = member.price;
+    supplier.bounds.price = member.price;
     supplier.bounds.requests = member.requests;
     supplier.sandbox = member.sandbox.cloned();
     call(store, &supplier, &prepared.call(Action::Ask, at))
@@ -422,7 +422,7 @@ pub(super) fn one(
     supplier.repo = Some(&workspace.repo);
     supplier.guard = Some(Box::new(|action| drive::guard(workspace, action)));
     supplier.model.clone_from(&prepared.model);
-    supplier.price = price;
+    supplier.bounds.price = price;
     supplier.bounds.requests = config.requests();
     // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
     if action == Action::Act {

@@ -179,7 +179,7 @@ pub(super) fn agents(context: &Context) -> Answer {
         if let Err(error) = wrong {
             rows.push(AgentRow {
                 name: name.clone(),
-                problem: Some(error.to_string()),
+                problem: Some(error.message.clone()),
                 ..AgentRow::default()
             });
         }

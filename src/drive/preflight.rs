@@ -200,7 +200,8 @@ pub(super) fn require_calibrated(
             let known = find_known(workspace, *role, name, model)?;
             let (code, how) = match known {
                 Some(known)
-                    if known.tells_apart() && known.record.caught.rate().unwrap_or(0.0) >= least =>
+                    if known.tells_apart()
+                        && known.record.caught.rate().unwrap_or(0.0) >= least =>
                 {
                     continue;
                 }
@@ -262,9 +263,9 @@ fn require_trust(
     let untrusted = untrusted.filter(|gate| gate.configured || dispatch.role.is_some());
     let notified = workspace.config()?.notify.run.as_ref();
     let (what, run) = match (untrusted, notified) {
-        (Some(gate), _) => ("a gate would stop the run:", &gate.run),
+        (Some(gate), _) => ("a gate would stop the run:", gate.run.as_str()),
         (None, Some(run)) if !workspace.trust()?.is_trusted(run) => {
-            ("the run would not call `[notify] run`:", run)
+            ("the run would not call `[notify] run`:", &**run)
         }
         _ => return Ok(()),
     };
@@ -341,7 +342,9 @@ fn limits_left(limits: &Limits, budgets: &Budgets, snapshot: &Snapshot, spent: &
     }
     if let Some(all) = limits.tokens {
         let left = all.saturating_sub(spent.unpriced_tokens);
-        parts.push(format!("{left} of {all} tokens left for calls of unknown cost"));
+        parts.push(format!(
+            "{left} of {all} tokens left for calls of unknown cost"
+        ));
     }
     if let Some(all) = limits.requests {
         parts.push(format!("{all} requests to a model in each session"));

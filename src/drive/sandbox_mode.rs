@@ -150,4 +150,3 @@ fn try_out(workspace: &Workspace, config: &Config) -> Result<Result<Keeping, Str
         sockets,
     }))
 }
-

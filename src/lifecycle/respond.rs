@@ -9,8 +9,8 @@ use crate::service::{self, Taker, Workspace};
 use cook_core::diagnostic::{Failure, Lines, clean};
 use cook_core::model::{BriefSync, Checkpoint, Role};
 use cook_hooks::{
-    Agent, Effects, Event, Kind, Outcome, Owner, Row, SessionState, Situation,
-    StateDir, answer, place, read, step, wants,
+    Agent, Effects, Event, Kind, Outcome, Owner, Row, SessionState, Situation, StateDir, answer,
+    place, read, step, wants,
 };
 use cook_os::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
 use serde_json::Value;

@@ -249,12 +249,7 @@ fn facts_3_and_8_what_an_agent_gets() {
     ] {
         assert_eq!(env[name], json!(value), "{name}");
     }
-    assert!(
-        env["COOK_INVOCATION"]
-            .as_str()
-            .unwrap()
-            .starts_with("ex_")
-    );
+    assert!(env["COOK_INVOCATION"].as_str().unwrap().starts_with("ex_"));
     for name in env.as_object().unwrap().keys() {
         assert!(
             !cook_os::process::is_agent_marker(name),

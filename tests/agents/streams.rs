@@ -63,16 +63,12 @@ fn replay_file(agent: &str, file: &Path, bounds: Bounds) -> (Report, Vec<String>
         fork: None,
         schema: None,
     };
-    let report = run(
-        &supplier,
-        &turn,
-        &mut |progress| {
-            if let Progress::Tool(shown) | Progress::Notice(shown) = progress {
-                tools.push(shown.to_owned());
-            }
-            ControlFlow::Continue
-        },
-    )
+    let report = run(&supplier, &turn, &mut |progress| {
+        if let Progress::Tool(shown) | Progress::Notice(shown) = progress {
+            tools.push(shown.to_owned());
+        }
+        ControlFlow::Continue
+    })
     .unwrap();
     (report, tools)
 }

@@ -427,7 +427,9 @@ impl Listener for Conversation<'_, '_> {
 
     fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> ControlFlow {
         let opening = self.stage < Stage::Prompting;
-        if opening && elapsed >= OPENING.min(self.supplier.clocks.idle) && self.result.failure.is_none()
+        if opening
+            && elapsed >= OPENING.min(self.supplier.clocks.idle)
+            && self.result.failure.is_none()
         {
             let why = SupplierErrorKind::TimedOut("it did not open a session in time".to_owned());
             return self.fail(AgentFailure::new(FailureClass::Agent, why));

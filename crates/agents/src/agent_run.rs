@@ -210,7 +210,7 @@ fn command_line(
         (SessionNaming::Path, None) => {
             let file = supplier.state().join(format!("{fresh}.jsonl"));
             Some(file.display().to_string())
-        },
+        }
         (SessionNaming::Uuid, Some(_)) => preset
             .table()
             .fork
@@ -286,7 +286,10 @@ fn environment(supplier: &AgentSupplier, turn: &Turn) -> Vec<(String, OsString)>
         (DEPTH_VARIABLE, depth.saturating_add(1).to_string()),
     ];
     let table = supplier.preset.table().env.clone();
-    let access = supplier.preset.access(supplier.choose_access(turn.action)).env;
+    let access = supplier
+        .preset
+        .access(supplier.choose_access(turn.action))
+        .env;
     let mut env: Vec<(String, OsString)> = fixed
         .into_iter()
         .map(|(name, value)| (name.to_owned(), OsString::from(value)))

@@ -22,7 +22,9 @@ mod usage;
 
 pub use agent_run::{open_command, run, transcript_digest};
 pub use agent_sandbox::{Directories, Sandbox};
-pub use agent_supplier::{AgentSupplier, PutBack, Report, Watch, end_left, settle_left, workflow_mark};
+pub use agent_supplier::{
+    AgentSupplier, PutBack, Report, Watch, end_left, settle_left, workflow_mark,
+};
 pub use failure::{AgentFailure, FailureClass, describe_error};
 pub use listen::Progress;
 pub use preset::{Preset, presets};

@@ -202,7 +202,6 @@ const MAX_TEXT: usize = 256 * 1024;
 /// Paths taken of one tool call.
 const MAX_PATHS: usize = 200;
 
-
 /// Reads an event. `named` is the event's name where the input does not hold it.
 pub fn read(agent: Agent, named: Option<&str>, bytes: &[u8]) -> Result<Event, String> {
     let text = String::from_utf8_lossy(bytes);
@@ -210,8 +209,8 @@ pub fn read(agent: Agent, named: Option<&str>, bytes: &[u8]) -> Result<Event, St
     if text.is_empty() {
         return Err("the input is empty".to_owned());
     }
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| format!("the input is not valid JSON: {error}"))?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| format!("the input is not valid JSON: {error}"))?;
     if !value.is_object() {
         return Err("the input is not a JSON object".to_owned());
     }

@@ -79,12 +79,7 @@ pub fn is_blank(text: &str) -> bool {
 
 /// Adds an entry at the end of the list at `path`, or a member that is not there yet; objects and the
 /// list are made where they are missing.
-pub fn add(
-    text: &str,
-    path: &[&str],
-    value: &Value,
-    to_list: bool,
-) -> Result<String, JsoncError> {
+pub fn add(text: &str, path: &[&str], value: &Value, to_list: bool) -> Result<String, JsoncError> {
     let style = Style::of(text);
     let nested = |value: Value, names: &[&str]| {
         names.iter().rev().fold(value, |value, name| {

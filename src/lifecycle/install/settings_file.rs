@@ -114,7 +114,10 @@ fn may_be_changed(path: &Path) -> Result<(), Failure> {
     };
     let (why, way) = if found.permissions().readonly() {
         let write = format!("let it be written (`chmod u+w {}`)", path.display());
-        ("is read-only", format!("{write}, then run the command again"))
+        (
+            "is read-only",
+            format!("{write}, then run the command again"),
+        )
     } else if !disk::is_own(&found) {
         let way = "add the hooks as its owner: `cook hooks install AGENT --print` shows them";
         ("belongs to another user", way.to_owned())
