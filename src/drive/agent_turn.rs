@@ -69,7 +69,8 @@ impl Driver<'_> {
             let votes = machine::list_votes(&snapshot, &head).count();
             agents = self.bench(&workspace, &agents, votes)?;
             evidence = self.evidence(&workspace, &snapshot, &head, &prompts)?;
-            missing = self.missing_judges(&snapshot, &head);
+            let required = snapshot.profile.required_stop_judges.0 as usize;
+            missing = required.saturating_sub(votes);
         }
         if let Some(step) = self.wait_for(&workspace, agents.first())? {
             return Ok(step);
@@ -199,7 +200,7 @@ impl Driver<'_> {
         let (heard, breach) = self.converse(&contexts, askings, &watch)?;
         self.end(watch)?;
         self.board.ends();
-        if breach.is_anothers() {
+        if breach.what.is_empty() && breach.log_moved {
             if let Some(step) = self.find_stop_meanwhile(role)? {
                 return Ok(vec![step]);
             }
@@ -289,12 +290,6 @@ impl Driver<'_> {
             bench[..turns].rotate_left(turn % turns);
         }
         Ok(bench)
-    }
-
-    /// How many judges the wave still needs.
-    pub(super) fn missing_judges(&self, snapshot: &Snapshot, head: &Head) -> usize {
-        let required = snapshot.profile.required_stop_judges.0 as usize;
-        required.saturating_sub(machine::list_votes(snapshot, head).count())
     }
 
     /// Holds all missing judges' sessions at once. Who did what he may not cannot be told from

@@ -160,8 +160,9 @@ impl Driver<'_> {
         let votes = cook_core::machine::list_votes(&snapshot, &head).count();
         let reviewed = current_review(&snapshot).map(|review| &review.commit);
         let audited = current_audit(&snapshot).map(|audit| &audit.commit);
+        let commit = head.commit;
         Ok(format!(
-            "{head:?} {slices:?} {votes} {reviewed:?} {audited:?}"
+            "{commit:?} {slices:?} {votes} {reviewed:?} {audited:?}"
         ))
     }
 }

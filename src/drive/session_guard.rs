@@ -79,11 +79,6 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// The session did nothing that was forbidden, and the log was moved.
-    pub fn is_anothers(&self) -> bool {
-        self.what.is_empty() && self.log_moved
-    }
-
     /// Nothing that was forbidden happened.
     pub fn is_none(&self) -> bool {
         self.what.is_empty() && !self.log_moved

@@ -140,7 +140,7 @@ impl Called {
             if let Some(owner) = state_dir.owner().filter(|owner| owner.holds(facts.now_ms)) {
                 let agents = owner.agent == self.agent.name();
                 facts.owner = agents && owner.session == self.event.session;
-                facts.taken = agents && owner.is_unnamed();
+                facts.taken = agents && owner.session.is_empty();
                 facts.held = !facts.owner && !facts.taken;
             }
             facts.driven = facts.owner && store.lease_holder()?.is_some();
@@ -308,7 +308,10 @@ pub(super) fn collect_recovery(
         None => kept,
     };
     if let Some(tracker) = tracker {
-        let carried = snapshot.and_then(find_carried);
+        // The issue whose comments belong to the slice in work.
+        let slice =
+            snapshot.and_then(|snapshot| snapshot.plan.slice(find_slice_in_work(snapshot)?));
+        let carried = slice.and_then(|slice| list_issues(slice).next());
         ask_tracker(tracker, carried, claimed, &mut recovery, &mut entries);
     }
     let now = workspace.clock.now();
@@ -321,12 +324,6 @@ pub(super) fn collect_recovery(
     recovery.uncommitted = status.dirty;
     recovery.uncommitted_more = status.more;
     Ok(recovery)
-}
-
-/// The issue whose comments belong to the slice in work.
-fn find_carried(snapshot: &Snapshot) -> Option<&str> {
-    let slice = snapshot.plan.slice(find_slice_in_work(snapshot)?)?;
-    list_issues(slice).next()
 }
 
 /// The tracker's issue comes before the slice when the session claimed it, and

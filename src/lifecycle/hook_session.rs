@@ -240,7 +240,9 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
         return String::new();
     };
     let session = value["session_id"].as_str();
-    let item = session.and_then(|session| find_item(&workspace, agent, session));
+    let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
+    let state = session.and_then(|session| state_dir.load(agent, session));
+    let item = state.and_then(|state| state.item.filter(|_| state.claimed || state.found));
     if snapshot.is_none() && item.is_none() {
         return String::new();
     }
@@ -260,13 +262,6 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
     let full = percent.map(|percent| format!("context {percent:.0} %"));
     let parts: Vec<String> = [who, item.or(slice), full].into_iter().flatten().collect();
     format!("cook: {}", parts.join(" · "))
-}
-
-/// The issue that a session works on.
-fn find_item(workspace: &Workspace, agent: Agent, session: &str) -> Option<String> {
-    let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
-    let state = state_dir.load(agent, session)?;
-    state.item.filter(|_| state.claimed || state.found)
 }
 
 fn remember(

@@ -99,16 +99,6 @@ impl Beads {
         }
     }
 
-    fn add_comment(&self, id: &str, text: &str) -> Result<(), TrackerError> {
-        let call = Call {
-            words: &["comments", "add"],
-            free: &[id, text],
-            writes: true,
-            ..Call::default()
-        };
-        self.about(id, self.write(&call))
-    }
-
     /// What still keeps an issue open.
     fn blockers(&self, id: &str) -> Option<String> {
         let open: Vec<String> = self
@@ -235,7 +225,13 @@ impl Tracker for Beads {
         if attempt == Attempt::Again && self.comments(id)?.iter().any(|c| carries(&c.text, key)) {
             return Ok(Commented::WasThere);
         }
-        self.add_comment(id, &format!("{text} {}", mark(key)))?;
+        let call = Call {
+            words: &["comments", "add"],
+            free: &[id, &format!("{text} {}", mark(key))],
+            writes: true,
+            ..Call::default()
+        };
+        self.about(id, self.write(&call))?;
         Ok(Commented::Added)
     }
 

@@ -199,11 +199,6 @@ impl TrackerError {
         matches!(self, Self::Unavailable { .. } | Self::Absent { .. })
     }
 
-    /// Trying again can never help.
-    pub fn is_final(&self) -> bool {
-        matches!(self, Self::Unknown(_) | Self::BadId(_) | Self::BadText(_))
-    }
-
     /// The same as something worth a word beside another answer.
     pub fn finding(&self) -> Finding {
         Finding::new(Code::TrackerBehind, self.to_string())

@@ -281,7 +281,11 @@ fn gives_up(memory: &mut Memory, error: &TrackerError) -> bool {
     if !error.is_outage() {
         memory.now.failures += 1;
     }
-    error.is_final() || memory.now.failures >= MAX_FAILURES
+    let is_final = matches!(
+        error,
+        TrackerError::Unknown(_) | TrackerError::BadId(_) | TrackerError::BadText(_)
+    );
+    is_final || memory.now.failures >= MAX_FAILURES
 }
 
 /// Comments that were read in this replay, by issue.

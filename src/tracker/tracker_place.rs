@@ -37,7 +37,13 @@ pub fn find(
         TrackerKind::Auto if !has_workspace(root) => return Ok(None),
         TrackerKind::Br => &["br"],
         TrackerKind::Bd => &["bd"],
-        TrackerKind::Auto if is_of_bd(root) => &["bd"],
+        TrackerKind::Auto
+            if OF_BD
+                .iter()
+                .any(|name| is_directory(&root.join(WORKSPACE).join(name))) =>
+        {
+            &["bd"]
+        }
         TrackerKind::Auto => &["br", "bd"],
     };
     let found = names.iter().find_map(|name| {
@@ -65,11 +71,6 @@ pub fn is_own_file(path: &str) -> bool {
 /// A real directory: a link would lead out of the worktree.
 fn has_workspace(root: &Path) -> bool {
     is_directory(&root.join(WORKSPACE))
-}
-
-fn is_of_bd(root: &Path) -> bool {
-    let workspace = root.join(WORKSPACE);
-    OF_BD.iter().any(|name| is_directory(&workspace.join(name)))
 }
 
 /// Variables that name the actor, the first that is set counts.

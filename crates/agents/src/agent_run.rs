@@ -42,7 +42,7 @@ pub fn run(
     turn: &Turn,
     watch: &mut dyn FnMut(Progress) -> ControlFlow,
 ) -> Result<Report, Failure> {
-    let (state, kept) = (supplier.state(), supplier.kept(turn));
+    let (state, kept) = (supplier.state(), supplier.attempt_dir(turn));
     make_dir(&state)?;
     make_new_dir(&kept)?;
     let (argv, given) = command_line(supplier, turn)?;
@@ -168,7 +168,7 @@ fn report(
         last_event: streamed.last_event,
         duration: outcome.duration,
         swept: outcome.swept,
-        kept: supplier.kept(turn),
+        kept: supplier.attempt_dir(turn),
     }
 }
 
@@ -221,7 +221,7 @@ fn command_line(
         _ => None,
     };
     let schema_json = turn.schema.map(Value::to_string);
-    let schema_file = supplier.kept(turn).join("schema.json");
+    let schema_file = supplier.attempt_dir(turn).join("schema.json");
     if let Some(schema) = &schema_json {
         write(&schema_file, schema.as_bytes())?;
     }

@@ -159,7 +159,7 @@ impl<'a> AgentSupplier<'a> {
     }
 
     /// Where what is kept of one call lies.
-    pub(super) fn kept(&self, turn: &Turn) -> PathBuf {
+    pub(super) fn attempt_dir(&self, turn: &Turn) -> PathBuf {
         self.root.join("attempts").join(turn.name.to_string())
     }
 }

@@ -3,7 +3,7 @@
 //! A path is keys joined by `.`; `key[k=v]` takes the items of a list whose `k` is `v`.
 //! A step into a list without a filter goes into each item.
 
-use cook_core::model::{Rule, Taken, Wanted};
+use cook_core::model::{Rule, Wanted};
 use serde_json::Value;
 
 /// Values that one path may find.
@@ -130,28 +130,10 @@ pub(super) fn check_rule(rule: &Rule) -> Result<(), String> {
     if rule.when.is_empty() {
         return Err("a rule without `when` would speak of every event".to_owned());
     }
-    let Taken {
-        session,
-        text,
-        text_delta,
-        data,
-        error,
-        usage,
-        cost,
-        progress,
-        compaction,
-        reset_at,
-        notice,
-        request,
-        spent,
-        ..
-    } = &rule.set;
-    let set = [
-        session, text, text_delta, data, error, usage, cost, progress, compaction, reset_at,
-        notice, request, spent,
-    ];
-    let paths = rule.when.keys().chain(set.into_iter().flatten());
-    for path in paths {
+    let set = serde_json::to_value(&rule.set).unwrap_or_default();
+    let set = set.as_object().into_iter().flat_map(|set| set.values());
+    let paths = rule.when.keys().map(String::as_str);
+    for path in paths.chain(set.filter_map(Value::as_str)) {
         if steps(path).is_none() {
             return Err(format!("`{}` is not a path", path.escape_debug()));
         }

@@ -29,7 +29,7 @@ pub struct Preset {
     name: String,
     bin: String,
     start: Vec<String>,
-    table: AgentTable,
+    pub(super) table: AgentTable,
     is_users: bool,
 }
 
@@ -118,12 +118,6 @@ impl Preset {
     /// Arguments for a fresh session.
     pub fn start(&self) -> &[String] {
         &self.start
-    }
-
-    /// Takes away what an older program does not know.
-    pub(super) fn remove_fork(&mut self) {
-        self.table.fork = None;
-        self.table.open = None;
     }
 
     /// The options of a fork, in a run and in the program's own interface.

@@ -43,7 +43,8 @@ impl Found {
     /// Holds an agent to what this program of it can do.
     pub fn restrict(&self, preset: &mut Preset) {
         if self.lacks_fork {
-            preset.remove_fork();
+            preset.table.fork = None;
+            preset.table.open = None;
         }
     }
 }

@@ -139,7 +139,8 @@ fn below(dir: &str, path: &str) -> String {
 fn segment(words: Vec<String>) -> Segment {
     let mut rest = words.as_slice();
     loop {
-        rest = &rest[rest.iter().take_while(|word| stands_before(word)).count()..];
+        let is_before = |word: &&String| is_setting(word) || WORDS.reserved.contains(word);
+        rest = &rest[rest.iter().take_while(is_before).count()..];
         let Some((first, others)) = rest.split_first() else {
             return make_named("", &[]);
         };
@@ -175,10 +176,6 @@ fn make_named(program: &str, words: &[String]) -> Segment {
 fn base(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
     name.strip_suffix(".exe").unwrap_or(name)
-}
-
-fn stands_before(word: &str) -> bool {
-    is_setting(word) || WORDS.reserved.iter().any(|known| known == word)
 }
 
 fn is_setting(word: &str) -> bool {

@@ -270,29 +270,10 @@ impl SessionState {
             self.since.files.insert(path.to_owned());
         }
     }
-
-    /// Remembers a commit since the last checkpoint.
-    pub fn note_commit(&mut self, what: String) {
-        keep(&mut self.since.commits, what);
-    }
-
-    /// Remembers a gate that was run.
-    pub fn ran_gate(&mut self, what: String) {
-        keep(&mut self.since.gates, what);
-    }
-
-    /// Remembers what a checkpoint said.
-    pub fn note_said(&mut self, what: String) {
-        keep(&mut self.since.checkpoints, what);
-    }
-
-    /// Something worth keeping happened since the last checkpoint.
-    pub fn has_news(&self) -> bool {
-        self.turns > 0 || self.since != Since::default()
-    }
 }
 
-fn keep(list: &mut Vec<String>, what: String) {
+/// Remembers one thing more that happened since the last checkpoint.
+pub(super) fn remember(list: &mut Vec<String>, what: String) {
     if list.len() < MAX_SINCE {
         list.push(what);
     }
@@ -326,11 +307,6 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// It is not known which session of the agent that is.
-    pub fn is_unnamed(&self) -> bool {
-        self.session.is_empty()
-    }
-
     /// Whether it still is, at that moment.
     pub fn holds(&self, now_ms: i64) -> bool {
         (now_ms - self.seen_ms).abs() < OWNER_SILENCE_MS

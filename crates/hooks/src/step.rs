@@ -11,7 +11,7 @@ use super::command_line::{issue_call, segments, tracker_word};
 use super::hook_event::{Action, Agent, Effects, Event, Prompt, Source, Tool};
 use super::recovery::{data, shorten};
 use super::session_state::{
-    BLOCKS, CONTEXT_LIMIT, GoOn, HeadSeen, NUDGE_AFTER, SessionState, Since, Stop,
+    BLOCKS, CONTEXT_LIMIT, GoOn, HeadSeen, NUDGE_AFTER, SessionState, Since, Stop, remember,
 };
 use super::situation::{ClosedIssue, Due, Situation, begins, goes_on, has_shrunk};
 use cook_core::diagnostic::{Lines, clean, redact};
@@ -269,7 +269,9 @@ impl Step<'_> {
     /// What waited, as far as this event carries it.
     pub(super) fn say(&mut self, row: &Row) {
         let owns = self.owns();
-        let sent_on_at_stop = self.stops_are_gated();
+        let gates_stops = self.agent.rows().iter().any(|row| row.gate == Gate::Block);
+        // Where the agent's stop can be refused a session is sent on there.
+        let sent_on_at_stop = gates_stops && self.agent.hooks().send_on == SendOn::AtStop;
         if row.context {
             let mut parts = Vec::new();
             if self.state.pending.recovery
@@ -309,12 +311,6 @@ impl Step<'_> {
             let notices = std::mem::take(&mut self.state.pending.notices);
             self.effects.notice = Some(notices.join("\n"));
         }
-    }
-
-    /// The agent's stop can be refused, so that is where a session is sent on.
-    fn stops_are_gated(&self) -> bool {
-        self.agent.hooks().send_on == SendOn::AtStop
-            && self.agent.rows().iter().any(|row| row.gate == Gate::Block)
     }
 }
 
@@ -423,7 +419,8 @@ impl Step<'_> {
     pub(super) fn follow_item(&mut self) {
         if let Some(issue) = &self.facts.claimed {
             if self.state.claim(issue) {
-                self.note_claim(issue.clone());
+                let id = format!("claim:{}:{}", shorten(issue, 40), self.key());
+                self.entry(CheckpointKind::Claim, id, format!("claim: {issue}"), None);
             }
             return;
         }
@@ -443,11 +440,6 @@ impl Step<'_> {
         }
     }
 
-    fn note_claim(&mut self, issue: String) {
-        let id = format!("claim:{}:{}", shorten(&issue, 40), self.key());
-        self.entry(CheckpointKind::Claim, id, format!("claim: {issue}"), None);
-    }
-
     /// One entry per commit, whoever made it; a commit is a checkpoint.
     pub(super) fn link_commits(&mut self) {
         let slice = self.facts.workflow.as_ref().and_then(|w| w.slice.clone());
@@ -457,7 +449,7 @@ impl Step<'_> {
             let text = format!("commit: {short} {subject}");
             let id = format!("commit:{}", commit.id);
             self.entry(CheckpointKind::Commit, id, text, Some(commit.id.clone()));
-            self.state.note_commit(format!("{short} {subject}"));
+            remember(&mut self.state.since.commits, format!("{short} {subject}"));
             for path in &commit.paths {
                 self.state.note_edit(path);
             }
@@ -492,7 +484,7 @@ impl Step<'_> {
             self.state.note_checkpoint();
         }
         for text in texts {
-            self.state.note_said(data(&text, 200));
+            remember(&mut self.state.since.checkpoints, data(&text, 200));
         }
         self.state.trail = Some(self.facts.trail);
     }
@@ -518,7 +510,8 @@ impl Step<'_> {
         for segment in segments(tool.command.as_deref().unwrap_or_default()) {
             if segment.is_cook("gate") {
                 let names = segment.words.join(" ");
-                self.state.ran_gate(data(&format!("cook {names}"), 80));
+                let gate = data(&format!("cook {names}"), 80);
+                remember(&mut self.state.since.gates, gate);
             }
             let comments = matches!(issue_call(&segment), Some(("comments" | "comment", _)));
             // With a workflow the trail itself shows it.
@@ -697,7 +690,8 @@ impl Step<'_> {
 
     /// What would be lost with the context, kept before it is.
     fn auto_checkpoint(&mut self) {
-        if self.state.item.is_none() || !self.state.has_news() || self.event.subagent {
+        let has_news = self.state.turns > 0 || self.state.since != Since::default();
+        if self.state.item.is_none() || !has_news || self.event.subagent {
             return;
         }
         // What a shell edited shows only now.

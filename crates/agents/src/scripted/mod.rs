@@ -7,4 +7,4 @@
 mod dialect;
 mod script_player;
 
-pub use script_player::{Acp, Arguments, Script, Step, play};
+pub use script_player::{Acp, Script, Step, play};

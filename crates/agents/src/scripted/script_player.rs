@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 /// Plays a script: a file, or the script itself. 64 = the script cannot be read.
-pub fn play(script: &str, arguments: &Arguments) -> ExitCode {
+pub fn play(script: &str, arguments: &[String]) -> ExitCode {
     let text = if script.trim_start().starts_with('{') {
         Ok(script.to_owned())
     } else {
@@ -43,8 +43,8 @@ impl ScriptedAgent {
             self.input = String::from_utf8_lossy(&input).into_owned();
         }
         let number = self.note()?;
-        self.session = match (&self.arguments.session, &self.script.log) {
-            (Some(session), _) => session.clone(),
+        self.session = match (find_after(&self.arguments, "--session"), &self.script.log) {
+            (Some(session), _) => session,
             (None, Some(_)) => format!("scripted-{number:08}"),
             // Two sessions never bear one name.
             (None, None) => format!("scripted-p{}", std::process::id()),
@@ -233,20 +233,18 @@ fn leave(left: &Left) -> io::Result<()> {
     wrapped.spawn().map(drop)
 }
 
-/// How it was called: the arguments that a preset gives it.
-#[derive(Debug, Clone, Default)]
-pub struct Arguments {
-    /// All of them.
-    pub all: Vec<String>,
-    /// The session to begin.
-    pub session: Option<String>,
-    /// The session to fork.
-    pub fork: Option<String>,
+/// The argument that follows a name.
+fn find_after(arguments: &[String], name: &str) -> Option<String> {
+    let at = arguments.iter().position(|word| word == name)?;
+    arguments.get(at + 1).cloned()
 }
 
 pub(super) struct ScriptedAgent {
     pub(super) script: Script,
-    pub(super) arguments: Arguments,
+    /// As a preset gives them.
+    pub(super) arguments: Vec<String>,
+    /// The session that it forks.
+    pub(super) fork: Option<String>,
     pub(super) input: String,
     pub(super) session: String,
     /// The client's number for the prompt in work.
@@ -257,10 +255,11 @@ pub(super) struct ScriptedAgent {
 }
 
 impl ScriptedAgent {
-    pub(super) fn of(script: Script, arguments: &Arguments) -> Self {
+    pub(super) fn of(script: Script, arguments: &[String]) -> Self {
         Self {
             script,
-            arguments: arguments.clone(),
+            arguments: arguments.to_vec(),
+            fork: find_after(arguments, "--fork"),
             input: String::new(),
             session: String::new(),
             request: 0,
@@ -276,7 +275,7 @@ impl ScriptedAgent {
             return Ok(1);
         };
         let line = json!({
-            "args": self.arguments.all,
+            "args": self.arguments,
             "cwd": std::env::current_dir()?.display().to_string(),
             "pwd": std::env::var("PWD").ok(),
             "input": self.input,
@@ -302,11 +301,7 @@ impl ScriptedAgent {
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir)?;
         }
-        let forked = self
-            .arguments
-            .fork
-            .as_deref()
-            .and_then(|id| self.record(id));
+        let forked = self.fork.as_deref().and_then(|id| self.record(id));
         if let (true, Some(from)) = (first, forked) {
             std::fs::copy(from, &path)?;
         }
@@ -483,13 +478,13 @@ pub struct Left {
 }
 
 /// How a scripted agent behaves before its first prompt.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Acp {
     /// A file that gets each line that comes from the client.
     pub heard: Option<PathBuf>,
-    /// The version that it says it speaks.
-    pub version: u64,
+    /// The version that it says it speaks, where that is another one.
+    pub version: Option<u64>,
     /// It offers to fork a session.
     pub forks: bool,
     /// It wants a login before a session.
@@ -498,19 +493,6 @@ pub struct Acp {
     pub wrong_id: bool,
     /// Its sessions let a client choose the model: `option`, `method`, or not at all.
     pub models: Option<String>,
-}
-
-impl Default for Acp {
-    fn default() -> Self {
-        Self {
-            heard: None,
-            version: 1,
-            forks: false,
-            login: false,
-            wrong_id: false,
-            models: None,
-        }
-    }
 }
 
 /// Puts `to` in the first place of `from`; a file without it is an error.
@@ -553,7 +535,7 @@ pub(super) fn serve(agent: &mut ScriptedAgent, turn: Turn) -> io::Result<u8> {
                     true => json!({"fork": {}}),
                     false => json!({}),
                 };
-                let result = json!({"protocolVersion": acp.version, "authMethods": [],
+                let result = json!({"protocolVersion": acp.version.unwrap_or(1), "authMethods": [],
                     "agentCapabilities": {"loadSession": true, "sessionCapabilities": session}});
                 respond(agent, &id, &json!({"result": result}))?;
             }
@@ -586,7 +568,7 @@ fn open(agent: &mut ScriptedAgent, id: &Value, params: &Value) -> io::Result<()>
         let error = json!({"code": -32000, "message": "Authentication required"});
         return respond(agent, id, &json!({"error": error}));
     }
-    agent.arguments.fork = params["sessionId"].as_str().map(str::to_owned);
+    agent.fork = params["sessionId"].as_str().map(str::to_owned);
     // Of processes that run at the same time each opens one of its own.
     agent.session = format!("scripted-{:08}", std::process::id());
     let mut result = json!({"sessionId": agent.session});
