@@ -21,8 +21,8 @@ use std::sync::LazyLock;
 
 /// The crates of the workspace, each allowed to depend on those before it.
 const CRATES: [&str; 11] = [
-    "cook-strength",
     "cook-trials",
+    "cook-strength",
     "cook-core",
     "cook-os",
     "cook-git",
@@ -61,16 +61,15 @@ const TEXTS: Order = Order {
     sources: "crates/strength/src",
     modules: &[
         "calibrate",
-        "class",
         "language",
-        "lex",
-        "lines",
+        "tokens",
         "suite",
-        "shipped",
+        "class",
+        "line_diff",
         "touched",
         "mutant",
         "fault",
-        "report",
+        "planted_reports",
     ],
 };
 
@@ -84,7 +83,7 @@ const ORDERS: [Order; 5] = [
     },
     Order {
         sources: "crates/store/src",
-        modules: &["store", "receipt", "session", "again"],
+        modules: &["store", "receipt", "session"],
     },
     Order {
         sources: "src",
@@ -112,10 +111,11 @@ const ORDERS: [Order; 5] = [
 ];
 
 /// All that the pure crates are built from. None of them reads or writes anything by itself.
-const PURE_DEPENDENCIES: [&str; 17] = [
+const PURE_DEPENDENCIES: [&str; 18] = [
     "cook-strength",
     "cook-trials",
     "humantime",
+    "imara-diff",
     "jsonschema",
     "memchr",
     "petgraph",

@@ -307,11 +307,5 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
             )),
         }
     }
-    answer(VerifyAnswer {
-        scope: "hooks",
-        question: None,
-        strict: false,
-        checked,
-        findings,
-    })
+    answer(VerifyAnswer::new("hooks", checked, findings))
 }

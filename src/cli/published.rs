@@ -15,7 +15,7 @@ use super::pull::PullAnswer;
 use super::push::PushAnswer;
 use super::run::{EstimateAnswer, RunAnswer};
 use super::session::{SessionLogAnswer, SessionShowAnswer};
-use super::status::{ReadyAnswer, Standing};
+use super::status::{ReadyAnswer, StatusAnswer};
 use super::transition::{NoteAnswer, TransitionAnswer};
 use crate::view::{
     AttestAnswer, AttestedAnswer, CalibrateAnswer, CommitCheckAnswer, CostAnswer, DemoAnswer,
@@ -75,7 +75,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "session-log" SessionLogAnswer, "cook session log --json, cook session tree --json";
         "session-show" SessionShowAnswer, "cook session show --json";
         "show" EntryAnswer, "cook log ID --json";
-        "status" Standing, "cook status --json";
+        "status" StatusAnswer, "cook status --json";
         "strength" StrengthAnswer, "cook strength --json";
         "transition" TransitionAnswer, "an accepted transition";
         "verify" Verified, "cook verify, fsck, doctor and hooks check --json";

@@ -12,7 +12,7 @@ use cook_core::machine::{self, Dispatch, Head};
 use cook_core::model::{Actor, Event, Role, Snapshot};
 use cook_core::prompt;
 use cook_git::Identity;
-use cook_store::session::{Continuation, On, RefKind, SessionStore, seed};
+use cook_store::session::{Continuation, On, RefKind, seed};
 use std::time::Instant;
 
 /// What an agent is told and what it goes on from. One that cannot go on from anything is told

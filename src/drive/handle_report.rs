@@ -9,7 +9,7 @@ use cook_agents::{AgentFailure, FailureClass};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{Event, Role, Snapshot};
 use cook_core::report::{self, Provenance, Report, Reported};
-use cook_store::session::{Ref, Reply, SessionStore};
+use cook_store::session::{Ref, Reply};
 use std::time::Instant;
 
 /// Longest reason why a report was not taken that is kept, in characters.
@@ -94,7 +94,7 @@ impl Driver<'_> {
             SessionAnswer::Nothing(failed, end) => {
                 self.weigh_failure(workspace, role, agent, (&failed, &end))
             }
-            SessionAnswer::Unkept(error) => Ok(Step::Another(error.to_string())),
+            SessionAnswer::Unkept(error) => Ok(Step::Another(error.message)),
         }
     }
 
@@ -199,7 +199,7 @@ impl Driver<'_> {
                     if let Some(until) = &failed.reset_at {
                         let name = agent.preset.name().to_owned();
                         self.limited.insert(name, until.clone());
-                        return Ok(self.wait(workspace, until, why)?);
+                        return self.wait(workspace, until, why);
                     }
                     // One that never was there may be a wrong address, which no wait mends.
                     if failed.passes() || failed.is_offline() && self.tally.has_heard {

@@ -3,7 +3,6 @@
 use super::tracked_issue::{Comment, Issue, Link, NewIssue, ReadyList};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_os::process::ProcessError;
-use cook_store::store::StoreError;
 use std::time::Instant;
 
 /// Whether a comment may be there already.
@@ -176,8 +175,8 @@ pub enum TrackerError {
         what: String,
     },
     /// The checkpoint trail cannot be read or written.
-    #[error("the checkpoint trail: {0}")]
-    Trail(#[source] StoreError),
+    #[error("the checkpoint trail: {}", .0.message)]
+    Trail(Failure),
     /// The plan is moved by reports alone.
     #[error("{message}")]
     Plan {
@@ -240,7 +239,7 @@ impl From<TrackerError> for Failure {
         };
         let failure = Self::new(kind, code, error.to_string());
         match error {
-            TrackerError::Trail(error) => error.into(),
+            TrackerError::Trail(error) => error,
             TrackerError::Plan { hint, .. } => failure.replace_hints([hint]),
             TrackerError::Absent { tracker, .. } => {
                 failure.replace_hints([format!("run `{tracker} init`, or set `[tracker] kind`")])

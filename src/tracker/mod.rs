@@ -21,7 +21,7 @@ pub use interface::{Attempt, Commented, Tracker, TrackerError};
 pub(crate) use plan_tracker::PlanTracker;
 pub use ready_issues::list_unblocked_by;
 pub(crate) use ready_issues::with_parents_type;
-pub(crate) use tracked_issue::{Brief, Comment, Reach, ReadyIssue, ReadyList, is_id, split_mark};
+pub(crate) use tracked_issue::{Brief, Comment, ReadyIssue, ReadyList, is_id, split_mark};
 pub use tracked_issue::{Holder, Issue, IssueStatus, Link, NewIssue};
 pub use tracker_memory::{Entry, Memory, replay};
 pub(crate) use tracker_memory::{

@@ -24,14 +24,14 @@ mod verify;
 pub(crate) use attest::{AttestAnswer, AttestedAnswer};
 pub(crate) use calibrate::{CalibrateAnswer, ShareView};
 pub(crate) use checked::{CommitCheckAnswer, show_lines};
-pub(crate) use cost::{CostAnswer, CostRow, tell_dollars};
+pub(crate) use cost::{CostAnswer, tell_dollars};
 pub(crate) use demo::DemoAnswer;
 pub(crate) use dispatched::{Dispatched, Judgments, describe_policy, dispatch_lines};
 pub(crate) use exit::Exit;
 pub(crate) use format::Format;
 pub(crate) use formats::{Caught, PullRequest, SliceLine, VoteLine};
 pub(crate) use page::{Page, Tone};
-pub(crate) use plan_graph::{Edge, GraphAnswer, GraphForm, Node};
+pub(crate) use plan_graph::{GraphAnswer, GraphForm};
 pub(crate) use pull_request::PullRequestAnswer;
 pub(crate) use report::{
     Catch, Judgment, Kept, Moment, OpenCriterion, PageAnswer, Report, ReportAnswer, SliceEvent,

@@ -9,7 +9,7 @@ use cook_core::model::Access;
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{Clocks, ControlFlow, INVOCATION_VARIABLE, WORKFLOW_VARIABLE, end_marked};
-use cook_store::session::{Action, Capability, GitStore, Native, SessionError, Turn};
+use cook_store::session::{Action, Capability, GitStore, Native, Turn};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -182,7 +182,7 @@ pub fn end_left(workflow: &str, cook_dir: &Path) -> bool {
 ///
 /// # Errors
 /// When the store cannot be read or written.
-pub fn settle_left(store: &GitStore, clock: &Clock) -> Result<(), SessionError> {
+pub fn settle_left(store: &GitStore, clock: &Clock) -> Result<(), Failure> {
     for call in store.list_interrupted()? {
         end_marked(INVOCATION_VARIABLE, &call.name.to_string());
         store.settle(call, &clock.now())?;

@@ -1,12 +1,11 @@
 //! What the log holds that a page tells.
 
 use super::super::caught::{Caught, REPORTS, list_catches};
-use super::super::status::{make_graph, sum_cost};
 use crate::judges::find_verdicts;
 use crate::service::Workspace;
 use crate::view::{
-    Catch, GraphForm, Judgment, Kept, Moment, OpenCriterion, Report, SliceEvent, SliceStory,
-    VerifyAnswer,
+    Catch, CostAnswer, GraphAnswer, GraphForm, Judgment, Kept, Moment, OpenCriterion, Report,
+    SliceEvent, SliceStory, VerifyAnswer,
 };
 use cook_core::diagnostic::Failure;
 use cook_core::machine::Head;
@@ -45,7 +44,7 @@ pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Repo
         kept: None,
         cost: None,
         timeline: Vec::new(),
-        graph: make_graph(&snapshot.plan, GraphForm::Drawn),
+        graph: GraphAnswer::new(&snapshot.plan, GraphForm::Drawn),
     };
     let catches = list_catches(workspace)?;
     report.unheeded = catches.unheeded;
@@ -68,7 +67,7 @@ pub(super) fn tell(workspace: &Workspace, verified: VerifyAnswer) -> Result<Repo
         report.kept = Some(list_kept(workspace)?);
         let mut calls = GitStore::open(workspace.place())?.lines()?;
         calls.retain(|call| call.is_of(workspace.store_id()));
-        report.cost = Some(sum_cost(&calls));
+        report.cost = Some(CostAnswer::sum(&calls));
     }
     Ok(report)
 }

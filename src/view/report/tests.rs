@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::verify::{Criterion, ProofVerdict};
-use crate::view::{
-    CostAnswer, CostRow, Edge, GraphAnswer, GraphForm, Node, Question, VerifyAnswer,
-};
+use crate::view::cost::CostRow;
+use crate::view::plan_graph::{Edge, Node};
+use crate::view::{CostAnswer, GraphAnswer, GraphForm, Question, VerifyAnswer};
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::SliceStatus;
 use std::time::{Duration, Instant};
@@ -95,7 +95,10 @@ fn fill_report(word: &str, slices: usize, transitions: usize) -> Report {
             why: text(),
             files: vec![text(); 50],
         }]),
-        cost: Some(CostAnswer::of(vec![CostRow::new(word, word)])),
+        cost: Some(CostAnswer {
+            rows: vec![CostRow::new(word, word)],
+            total: CostRow::default(),
+        }),
         timeline: (0..transitions)
             .map(|seq| Moment {
                 seq: seq as u64,
