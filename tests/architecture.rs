@@ -111,7 +111,7 @@ const ORDERS: [Order; 5] = [
 ];
 
 /// All that the pure crates are built from. None of them reads or writes anything by itself.
-const PURE_DEPENDENCIES: [&str; 18] = [
+const PURE_DEPENDENCIES: [&str; 20] = [
     "cook-strength",
     "cook-trials",
     "humantime",
@@ -120,6 +120,7 @@ const PURE_DEPENDENCIES: [&str; 18] = [
     "memchr",
     "petgraph",
     "quick-xml",
+    "regex",
     "schemars",
     "serde",
     "serde_json",
@@ -127,6 +128,7 @@ const PURE_DEPENDENCIES: [&str; 18] = [
     "sha2",
     "shell-words",
     "strsim",
+    "strum",
     "thiserror",
     "time",
     "toml",

@@ -172,7 +172,7 @@ fn render(file: Option<&Path>) -> Answer {
         entries: lines
             .map(|line| ShownEntry {
                 id: brief::entry_id(line, None),
-                slot: line.slot(),
+                slot: line.slot,
                 by: "artifact".to_owned(),
                 text: brief::line_text(line),
             })
@@ -264,21 +264,6 @@ pub(super) struct BriefNoteArgs {
     /// Of next: what it leads to
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub outcome: Option<String>,
-    /// Of forbid: the rule
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub rule: Option<String>,
-    /// Of established: the claim
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub claim: Option<String>,
-    /// Of learned: the lesson
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub lesson: Option<String>,
-    /// Of open: the question
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub question: Option<String>,
-    /// Of next: the action
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub action: Option<String>,
     /// What becomes of earlier entries
     #[arg(long, value_name = "FILE")]
     pub reconcile: Option<PathBuf>,
@@ -354,11 +339,6 @@ fn unreadable(why: &str) -> Failure {
 fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>, Failure> {
     let slot = args.slot;
     let given = [
-        ("rule", &args.rule),
-        ("claim", &args.claim),
-        ("lesson", &args.lesson),
-        ("question", &args.question),
-        ("action", &args.action),
         ("source", &args.source),
         ("evidence", &args.evidence),
         ("basis", &args.basis),
@@ -644,7 +624,7 @@ impl From<&Filled> for ShownEntry {
     fn from(entry: &Filled) -> Self {
         Self {
             id: entry.id.clone(),
-            slot: entry.line.slot(),
+            slot: entry.line.slot,
             by: entry.by.clone(),
             text: cook_core::brief::line_text(&entry.line),
         }
@@ -752,10 +732,6 @@ pub(super) struct BriefCheckAnswer {
     /// False makes exit 1.
     holds: bool,
     /// By verdict; those that no anchor has are left out.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(extend("propertyNames" = cook_core::schema::published::describe::<Verdict>()))
-    )]
     counts: BTreeMap<Verdict, usize>,
     anchors: Vec<CheckedAnchor>,
 }

@@ -22,14 +22,23 @@ use crate::view::{
     Dispatched, Failed, GraphAnswer, PullRequestAnswer, ReportAnswer, StrengthAnswer, Verified,
 };
 use cook_core::report::Checked;
-use cook_core::schema::published::describe_answer;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// Id and schema of every answer, sorted by id.
-pub fn describe_answers() -> Vec<(&'static str, Value)> {
+/// The schema of what is written of a type, without references.
+pub fn describe<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
+    let generator = settings.into_generator();
+    generator.into_root_schema_for::<T>().to_value()
+}
+
+/// Id, title and schema of every answer, sorted by id.
+pub fn describe_answers() -> Vec<(&'static str, &'static str, Value)> {
     macro_rules! all {
         ($($id:literal $of:ty, $title:literal;)*) => {
-            vec![$(($id, describe_answer::<$of>($id, $title)),)*]
+            vec![$(($id, $title, describe::<$of>()),)*]
         };
     }
     all! {

@@ -5,7 +5,7 @@
 
 use super::outcome::Outcome;
 use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::model::{Record, SliceRecord, StopRecord};
+use cook_core::model::{SliceRecord, StopRecord};
 use cook_core::schema::{self, Documented};
 use cook_os::disk::{self, Links};
 use std::fs::File;
@@ -35,7 +35,7 @@ struct Lines<'o, T> {
     of: std::marker::PhantomData<T>,
 }
 
-impl<'o, T: Record + Documented> Lines<'o, T> {
+impl<'o, T: Documented> Lines<'o, T> {
     /// How many lines the file holds; 0 when it is not there.
     fn check(root: &Path, outcome: &'o mut Outcome) -> Result<u64, Failure> {
         let name = T::DOCUMENT.file();

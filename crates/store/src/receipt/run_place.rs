@@ -128,7 +128,7 @@ impl<'a> RunPlace<'a> {
         let trusted = tools.get("PATH").map(String::as_str).unwrap_or_default();
         let sandbox = find_sandbox(mode, trusted.as_ref())?;
         let room = Room::open(&rooms, repo.root(), &name, caches, sandbox.is_some())?;
-        cook_room::keep_within(&rooms, settings.max.bytes());
+        cook_room::keep_within(&rooms, CleanRoom::MAX_BYTES);
         let passed: Vec<String> = settings.env.iter().map(ToString::to_string).collect();
         let (home, scratch) = match sandbox {
             Some(_) => (Bubblewrap::home().to_owned(), PathBuf::from("/tmp")),

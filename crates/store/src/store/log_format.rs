@@ -6,9 +6,7 @@ use super::odb::{Commit, Log, TreeEntry};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
 use cook_core::machine::Facts;
-use cook_core::model::{
-    Actor, BriefRecord, Event, Record, Records, SliceRecord, Snapshot, StopRecord, Trail,
-};
+use cook_core::model::{Actor, BriefRecord, Event, Records, SliceRecord, Snapshot, StopRecord};
 use git2::{ObjectType, Oid};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -166,9 +164,15 @@ impl History {
             _ => None,
         };
         match self {
-            History::Slice => lines(import.map(|import| &import.slice_history), &records.slice),
-            History::Stop => lines(import.map(|import| &import.stop_history), &records.stop),
-            History::Brief => plain_lines(&records.brief),
+            History::Slice => {
+                let imported = import.map_or(&[][..], |import| &import.slice_history);
+                write_lines(imported.iter().chain(&records.slice))
+            }
+            History::Stop => {
+                let imported = import.map_or(&[][..], |import| &import.stop_history);
+                write_lines(imported.iter().chain(&records.stop))
+            }
+            History::Brief => write_lines(records.brief.iter()),
         }
     }
 }
@@ -189,19 +193,10 @@ impl From<Vec<u8>> for Lines {
     }
 }
 
-fn lines<T: Record>(imported: Option<&Trail<T>>, records: &[T]) -> Result<Lines, Failure> {
-    let mut trail = imported.cloned().unwrap_or_default();
-    for record in records {
-        trail.push(record).writing("a record")?;
-    }
-    Ok(Lines {
-        count: trail.len(),
-        bytes: Arc::clone(trail.text()),
-    })
-}
-
-/// Lines of a history that no layout brings with it.
-fn plain_lines<T: Serialize>(records: &[T]) -> Result<Lines, Failure> {
+/// One line for each record.
+fn write_lines<'r, T: Serialize + 'r>(
+    records: impl Iterator<Item = &'r T>,
+) -> Result<Lines, Failure> {
     let mut bytes = Vec::new();
     for record in records {
         serde_json::to_writer(&mut bytes, record).writing("a record")?;
@@ -355,8 +350,8 @@ fn without_imported_histories<S: serde::Serializer>(
         ..
     } = &mut event
     {
-        import.slice_history = Trail::default();
-        import.stop_history = Trail::default();
+        import.slice_history.clear();
+        import.stop_history.clear();
     }
     event.serialize(serializer)
 }
@@ -367,12 +362,10 @@ pub(super) fn with_imported_histories(
     event: &mut Event,
     appended: impl Fn(History) -> Result<Vec<u8>, Failure>,
 ) -> Result<(), Failure> {
-    fn trail<T: Record>(history: History, text: Vec<u8>) -> Result<Trail<T>, Failure> {
-        Trail::read(text).map_err(|line| {
+    fn parse<T: DeserializeOwned>(history: History, lines: &[u8]) -> Result<Vec<T>, Failure> {
+        parse_lines(lines).map_err(|_| {
             let file = history.file();
-            let what = format!(
-                "line {line} of `{APPENDED}/{file}` in the log is not a record as cook writes it"
-            );
+            let what = format!("`{APPENDED}/{file}` in the log holds a line that is not a record");
             Failure::state(Code::LogNotDerivable, what)
         })
     }
@@ -381,8 +374,8 @@ pub(super) fn with_imported_histories(
         ..
     } = event
     {
-        import.slice_history = trail(History::Slice, appended(History::Slice)?)?;
-        import.stop_history = trail(History::Stop, appended(History::Stop)?)?;
+        import.slice_history = parse(History::Slice, &appended(History::Slice)?)?;
+        import.stop_history = parse(History::Stop, &appended(History::Stop)?)?;
     }
     Ok(())
 }

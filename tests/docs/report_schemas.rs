@@ -1,18 +1,21 @@
 //! The JSON Schema (2020-12) of a role's report in its JSON form, from the table.
 
-use super::draft::{MAX_FIELD_CHARS, VERDICTS};
-use super::field::{Field, Kind};
-use super::table::{DIMENSIONS, fields, has_block, has_rubric};
-use super::value::MAX_COUNT;
-use crate::model::{Role, Slot};
+use cook_core::model::{Role, Slot};
+use cook_core::report::{DIMENSIONS, Field, Kind, MAX_FIELD_CHARS, fields, has_block, has_rubric};
 use serde_json::{Map, Value, json};
+
+/// The words of the rubric.
+const VERDICTS: [&str; 3] = ["pass", "concern", "fail"];
+
+/// The largest count that is kept (2^53 - 1).
+const MAX_COUNT: u64 = 9_007_199_254_740_991;
 
 /// The schema that `protocol/schema/report-<role>.json` holds.
 ///
 /// A report that the schema accepts can still break a rule between fields, which
 /// a schema does not express; one that it refuses is refused by the parser when
 /// its values are of the wrong type.
-pub fn schema(role: Role) -> Value {
+pub fn describe_report(role: Role) -> Value {
     let mut properties = Map::new();
     let mut required: Vec<&str> = Vec::new();
     for field in fields(role) {
@@ -113,7 +116,7 @@ fn offer() -> Value {
     offer
 }
 
-/// A regrounder's block: [`crate::model::Reground`].
+/// A regrounder's block: [`cook_core::model::Reground`].
 fn block() -> Value {
     let reconcile = json!({
         "slice_id": name(),
@@ -166,7 +169,7 @@ fn conclude() -> Value {
     ]})
 }
 
-/// A change of the brief: [`crate::model::BriefChange`].
+/// A change of the brief: [`cook_core::model::BriefChange`].
 fn brief() -> Value {
     let line = |slot: Slot| {
         let mut properties = Map::new();

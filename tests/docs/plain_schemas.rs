@@ -1,13 +1,12 @@
 //! Schemas as they are published, made from the types: what a type says of itself, in the plain
 //! form that keeps messages about a document short.
 
-use super::Document;
-use crate::model::{
-    ActiveSlice, BriefDocument, BriefRecord, Plan, Profile, Receipt, SliceRecord, State,
+use cook::cli::published::describe;
+use cook_core::model::{
+    ActiveSlice, BriefDocument, BriefRecord, Handoff, Plan, Profile, Receipt, SliceRecord, State,
     StopRecord, VerificationEvidence,
 };
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use cook_core::schema::Document;
 use serde_json::{Map, Value, json};
 
 /// The schema of a document.
@@ -24,6 +23,10 @@ pub fn describe_document(document: Document) -> Value {
         Document::BriefDocument => describe::<BriefDocument>(),
         Document::BriefRecord => describe::<BriefRecord>(),
     };
+    if document == Document::ActiveSlice {
+        require_handoff_unless_idle(&mut schema);
+    }
+    let mut schema = plain(schema);
     let file = document.file();
     let title = match document {
         Document::Receipt => "a receipt".to_owned(),
@@ -35,8 +38,8 @@ pub fn describe_document(document: Document) -> Value {
 }
 
 /// The schema of an answer: what may be left out is never null in it.
-pub fn describe_answer<T: JsonSchema>(id: &str, title: &str) -> Value {
-    let mut schema = describe::<T>();
+pub fn describe_answer(id: &str, title: &str, schema: Value) -> Value {
+    let mut schema = plain(schema);
     drop_null(&mut schema);
     schema["properties"]["schema_version"] = json!({"const": 1});
     if let Some(required) = schema["required"].as_array_mut()
@@ -54,14 +57,8 @@ fn label(schema: &mut Value, id: &str, title: &str) {
     schema["title"] = json!(title);
 }
 
-/// What is written of a type, without references.
-pub fn describe<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    let settings = settings.with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value();
+/// The plain form of a type's schema.
+fn plain(mut schema: Value) -> Value {
     simplify(&mut schema);
     if let Some(keywords) = schema.as_object_mut() {
         keywords.remove("$schema");
@@ -217,4 +214,32 @@ fn drop_null(schema: &mut Value) {
             }
         }
     });
+}
+
+/// What an idle document may leave open or out is required in every other status.
+fn require_handoff_unless_idle(schema: &mut Value) {
+    let handoff = describe::<Handoff>();
+    let named = handoff.get("required").and_then(Value::as_array);
+    let names: Vec<Value> = ["slice_id", "goal"].map(Value::from).into_iter().collect();
+    let names = [names, named.cloned().unwrap_or_default()].concat();
+    let mut types = Map::new();
+    for name in names.iter().filter_map(Value::as_str) {
+        let Some(field) = schema
+            .get_mut("properties")
+            .and_then(|all| all.get_mut(name))
+        else {
+            continue;
+        };
+        let plain = match &field["type"] {
+            Value::Array(kinds) => kinds[0].clone(),
+            plain => plain.clone(),
+        };
+        field["type"] = json!([plain, "null"]);
+        types.insert(name.to_owned(), json!({"type": plain}));
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|name| !names.contains(name));
+    }
+    schema["if"] = json!({"properties": {"status": {"const": "idle"}}});
+    schema["else"] = json!({"required": names, "properties": types});
 }
