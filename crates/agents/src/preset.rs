@@ -246,7 +246,7 @@ impl Preset {
     }
 }
 
-fn merge(name: &str, own: &AgentTable, base: &AgentTable) -> Result<AgentTable, AgentError> {
+fn merge(name: &str, own: &AgentTable, base: &AgentTable) -> Result<AgentTable, Failure> {
     own.over(base).map_err(|why| invalid(name, why))
 }
 
