@@ -140,14 +140,14 @@ fn fill_established(material: &Material, slots: &mut Slots) {
     for proof in material.proofs.iter().filter(|proof| holds(proof)) {
         let claim = format!("{} (slice `{}`)", proof.criterion, proof.slice_id);
         let anchor = &proof.anchor;
-        let line = BriefLine::established(claim, anchor, proof.basis, reopen(anchor));
+        let line = BriefLine::establish(claim, anchor, proof.basis, reopen(anchor));
         slots.add(line, Weight::Established(proof.at.clone()));
     }
     for receipt in list_passed_receipts(material) {
         let claim = format!("Gate `{}` exits 0 on the tree of HEAD.", receipt.command);
         let evidence = format!("receipt:{}", receipt.id);
         let reopen = "when a tracked file changes";
-        let line = BriefLine::established(claim, evidence, Basis::Output, reopen);
+        let line = BriefLine::establish(claim, evidence, Basis::Output, reopen);
         slots.add(line, Weight::Established(receipt.started_at.display()));
     }
     let is_lost = |slice: &str| {
@@ -159,7 +159,7 @@ fn fill_established(material: &Material, slots: &mut Slots) {
         let goal = goal.map_or(String::new(), |slice| format!(": {}", slice.goal));
         let claim = format!("The work of slice `{slice}` is committed{goal}");
         let evidence = format!("commit:{commit}");
-        let line = BriefLine::established(claim, evidence, Basis::Observed, "none");
+        let line = BriefLine::establish(claim, evidence, Basis::Observed, "none");
         slots.add(line, Weight::Established(String::new()));
     }
 }
