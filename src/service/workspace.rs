@@ -124,8 +124,7 @@ impl Workspace {
         };
         match Store::open(workspace.place()) {
             Ok(store) => workspace.store = store,
-            Err(error) => {
-                let failure = Failure::from(error);
+            Err(failure) => {
                 return Err(match workspace.has_copy() {
                     true => failure.hint(PUTS_BACK),
                     false => failure,

@@ -44,6 +44,9 @@ pub(crate) struct Attributes<'a> {
     fetched: Fetched,
 }
 
+/// A path, and the bytes that a checkout has there.
+type CheckedOut<'p> = (&'p [u8], Vec<u8>);
+
 impl<'a> Attributes<'a> {
     /// Lays out what git needs to answer, in `dir`.
     pub fn read(
@@ -163,7 +166,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// Staged files as git writes them.
-    fn check_out<'p>(&self, paths: Vec<&'p [u8]>) -> Result<Vec<(&'p [u8], Vec<u8>)>, RoomError> {
+    fn check_out<'p>(&self, paths: Vec<&'p [u8]>) -> Result<Vec<CheckedOut<'p>>, RoomError> {
         let out = self.dir.join("out");
         let failed = |cause| RoomError::io("read", &out, cause);
         let mut prefix = OsString::from("--prefix=");
