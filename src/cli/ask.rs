@@ -229,7 +229,7 @@ impl<'a> Prepared<'a> {
         let mut supplier = AgentSupplier::new(preset.clone(), root, store.root(), self.clocks);
         supplier.repo = Some(repo);
         supplier.model.clone_from(model);
-        supplier.price = self.config.price(preset.name(), model.as_deref());
+        supplier.bounds.price = self.config.price(preset.name(), model.as_deref());
         supplier.bounds.requests = self.config.requests();
         supplier.sandbox.clone_from(&self.sandbox);
         supplier
@@ -283,8 +283,7 @@ fn call_one(context: &Context, request: Request, args: &CallArgs, action: Action
         }
         ControlFlow::Continue
     }));
-    let reply = call(&store, &supplier, &prepared.call(action)).map_err(|error| {
-        let mut failure = Failure::from(error);
+    let reply = call(&store, &supplier, &prepared.call(action)).map_err(|mut failure| {
         if let Some(failed) = supplier.last().and_then(|report| report.failure) {
             let reset = failed.reset_at.map(|at| format!("; again from {at}"));
             let class = format!("{:?}", failed.class).to_lowercase();
@@ -352,7 +351,7 @@ fn ask_each(context: &Context, request: Request, agents: &[String], args: &CallA
         let repo = Repo::discover(root)?;
         let supplier = prepared.supplier(preset, &repo, store);
         let reply = call(store, &supplier, &prepared.call(Action::Ask));
-        Ok(reply.map_err(|error| accuse_nobody(error.into(), beside))?)
+        Ok(reply.map_err(|error| accuse_nobody(error, beside))?)
     });
     let panicked = |_| Box::new(Failure::usage("the member's thread panicked"));
     let outcomes = asked

@@ -149,7 +149,7 @@ fn agents(context: &Context) -> Answer {
         if let Err(error) = wrong {
             agents.push(AgentRow {
                 name: name.clone(),
-                problem: Some(error.to_string()),
+                problem: Some(error.message.clone()),
                 ..AgentRow::default()
             });
         }

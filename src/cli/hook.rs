@@ -72,7 +72,6 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
         named: args.event.as_deref(),
         input: &bytes,
         dir: &context.dir,
-        tracker: &lifecycle::find_tracker,
     };
     answer(HookAnswer::of(match args.check {
         true => lifecycle::respond_to_stop(&call),

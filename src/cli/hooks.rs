@@ -101,10 +101,7 @@ fn changes(
 }
 
 fn write(args: &HooksAgentArgs, changes: &[install::Change]) -> Result<(), Failure> {
-    match (args.agent.as_str(), changes) {
-        (GIT, [change]) => install::write_program(change),
-        _ => install::write(changes),
-    }
+    install::write(changes, args.agent == GIT)
 }
 
 /// The gates that a check would not run, with what the user types to let them.
@@ -162,7 +159,7 @@ fn write_hooks(
 ) -> Result<Vec<String>, Failure> {
     write(args, changes)?;
     if !args.shared {
-        install::keep_out_of_status(workspace, changes)?;
+        install::hide_from_status(workspace, changes, true)?;
     }
     let mut lines = describe_changes(changes, "written", "as it was");
     lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
@@ -189,7 +186,7 @@ fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     }
     write(args, &changes)?;
     if !args.shared {
-        install::show_in_status(workspace, &changes)?;
+        install::hide_from_status(workspace, &changes, false)?;
     }
     let mut lines = describe_changes(&changes, "taken out", "nothing of cook's in it");
     lines.extend(find_others(workspace, args).map(|(path, flags)| {

@@ -442,7 +442,7 @@ fn ask_mission(context: &Context, workspace: &Workspace) -> Result<Option<String
 fn take_log(context: &Context, id: &str) -> Result<(), Failure> {
     let place = service::find_place(&Repo::discover(&context.dir)?);
     if id != "new" {
-        return Ok(Store::claim(&place, id)?);
+        return Store::claim(&place, id);
     }
     // One that cannot be opened is what another is begun for.
     if let Ok(Some(store)) = Store::open(place.clone()) {
@@ -455,7 +455,7 @@ fn take_log(context: &Context, id: &str) -> Result<(), Failure> {
             ])
             .into());
     }
-    Ok(Store::renounce(&place)?)
+    Store::renounce(&place)
 }
 
 /// The command that starts the work: `cook run` with an agent that is here, by its name on PATH alone, as no

@@ -121,7 +121,7 @@ fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
         Err(error) if error.code == Code::ObjectCorrupt => {
             Some("something that could not be read".to_owned())
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     };
     store.label(label, name)?;
     let moved = before.filter(|before| *before != name.to_string());

@@ -42,12 +42,14 @@ pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
 
 /// Plans that lie there and were not named.
 pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
-    plans::find(root).into_iter().map(|plan| {
-        let path = &plan.path;
-        let what = plan.describe();
+    plans::list_plans(root).into_iter().map(|(path, plan)| {
+        let what = format!(
+            "`{path}` ({}, {} tasks, {} ticked)",
+            plan.import.layout, plan.tasks, plan.ticked
+        );
         format!(
             "a plan is here, and was not taken in: {what}; `cook init --from {}` takes it in while nothing has begun",
-            quote_word(path)
+            quote_word(&path)
         )
     })
 }

@@ -141,7 +141,7 @@ fn give(
     let settled =
         Memory::hold(git_dir).and_then(|mut memory| settle(tracker, &mut memory, actions));
     match settled {
-        Ok(report) => report.owed.iter().map(|(_, why)| why.finding()).collect(),
+        Ok(problems) => problems.iter().map(TrackerError::finding).collect(),
         Err(error) => vec![Finding::new(Code::TrackerBehind, error.to_string())],
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! It is a view and decides nothing. Whether its driver lives is told by the lease alone.
 
-use super::aside::unwritable;
+use super::session_guard::unwritable;
 use crate::service::Workspace;
 use cook_agents::Progress;
 use cook_core::diagnostic::{Failure, without_tokens};
@@ -84,22 +84,11 @@ fn find_path(repo: &Repo, id: &str) -> Result<PathBuf, Failure> {
 /// # Errors
 /// When the lease cannot be looked at.
 pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
-    let (live, is_driven) = last(workspace)?;
-    Ok(live.filter(|_| is_driven))
-}
-
-/// What the last driver wrote, and whether it holds the lease.
-fn last(workspace: &Workspace) -> Result<(Option<Live>, bool), Failure> {
-    let path = path(workspace)?;
-    let live: Option<Live> = disk::read(&path, LIMIT, Links::Follow)
-        .unwrap_or_default()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let Some(live) = live else {
-        return Ok((None, false));
-    };
+    let written = disk::read(&path(workspace)?, LIMIT, Links::Follow);
+    let bytes = written.unwrap_or_default().unwrap_or_default();
     let holder = workspace.store()?.lease_holder()?;
-    let is_driven = holder.is_some_and(|holder| holder.pid == live.pid);
-    Ok((Some(live), is_driven))
+    let live: Option<Live> = serde_json::from_slice(&bytes).ok();
+    Ok(live.filter(|live| holder.is_some_and(|holder| holder.pid == live.pid)))
 }
 
 /// When a driver of this worktree was last seen alive; none when that is not known.
@@ -120,13 +109,9 @@ pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<(), Failure> {
 impl LiveSession {
     /// Keeps the last lines of what it said; what can only be a secret is in none.
     fn hear(&mut self, text: &str) {
-        let lines = text.lines().rev().filter(|line| !line.trim().is_empty());
-        let mut new: Vec<String> = lines
-            .take(LINES)
-            .map(|line| without_tokens(&line.chars().take(NAME).collect::<String>()))
-            .collect();
-        new.reverse();
-        self.lines.extend(new);
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let lines = lines.map(|line| line.chars().take(NAME).collect::<String>());
+        self.lines.extend(lines.map(|line| without_tokens(&line)));
         let old = self.lines.len().saturating_sub(LINES);
         self.lines.drain(..old);
     }
@@ -139,7 +124,7 @@ impl Board {
             // What cannot be written is not shown, and stops no work.
             let _ = std::fs::create_dir_all(dir);
         }
-        let board = Self {
+        Ok(Self {
             path,
             clock: workspace.clock,
             live: Live {
@@ -150,8 +135,7 @@ impl Board {
             },
             written: Instant::now(),
             has_begun: false,
-        };
-        Ok(board)
+        })
     }
 
     /// A session begins; its slot.
@@ -178,12 +162,8 @@ impl Board {
         let Some(session) = self.live.sessions.get_mut(slot) else {
             return;
         };
-        let mut at_once = false;
         match progress {
-            Progress::Started(pid) => {
-                session.pid = Some(*pid);
-                at_once = true;
-            }
+            Progress::Started(pid) => session.pid = Some(*pid),
             Progress::Tool(name) => {
                 session.tool = Some(name.chars().take(NAME).collect());
                 session.output_at = now;
@@ -199,7 +179,7 @@ impl Board {
                 session.output_at = Clock::of_epoch(seconds);
             }
         }
-        if at_once || self.written.elapsed() >= PACE {
+        if matches!(progress, Progress::Started(_)) || self.written.elapsed() >= PACE {
             self.write();
         }
     }

@@ -5,10 +5,8 @@
 //! touched again. Invariant: putting back fills in what is missing and overwrites nothing; what
 //! was kept of sessions since then follows what was kept before.
 
-use super::aside::unwritable;
-use super::authority::Watch;
-use super::left::list_directory;
 use super::live;
+use super::session_guard::{Watch, list_directory, unwritable};
 use crate::service::{MIRROR_DIR, OF_PROCESS, Workspace, find_place};
 use cook_agents::end_left;
 use cook_core::diagnostic::{Code, Failure};
@@ -20,9 +18,8 @@ use cook_store::store::{Place, Store};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Bytes of a ref, at most.
 const MAX_REF: u64 = 4096;
@@ -131,13 +128,9 @@ impl Mirror {
         };
         let is_lost = log(&self.at) && !log(&self.of) || tip.is_some() && now() != Some(true);
         if is_lost {
-            self.fill_in()?;
+            fill_in(&self.at, &self.place)?;
         }
         Ok(is_lost)
-    }
-
-    fn fill_in(&self) -> Result<(), Failure> {
-        fill_in(&self.at, &self.place).map(|_| ())
     }
 
     /// Forgets the watch of a session that is settled: one that came back would settle it
@@ -378,8 +371,8 @@ mod tests {
         fs::remove_dir_all(&of).unwrap();
         let since = keep();
         write("lock", "newer");
-        mirror.fill_in().unwrap();
-        mirror.fill_in().unwrap();
+        fill_in(&mirror.at, &mirror.place).unwrap();
+        fill_in(&mirror.at, &mirror.place).unwrap();
         let read = |name: &str| fs::read_to_string(of.join(name)).unwrap();
         for name in [first, second, since] {
             assert!(sessions().entry(name).unwrap().is_some(), "{name}");
@@ -396,7 +389,7 @@ mod tests {
         let mirror = begin();
         mirror.refresh().unwrap();
         fs::remove_dir_all(&of).unwrap();
-        mirror.fill_in().unwrap();
+        fill_in(&mirror.at, &mirror.place).unwrap();
         assert!(sessions().entry(third).unwrap().is_some());
         // The index of receipts is written anew under the names it has.
         write("receipts/index/gate", "1");

@@ -1,15 +1,13 @@
 //! What is settled before a run: who plays what, how far it may go, and what stands in its way.
 
-use super::agents::{choose, find_here, lacks};
-use super::assignment::{Limits, RoleAgent, RoleAssignment};
-use super::operator::{Operator, Order};
-use super::parking::paths_are;
-use super::sandbox::Keeping;
+use super::agents_here::{choose, find_here, lacks};
+use super::run_order::{Limits, Operator, Order, RoleAgent, RoleAssignment, paths_are};
+use super::sandbox_mode::Keeping;
 use crate::judges::find_known;
 use crate::service::{self, Workspace};
 use cook_agents::{Preset, Spent};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, count_noun};
-use cook_core::machine::{Dispatch, Worktree, quote_word};
+use cook_core::machine::{Dispatch, quote_word};
 use cook_core::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot, Span};
 use cook_os::process::Clocks;
 use cook_store::session::{CallRecord, GitStore};
@@ -25,16 +23,7 @@ pub const PLAYED: [Role; 5] = [
 /// Paths that are named before a run.
 const NAMED: usize = 10;
 
-/// Who plays what, by the settings; every agent is known and may be run here.
-pub(super) fn cast(
-    workspace: &Workspace,
-    config: &Config,
-    only: Option<&str>,
-) -> Result<RoleAssignment, Failure> {
-    cast_roles(workspace, config, only, &PLAYED)
-}
-
-/// The same of some roles.
+/// Who plays what of these roles, by the settings; every agent is known and may be run here.
 pub(super) fn cast_roles(
     workspace: &Workspace,
     config: &Config,
@@ -113,7 +102,10 @@ pub(super) fn before(
     order: &Order,
 ) -> Result<bool, Failure> {
     service::check_commit_point(workspace)?;
-    show_cast(operator, cast);
+    for (role, agents) in &*cast {
+        let names: Vec<&str> = agents.iter().map(|agent| agent.preset.name()).collect();
+        operator.show(&format!("{:<22} {}", role.id(), names.join(", then ")));
+    }
     operator.show(&format!("{:<22} {}", "sandbox", keeping.summary()));
     if let Some(opened) = keeping.warn_of_open() {
         operator.warn(&opened.message);
@@ -142,7 +134,14 @@ pub(super) fn before(
     if order.parks {
         return Ok(true);
     }
-    show_uncommitted(operator, &worktree);
+    operator.note("paths that are not committed:");
+    for path in worktree.dirty.iter().take(NAMED) {
+        operator.show(&format!("  {path}"));
+    }
+    let rest = worktree.dirty.len().saturating_sub(NAMED) as u64 + worktree.more;
+    if rest > 0 {
+        operator.show(&format!("  and {rest} more"));
+    }
     let question = "they stay as they are, and roles that need a clean worktree will stop at them. Go on? [y/N]";
     if operator.agrees(question) {
         return Ok(false);
@@ -156,13 +155,6 @@ pub(super) fn before(
     )
     .replace_hints(["commit them, or say `--park-changes` to have them put aside and back, or `--yes` to go on beside them"])
     .into())
-}
-
-fn show_cast(operator: &dyn Operator, cast: &RoleAssignment) {
-    for (role, agents) in cast {
-        let names: Vec<&str> = agents.iter().map(|agent| agent.preset.name()).collect();
-        operator.show(&format!("{:<22} {}", role.id(), names.join(", then ")));
-    }
 }
 
 /// Each role has an agent that is installed, and counts on nothing that its program cannot do.
@@ -204,33 +196,31 @@ pub(super) fn require_calibrated(
         for agent in agents {
             let name = agent.preset.name();
             let model = agent.model.as_deref();
-            let who = match model {
-                Some(model) => format!("{name} ({model})"),
-                None => name.to_owned(),
-            };
-            let measure = format!("cook calibrate --role {} --agent {name}", role.short());
+            let who = model.map_or(name.to_owned(), |model| format!("{name} ({model})"));
             let known = find_known(workspace, *role, name, model)?;
-            let caught = known.map(|known| (known, known.record.caught.rate().unwrap_or(0.0)));
-            let refusal = match caught {
-                Some((known, rate)) if rate >= least && known.tells_apart() => continue,
-                Some((known, _)) => {
-                    let what = format!(
-                        "the {role} would be {who}, which {}; `[rules] min_catch_rate` asks for {least}",
-                        known.words()
-                    );
-                    Refusal::new(Code::JudgeMissesMuch, what)
+            let (code, how) = match known {
+                Some(known)
+                    if known.tells_apart()
+                        && known.record.caught.rate().unwrap_or(0.0) >= least =>
+                {
+                    continue;
                 }
-                None => {
-                    let what = format!(
-                        "the {role} would be {who}, and nobody measured how much it catches; `[rules] min_catch_rate` asks for {least}"
-                    );
-                    Refusal::new(Code::JudgeUncalibrated, what)
-                }
+                Some(known) => (Code::JudgeMissesMuch, format!("which {}", known.words())),
+                None => (
+                    Code::JudgeUncalibrated,
+                    "and nobody measured how much it catches".to_owned(),
+                ),
             };
+            let what = format!(
+                "the {role} would be {who}, {how}; `[rules] min_catch_rate` asks for {least}"
+            );
+            let measure = format!(
+                "run `cook calibrate --role {} --agent {name}`",
+                role.short()
+            );
             let other = "or let another agent play the role, or lower `min_catch_rate` in `.agent/cook.toml`";
-            return Err(refusal
-                .replace_hints([format!("run `{measure}`"), other.to_owned()])
-                .into());
+            let refusal = Refusal::new(code, what);
+            return Err(refusal.replace_hints([measure, other.to_owned()]).into());
         }
     }
     Ok(())
@@ -270,38 +260,20 @@ fn require_trust(
 ) -> Result<(), Failure> {
     let untrusted = gates.iter().find(|gate| !gate.trusted);
     // Where the work is stopped none would run.
-    if let Some(gate) = untrusted.filter(|gate| gate.configured || dispatch.role.is_some()) {
-        let what = "a gate would stop the run:";
-        return Err(refuse_untrusted(
-            what,
-            &gate.run,
-            " is not trusted on this machine",
-        ));
-    }
-    if let Some(run) = &workspace.config()?.notify.run
-        && !workspace.trust()?.is_trusted(run)
-    {
-        let what = "the command of `[notify]` is not trusted on this machine:";
-        return Err(refuse_untrusted(what, run, ""));
-    }
-    Ok(())
-}
-
-fn refuse_untrusted(what: &str, run: &str, how: &str) -> Failure {
-    Refusal::new(Code::TrustMissing, format!("{what} `{run}`{how}"))
-        .replace_hints([format!("run `cook trust {}`", quote_word(run))])
-        .into()
-}
-
-fn show_uncommitted(operator: &dyn Operator, worktree: &Worktree) {
-    operator.note("paths that are not committed:");
-    for path in worktree.dirty.iter().take(NAMED) {
-        operator.show(&format!("  {path}"));
-    }
-    let rest = worktree.dirty.len().saturating_sub(NAMED) as u64 + worktree.more;
-    if rest > 0 {
-        operator.show(&format!("  and {rest} more"));
-    }
+    let untrusted = untrusted.filter(|gate| gate.configured || dispatch.role.is_some());
+    let notified = workspace.config()?.notify.run.as_ref();
+    let (what, run) = match (untrusted, notified) {
+        (Some(gate), _) => ("a gate would stop the run:", gate.run.as_str()),
+        (None, Some(run)) if !workspace.trust()?.is_trusted(run) => {
+            ("the run would not call `[notify] run`:", &**run)
+        }
+        _ => return Ok(()),
+    };
+    let what = format!("{what} `{run}` is not trusted on this machine");
+    let hint = format!("run `cook trust {}`", quote_word(run));
+    Err(Refusal::new(Code::TrustMissing, what)
+        .replace_hints([hint])
+        .into())
 }
 
 /// A command that must pass, and whether it may run here.
@@ -361,44 +333,34 @@ fn limits_left(limits: &Limits, budgets: &Budgets, snapshot: &Snapshot, spent: &
         "{} of wall time",
         humantime::format_duration(limits.wall)
     )];
-    parts.push(match limits.cost_micro_usd {
-        0 => "no limit of cost".to_owned(),
-        micro => {
-            let all = micro.saturating_add(granted.cost_micro_usd.unwrap_or(0));
-            let left = all.saturating_sub(spent.micro_usd);
-            format!(
-                "{:.2} of {:.2} US dollars left",
-                left as f64 / 1e6,
-                all as f64 / 1e6
-            )
-        }
-    });
-    parts.push(match limits.tokens {
-        None => "no limit of tokens".to_owned(),
-        Some(all) => format!(
-            "{} of {all} tokens left for calls of unknown cost",
-            all.saturating_sub(spent.unpriced_tokens)
-        ),
-    });
-    parts.push(match limits.requests {
-        None => "no limit of requests".to_owned(),
-        Some(all) => format!("{all} requests to a model in each session"),
-    });
+    if limits.cost_micro_usd > 0 {
+        let more = granted.cost_micro_usd.unwrap_or(0);
+        let all = limits.cost_micro_usd.saturating_add(more);
+        let left = all.saturating_sub(spent.micro_usd);
+        let [left, all] = [left, all].map(|micro| micro as f64 / 1e6);
+        parts.push(format!("{left:.2} of {all:.2} US dollars left"));
+    }
+    if let Some(all) = limits.tokens {
+        let left = all.saturating_sub(spent.unpriced_tokens);
+        parts.push(format!(
+            "{left} of {all} tokens left for calls of unknown cost"
+        ));
+    }
+    if let Some(all) = limits.requests {
+        parts.push(format!("{all} requests to a model in each session"));
+    }
     let steps = budgets.steps().saturating_add(granted.steps.unwrap_or(0));
-    parts.push(format!(
-        "{} of {steps} steps left",
-        steps.saturating_sub(counters.steps.0)
-    ));
-    let attempts = budgets
-        .attempts()
-        .saturating_add(granted.attempts_per_slice.unwrap_or(0));
+    let left = steps.saturating_sub(counters.steps.0);
+    parts.push(format!("{left} of {steps} steps left"));
+    let more = granted.attempts_per_slice.unwrap_or(0);
+    let attempts = budgets.attempts().saturating_add(more);
     let active = snapshot.active.slice_id.as_ref();
     let spent = active.and_then(|id| Some((id, counters.attempts.get(id)?)));
     parts.push(match spent {
-        Some((id, spent)) => format!(
-            "{} of {attempts} attempts left for `{id}`",
-            attempts.saturating_sub(spent.0)
-        ),
+        Some((id, spent)) => {
+            let left = attempts.saturating_sub(spent.0);
+            format!("{left} of {attempts} attempts left for `{id}`")
+        }
         None => format!("{attempts} attempts for each slice"),
     });
     parts.join(", ")

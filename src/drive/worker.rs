@@ -5,12 +5,11 @@
 //! which a step was begun was clean then, and what is found there later is that step's; what is let go
 //! of is kept first, and named.
 
-use super::aside::unwritable;
-use super::job::{Given, Held, hold_settled, settle_first};
 use super::mirror::open_whole;
-use super::operator::{Operator, Order};
-use super::outcome::{Ended, Outcome};
-use super::parking::{count_uncommitted, paths_are};
+use super::run_order::paths_are;
+use super::run_order::{Ended, Operator, Order, Outcome};
+use super::session_guard::unwritable;
+use super::whole_run::{Given, Held, count_uncommitted, hold_settled, settle_first};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal, count_noun};
 use cook_core::machine::Dispatch;

@@ -3,17 +3,14 @@
 //! Invariants: what is true is passed without a word; a check that cannot be made refuses nothing and
 //! says why on stderr; the session's lock is not held while gates run.
 
-use super::context::{HookContext, child};
-use super::error::HookError;
-use super::respond::{Call, Called, Response, read_call};
+use super::respond::{Call, Called, HookError, Response, child, read_call};
 use crate::check::{Ask, Line, check};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Lines, clean};
 use cook_core::machine::short;
 use cook_core::model::{CheckVerdict, Snapshot};
 use cook_hooks::{
-    Agent, Effects, False, Owed, Row, SessionState, Situation, StateDir, answer, check_stop,
-    is_checked,
+    Effects, False, Owed, Row, SessionState, Situation, StateDir, answer, check_stop, is_checked,
 };
 use cook_trials::Weight;
 
@@ -23,34 +20,29 @@ pub fn respond_to_stop(call: &Call) -> Response {
         Ok(called) => called,
         Err(response) => return response,
     };
-    match play(call.agent, &mut called) {
+    match play(&mut called) {
         Ok(effects) => Response {
             answer: answer(call.agent, called.row, &effects),
             complaint: effects.notice.filter(|_| !called.row.notice),
         },
         Err(error) => Response {
             answer: None,
-            complaint: context(call.agent, &called).complain(&error),
+            complaint: called.complain(&error),
         },
     }
 }
 
-fn context(agent: Agent, called: &Called) -> HookContext<'_> {
-    HookContext {
-        agent,
-        row: called.row,
-        event: &called.event,
-        dir: called.dir.clone(),
-        tracker: None,
-        workspace: &called.workspace,
-    }
-}
-
-fn play(agent: Agent, called: &mut Called) -> Result<Effects, HookError> {
+fn play(called: &mut Called) -> Result<Effects, HookError> {
     let state_dir = StateDir::of(&called.workspace.repo, called.workspace.store.is_some())?;
-    let session = called.event.session.clone();
+    let (agent, session) = (called.agent, called.event.session.clone());
     let load = || state_dir.load(agent, &session);
-    let mut facts = facts(&called.workspace)?;
+    let mut facts = Situation {
+        now: called.workspace.clock.now(),
+        now_ms: called.workspace.clock.epoch_millis(),
+        child: child(),
+        head: called.workspace.repo.head()?.commit,
+        ..Situation::default()
+    };
     let goal = service::find_goal(&called.workspace)?;
     if let (Some(_), Some(head)) = (&goal, &facts.head) {
         facts.goal = true;
@@ -72,23 +64,13 @@ fn play(agent: Agent, called: &mut Called) -> Result<Effects, HookError> {
     };
     let outcome = check_stop(agent, before.clone(), &called.event, &facts, &found);
     let mut state: SessionState = outcome.state;
-    context(agent, called).append(&state_dir, &outcome.entries, &mut state)?;
+    called.append(&state_dir, &outcome.entries, &mut state)?;
     if before != state {
         state_dir.save(&state)?;
     }
     drop(held);
     state_dir.forget_old();
     Ok(outcome.effects)
-}
-
-fn facts(workspace: &Workspace) -> Result<Situation, HookError> {
-    Ok(Situation {
-        now: workspace.clock.now(),
-        now_ms: workspace.clock.epoch_millis(),
-        child: child(),
-        head: workspace.repo.head()?.commit,
-        ..Situation::default()
-    })
 }
 
 /// What keeps a goal from being reached; and what the person is told of one that is.

@@ -4,21 +4,14 @@
 //! ends well whatever it is given.
 
 mod at_stop;
-mod context;
-mod effects;
-mod error;
-mod facts;
+mod hook_facts;
+mod hook_issues;
+mod hook_session;
 pub(crate) mod install;
-mod issues;
-mod measure;
 mod respond;
-mod session;
-mod tracker;
 
 pub use at_stop::respond_to_stop;
-pub(crate) use issues::find_tracker;
-pub use respond::{Call, OpenTracker, Response, respond};
-pub(crate) use session::{
+pub(crate) use hook_session::{
     attach, checkpoint, find_session_to_attach, recover, statusline, take_around,
 };
-pub use tracker::{Picture, Tracker, Wanted};
+pub use respond::{Call, Response, respond};

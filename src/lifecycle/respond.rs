@@ -4,22 +4,23 @@
 //! line for stderr and the hook log, and no answer. The session's state is read
 //! and written under the worktree's lock; what takes long is measured before it.
 
-use super::context::HookContext;
-use super::error::HookError;
-use super::tracker::Tracker;
-use crate::service::Workspace;
+use super::hook_issues::{Issues, find_tracker, list_owed};
+use crate::service::{self, Taker, Workspace};
 use cook_core::diagnostic::{Failure, Lines, clean};
+use cook_core::model::{BriefSync, Checkpoint, Role};
 use cook_hooks::{
-    Agent, Effects, Event, Kind, Row, SessionState, answer, place, read, step, wants,
+    Agent, Effects, Event, Kind, Outcome, Owner, Row, SessionState, Situation, StateDir, answer,
+    place, read, step, wants,
 };
+use cook_os::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
+/// Entries of the trail that are looked through.
+pub(super) const LOOK_BACK: usize = 2_000;
+
 /// Silences every hook when it is `off`.
 pub const SWITCH: &str = "COOK_HOOKS";
-
-/// Opens the tracker of a worktree, if it has one, for one event of that kind.
-pub type OpenTracker<'a> = &'a dyn for<'w> Fn(&'w Workspace, Kind) -> Option<Box<dyn Tracker + 'w>>;
 
 /// One call.
 pub struct Call<'a> {
@@ -31,8 +32,6 @@ pub struct Call<'a> {
     pub input: &'a [u8],
     /// Where cook was called.
     pub dir: &'a Path,
-    /// The tracker of a worktree.
-    pub tracker: OpenTracker<'a>,
 }
 
 /// What comes back.
@@ -46,6 +45,7 @@ pub struct Response {
 
 /// An event that cook has a say in, and where it happened.
 pub(super) struct Called {
+    pub(super) agent: Agent,
     pub(super) event: Event,
     pub(super) row: &'static Row,
     pub(super) dir: PathBuf,
@@ -75,6 +75,7 @@ pub(super) fn read_call(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, 
         return Err(silent());
     }
     Ok(Called {
+        agent: call.agent,
         event,
         row,
         dir,
@@ -88,41 +89,28 @@ pub fn respond(call: &Call) -> Response {
         Ok(called) => called,
         Err(response) => return response,
     };
-    let Called {
-        event,
-        row,
-        dir,
-        workspace,
-    } = called;
-    let tracker = (call.tracker)(&workspace, row.kind);
-    if workspace.store.is_none() && tracker.is_none() {
+    let tracker = find_tracker(&called.workspace, called.row.kind);
+    let tracker = tracker.as_ref();
+    if called.workspace.store.is_none() && tracker.is_none() {
         return Response::default();
     }
-    let context = HookContext {
-        agent: call.agent,
-        row,
-        event: &event,
-        dir,
-        tracker: tracker.as_deref(),
-        workspace: &workspace,
-    };
-    match context.play() {
+    match called.play(tracker) {
         Ok(None) => Response::default(),
         // What has to be said is said, whether or not the tracker could be told.
         Ok(Some(handled)) => {
-            let told = context.tell_tracker(handled.wrote);
+            let told = called.tell_tracker(tracker, handled.wrote);
             let followed = handled.followed.map_err(HookError::from);
             Response {
                 complaint: told
                     .and(followed)
                     .err()
-                    .and_then(|error| context.complain(&error)),
-                answer: answer(call.agent, row, &handled.effects),
+                    .and_then(|error| called.complain(&error)),
+                answer: answer(call.agent, called.row, &handled.effects),
             }
         }
         Err(error) => Response {
             answer: None,
-            complaint: context.complain(&error),
+            complaint: called.complain(&error),
         },
     }
 }
@@ -144,7 +132,7 @@ struct Handled {
     followed: Result<(), Failure>,
 }
 
-impl HookContext<'_> {
+impl Called {
     /// The line for stderr, which the hook log gets too.
     pub(super) fn complain(&self, error: &HookError) -> Option<String> {
         let line = complaint(error).complaint?;
@@ -154,7 +142,7 @@ impl HookContext<'_> {
         Some(line)
     }
 
-    fn play(&self) -> Result<Option<Handled>, HookError> {
+    fn play(&self, tracker: Option<&Issues>) -> Result<Option<Handled>, HookError> {
         let state_dir = self.state_dir()?;
         self.take_inbox(&state_dir);
         let load = || state_dir.load(self.agent, &self.event.session);
@@ -162,8 +150,9 @@ impl HookContext<'_> {
             return Ok(None);
         };
         let (_, snapshot) = self.workspace.current()?;
-        let wanted = wants(&peeked, self.row, self.event);
-        let mut facts = self.slow_facts(&state_dir, &peeked, snapshot.as_ref(), wanted)?;
+        let wanted = wants(&peeked, self.row, &self.event);
+        let mut facts =
+            self.slow_facts(tracker, (&state_dir, &peeked), snapshot.as_ref(), wanted)?;
         let held = state_dir.lock()?;
         let Some(before) = load() else {
             return Ok(None);
@@ -171,7 +160,7 @@ impl HookContext<'_> {
         self.fast_facts(&state_dir, &before, snapshot.as_ref(), &mut facts)?;
         // An answer was not there yet when this delivery came: it is not the agent's next stop.
         facts.again = before.stops != peeked.stops;
-        let outcome = step(self.agent, before.clone(), self.event, &facts);
+        let outcome = step(self.agent, before.clone(), &self.event, &facts);
         self.note_owner(&state_dir, &facts, &outcome)?;
         let mut state = outcome.state.clone();
         let wrote = self.append(&state_dir, &outcome.entries, &mut state)?;
@@ -202,4 +191,161 @@ fn differs(before: &SessionState, after: &SessionState, kind: Kind) -> bool {
         after.called_ms = before.called_ms;
     }
     *before != after
+}
+
+impl Called {
+    pub(super) fn state_dir(&self) -> std::io::Result<StateDir> {
+        StateDir::of(&self.workspace.repo, self.workspace.store.is_some())
+    }
+}
+
+/// cook's own child, and the role it plays.
+pub(super) fn child() -> Option<Option<Role>> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    set(INVOCATION_VARIABLE)?;
+    Some(set(ROLE_VARIABLE).and_then(|role| Role::parse(&role)))
+}
+
+/// What goes wrong in a hook; it never reaches the agent.
+pub(super) type HookError = Box<dyn std::error::Error>;
+
+impl Called {
+    pub(super) fn note_owner(
+        &self,
+        state_dir: &StateDir,
+        facts: &Situation,
+        outcome: &Outcome,
+    ) -> Result<(), HookError> {
+        if facts.workflow.is_none() || facts.child.is_some() {
+            return Ok(());
+        }
+        let mine = facts.owner || outcome.takes;
+        if outcome.leaves && mine {
+            return Ok(state_dir.set_owner(None)?);
+        }
+        let stale = || {
+            state_dir
+                .owner()
+                .is_none_or(|owner| facts.now_ms - owner.seen_ms > 60_000)
+        };
+        if outcome.takes && !facts.owner || mine && stale() {
+            state_dir.set_owner(Some(&Owner {
+                agent: self.agent.name().to_owned(),
+                session: self.event.session.clone(),
+                seen_ms: facts.now_ms,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what sandboxed sessions left, except in cook's own child and before a
+    /// tool; what came of it is in the hook log.
+    pub(super) fn take_inbox(&self, state_dir: &StateDir) {
+        if child().is_some() || matches!(self.event.kind, Kind::BeforeTool | Kind::Usage) {
+            return;
+        }
+        let now = || self.workspace.clock.now();
+        match service::take_inbox(&self.workspace, Taker::Hook) {
+            Ok(findings) => {
+                for finding in findings {
+                    let place = finding.place.unwrap_or_default();
+                    state_dir.log(&format!("{} {place}: {}", now(), finding.message));
+                }
+            }
+            // This session may be in a sandbox itself.
+            Err(failure) => state_dir.log(&format!("{} {failure}", now())),
+        }
+    }
+
+    /// Keeps the brief's file in step, where the settings want that: with what was said
+    /// just now, and with each checkpoint before a compaction.
+    pub(super) fn follow_brief(&self, facts: &Situation) -> Result<(), Failure> {
+        if facts.child.is_some() || facts.workflow.is_none() {
+            return Ok(());
+        }
+        let always = self.workspace.config()?.brief.sync == BriefSync::Always;
+        match &facts.brief {
+            Some(text) if always => service::write_brief(&self.workspace, "", text).map(|_| ()),
+            None if self.event.is_compaction() => {
+                service::follow_brief(&self.workspace).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the entries; their own growth of the trail is no news. True when there
+    /// were any.
+    pub(super) fn append(
+        &self,
+        state_dir: &StateDir,
+        entries: &[Checkpoint],
+        state: &mut SessionState,
+    ) -> Result<bool, HookError> {
+        let Some(store) = &self.workspace.store else {
+            state_dir.enqueue(entries)?;
+            return Ok(!entries.is_empty());
+        };
+        for entry in entries {
+            store.append_checkpoint(entry)?;
+        }
+        if !entries.is_empty() {
+            state.trail = Some(store.checkpoints_length()?);
+        }
+        Ok(!entries.is_empty())
+    }
+
+    /// Gives the tracker what it does not have yet; why not, when it cannot be told.
+    pub(super) fn tell_tracker(
+        &self,
+        tracker: Option<&Issues>,
+        wrote: bool,
+    ) -> Result<(), HookError> {
+        let rests = !self.event.attempt
+            && !matches!(
+                self.event.kind,
+                Kind::BeforeTool | Kind::AfterTool | Kind::Prompt | Kind::Usage
+            );
+        let Some(tracker) = tracker.filter(|_| (wrote || rests) && child().is_none()) else {
+            return Ok(());
+        };
+        give(&self.workspace, &self.state_dir()?, tracker)
+    }
+}
+
+/// Gives the tracker the entries of the trail that it does not have yet.
+pub(super) fn give(
+    workspace: &Workspace,
+    state_dir: &StateDir,
+    tracker: &Issues,
+) -> Result<(), HookError> {
+    let (_, snapshot) = workspace.current()?;
+    let plan = snapshot.as_ref().map(|snapshot| &snapshot.plan);
+    let mut length = None;
+    loop {
+        let trail = trail(workspace, state_dir)?;
+        // Whoever found the queue held by this process had written before.
+        if length == Some(trail.len()) {
+            return Ok(());
+        }
+        length = Some(trail.len());
+        let all = tracker
+            .catch_up(&list_owed(&trail, plan))
+            .map_err(|why| format!("{why}; what is kept waits for it"))?;
+        if !all {
+            return Ok(());
+        }
+        if workspace.store.is_none() {
+            let _held = state_dir.lock()?;
+            state_dir.shorten_queue()?;
+            length = Some(state_dir.queue()?.len());
+        }
+    }
+}
+
+/// The newest entries of a worktree's trail.
+fn trail(workspace: &Workspace, state_dir: &StateDir) -> Result<Vec<Checkpoint>, HookError> {
+    Ok(match &workspace.store {
+        Some(store) => store.checkpoints(LOOK_BACK)?.entries,
+        None => state_dir.queue()?,
+    })
 }

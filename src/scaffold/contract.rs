@@ -285,8 +285,10 @@ fn config_text(proposed: &Proposed) -> String {
             ""
         };
         text.push_str(&format!(
-            "{} = {{ run = \"{}\", timeout = \"{}\"{required}{network} }} # {}\n",
-            check.name, check.run, check.timeout, check.source
+            "{} = {{ run = \"{}\", timeout = \"20m\"{required}{network} }} # {}\n",
+            proposed.name_check(check),
+            check.run,
+            check.source
         ));
     }
     let settings = setup_settings(proposed);
@@ -345,7 +347,7 @@ pub(crate) fn propose_for(found: &BTreeMap<String, Proposed>) -> Config {
         let inputs = proposed.setup_inputs.iter().cloned();
         let inputs = inputs.filter_map(|path| RepoPath::try_from(path).ok());
         room.setup_inputs.extend(inputs);
-        is_always_due |= !proposed.setup.is_empty() && proposed.setup_inputs.is_empty();
+        is_always_due |= proposed.setup_always;
     }
     if is_always_due {
         config.clean_room.setup_inputs.clear();

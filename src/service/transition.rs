@@ -242,7 +242,7 @@ pub fn show_tip(workspace: &Workspace) -> Result<Recovery, Failure> {
 pub fn leave_workflow(workspace: &Workspace, seen: &Tip) -> Result<String, Failure> {
     let store = workspace.store()?;
     let _lease = store.lease("bootstrapped")?;
-    Ok(store.lock(LOCK_WAIT)?.recover()?.leave_workflow(seen)?)
+    store.lock(LOCK_WAIT)?.recover()?.leave_workflow(seen)
 }
 
 fn stale(message: &str) -> Failure {

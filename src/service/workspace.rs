@@ -124,8 +124,7 @@ impl Workspace {
         };
         match Store::open(workspace.place()) {
             Ok(store) => workspace.store = store,
-            Err(error) => {
-                let failure = Failure::from(error);
+            Err(failure) => {
                 return Err(match workspace.has_copy() {
                     true => failure.hint(PUTS_BACK),
                     false => failure,
@@ -195,8 +194,7 @@ impl Workspace {
             return Ok((false, true));
         }
         let found = self.find_proposed(head, &self.list_touched(base, head)?)?;
-        let mut checks = found.values().flat_map(|found| &found.checks);
-        let has_tests = checks.any(|check| check.tests);
+        let has_tests = found.values().any(Proposed::has_test);
         self.take_proposed(propose_for(&found));
         Ok((true, has_tests))
     }

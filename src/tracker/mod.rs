@@ -7,40 +7,25 @@
 //! code; a comment carries the key of its entry, so that a replay never adds it
 //! twice; whatever a tracker says is data and is cleaned before it goes on.
 
-mod actor;
-mod answer;
-mod beads;
-mod call;
-mod error;
-mod find;
-mod follow;
+mod beads_tracker;
 mod interface;
-mod issue;
-mod mark;
-mod memory;
-mod open;
-mod plan;
-mod ready;
-mod ready_list;
-mod replay;
+mod plan_tracker;
+mod ready_issues;
+mod tracked_issue;
+mod tracker_memory;
+mod tracker_place;
 
-pub use actor::Actor;
-pub use beads::Beads;
-pub use call::Bounds;
-pub use error::TrackerError;
-pub use find::Found;
-pub(crate) use find::{find, is_own_file};
-pub(crate) use follow::{TrackerAction, list_issues, list_owed, may_claim, may_close, settle};
-pub use interface::{Attempt, Commented, Tracker};
-pub(crate) use issue::{Brief, Comment, is_id};
-pub use issue::{Issue, IssueStatus, Link, NewIssue};
-pub(crate) use mark::split_mark;
-pub use memory::Memory;
-pub(crate) use memory::{MemoryError, Outage};
-pub(crate) use open::open;
-pub(crate) use plan::PlanTracker;
-pub use ready::list_unblocked_by;
-pub(crate) use ready::with_parents_type;
-pub use ready_list::Holder;
-pub(crate) use ready_list::{ReadyIssue, ReadyList};
-pub use replay::{Entry, replay};
+pub(crate) use beads_tracker::open;
+pub use beads_tracker::{Beads, Bounds};
+pub use interface::{Attempt, Commented, Tracker, TrackerError};
+pub(crate) use plan_tracker::PlanTracker;
+pub use ready_issues::list_unblocked_by;
+pub(crate) use ready_issues::with_parents_type;
+pub(crate) use tracked_issue::{Brief, Comment, ReadyIssue, ReadyList, is_id, split_mark};
+pub use tracked_issue::{Holder, Issue, IssueStatus, Link, NewIssue};
+pub use tracker_memory::{Entry, Memory, replay};
+pub(crate) use tracker_memory::{
+    MemoryError, Outage, TrackerAction, list_issues, list_owed, may_claim, may_close, settle,
+};
+pub use tracker_place::{Actor, Found};
+pub(crate) use tracker_place::{find, is_own_file};

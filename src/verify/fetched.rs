@@ -238,7 +238,7 @@ fn read(remote: &Remote, log: &RemoteRef) -> Result<Store, Failure> {
 fn read_snapshot(remote: &Remote, store: &Store) -> Result<Snapshot, Failure> {
     store
         .snapshot()
-        .map_err(|error| blame(error.into(), &remote.show()))
+        .map_err(|error| blame(error, &remote.show()))
 }
 
 fn is_proven(

@@ -6,14 +6,13 @@ use crate::support::COOK;
 use crate::support::Repo;
 use crate::support::agents::{Scripted, is_alive, settle, wait_for, wait_for_pid};
 use crate::support::job::{Job, SESSIONS};
-use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
+use cook_agents::{AgentSupplier, FailureClass, Preset, Progress, Report, run};
 use cook_core::model::{Access, Config};
 use cook_os::process::{Clocks, ControlFlow};
-use cook_store::session::SupplierErrorKind;
+use cook_store::session::{Action, Ref, RefKind, SupplierErrorKind, Turn};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What the client said, line by line.
@@ -71,33 +70,21 @@ impl Bench {
     }
 
     fn run(&self, prompt: &str, watch: &mut dyn FnMut(Progress) -> ControlFlow) -> Report {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let invocation = format!("acp-{}-{number}", std::process::id());
         let table = self.table.clone().unwrap_or_else(|| self.agent.table());
-        let config = Config::parse(&table).unwrap();
-        run(
-            &Task {
-                preset: &Preset::of("a", &config).unwrap(),
-                prompt,
-                access: self.access,
-                action: cook_store::session::Action::Ask,
-                sandbox: None,
-                dir: self.temp.path(),
-                model: self.model,
-                schema: None,
-                fork: None,
-                clocks: self.clocks,
-                bounds: cook_agents::Bounds::default(),
-                invocation: &invocation,
-                role: Some("completion-reviewer"),
-                env: &[],
-                state: &self.path("state"),
-                keep: &self.path("attempts").join(&invocation),
-            },
-            watch,
-        )
-        .unwrap()
+        let preset = Preset::of("a", &Config::parse(&table).unwrap()).unwrap();
+        let dir = self.temp.path();
+        let mut agent = AgentSupplier::new(preset, dir, dir, self.clocks);
+        agent.model = self.model.map(str::to_owned);
+        agent.access = Some(self.access);
+        agent.role = Some("completion-reviewer".to_owned());
+        let turn = Turn {
+            name: Ref::new(RefKind::Exchange),
+            prompt,
+            action: Action::Ask,
+            fork: None,
+            schema: None,
+        };
+        run(&agent, &turn, watch).unwrap()
     }
 }
 

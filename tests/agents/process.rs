@@ -3,14 +3,13 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::agents::{Scripted, is_alive, wait_for_pid};
-use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
-use cook_core::model::{Access, Config, EventFormat, KnownAgent};
+use cook_agents::{AgentSupplier, FailureClass, Preset, Progress, Report, run};
+use cook_core::model::{Config, EventFormat, KnownAgent};
 use cook_os::process::{Clocks, ControlFlow};
-use cook_store::session::{Native, SupplierErrorKind};
+use cook_store::session::{Action, Native, Ref, RefKind, SupplierErrorKind, Turn};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::RwLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Orphans without a mark are told apart by there being one agent only.
@@ -62,32 +61,11 @@ impl Bench {
         watch: &mut dyn FnMut(Progress) -> ControlFlow,
     ) -> Report {
         let _shared = (!self.alone).then(|| ALONE.read().unwrap());
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let invocation = format!("test-{}-{number}", std::process::id());
-        let keep = self.path("attempts").join(&invocation);
-        run(
-            &Task {
-                preset: &self.preset,
-                prompt,
-                access: Access::Read,
-                action: cook_store::session::Action::Ask,
-                sandbox: None,
-                dir: self.temp.path(),
-                model: self.preset.takes_model().then_some("m1"),
-                schema: None,
-                fork,
-                clocks: self.clocks,
-                bounds: cook_agents::Bounds::default(),
-                invocation: &invocation,
-                role: Some("completion-reviewer"),
-                env: &[],
-                state: &self.path("state"),
-                keep: &keep,
-            },
-            watch,
-        )
-        .unwrap()
+        let dir = self.temp.path();
+        let mut agent = AgentSupplier::new(self.preset.clone(), dir, dir, self.clocks);
+        agent.model = self.preset.takes_model().then(|| "m1".to_owned());
+        agent.role = Some("completion-reviewer".to_owned());
+        run(&agent, &turn(prompt, fork), watch).unwrap()
     }
 
     fn read_kept(&self, name: &str) -> String {
@@ -97,6 +75,16 @@ impl Bench {
             .collect();
         dirs.sort_by_key(|dir| dir.metadata().unwrap().modified().unwrap());
         std::fs::read_to_string(dirs.last().unwrap().join(name)).unwrap()
+    }
+}
+
+fn turn<'a>(prompt: &'a str, fork: Option<&'a Native>) -> Turn<'a> {
+    Turn {
+        name: Ref::new(RefKind::Exchange),
+        prompt,
+        action: Action::Ask,
+        fork,
+        schema: None,
     }
 }
 
@@ -261,12 +249,7 @@ fn facts_3_and_8_what_an_agent_gets() {
     ] {
         assert_eq!(env[name], json!(value), "{name}");
     }
-    assert!(
-        env["COOK_INVOCATION"]
-            .as_str()
-            .unwrap()
-            .starts_with("test-")
-    );
+    assert!(env["COOK_INVOCATION"].as_str().unwrap().starts_with("ex_"));
     for name in env.as_object().unwrap().keys() {
         assert!(
             !cook_os::process::is_agent_marker(name),
@@ -444,27 +427,11 @@ fn what_is_not_there_is_the_environments_fault() {
 #[test]
 fn no_run_overwrites_what_another_left() {
     let bench = Bench::of("text");
-    let keep = bench.path("taken");
-    std::fs::create_dir(&keep).unwrap();
-    let state = bench.path("state");
-    let task = Task {
-        preset: &bench.preset,
-        prompt: "x",
-        access: Access::None,
-        action: cook_store::session::Action::Ask,
-        sandbox: None,
-        dir: bench.temp.path(),
-        model: None,
-        schema: None,
-        fork: None,
-        clocks: bench.clocks,
-        bounds: cook_agents::Bounds::default(),
-        invocation: "i",
-        role: None,
-        env: &[],
-        state: &state,
-        keep: &keep,
-    };
-    assert!(run(&task, &mut |_| ControlFlow::Continue).is_err());
+    let turn = turn("x", None);
+    let taken = bench.path("attempts").join(turn.name.to_string());
+    std::fs::create_dir_all(taken).unwrap();
+    let dir = bench.temp.path();
+    let agent = AgentSupplier::new(bench.preset.clone(), dir, dir, bench.clocks);
+    assert!(run(&agent, &turn, &mut |_| ControlFlow::Continue).is_err());
     assert!(bench.agent.calls().is_empty());
 }

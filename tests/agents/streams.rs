@@ -1,9 +1,10 @@
 //! Streams that the real programs printed (`tests/streams/record.sh` records them), read by the presets built in.
 #![cfg(unix)]
 
-use cook_agents::{Bounds, FailureClass, Preset, Progress, Report, Task, run};
-use cook_core::model::{Access, Config};
+use cook_agents::{AgentSupplier, Bounds, FailureClass, Preset, Progress, Report, run};
+use cook_core::model::Config;
 use cook_os::process::{Clocks, ControlFlow};
+use cook_store::session::{Action, Ref, RefKind, Turn};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -47,38 +48,27 @@ fn replay_file(agent: &str, file: &Path, bounds: Bounds) -> (Report, Vec<String>
         file.display().to_string()
     );
     let preset = Preset::of(agent, &Config::parse(&table).unwrap()).unwrap();
-    let case = file.file_stem().unwrap().to_string_lossy();
     let temp = crate::support::room();
     let mut tools = Vec::new();
-    let report = run(
-        &Task {
-            preset: &preset,
-            prompt: "x",
-            access: Access::Read,
-            action: cook_store::session::Action::Ask,
-            sandbox: None,
-            dir: temp.path(),
-            model: None,
-            schema: None,
-            fork: None,
-            clocks: Clocks {
-                wall: Duration::from_secs(30),
-                idle: Duration::from_secs(30),
-            },
-            bounds,
-            invocation: &format!("replay-{}-{agent}-{case}", std::process::id()),
-            role: None,
-            env: &[],
-            state: &temp.path().join("state"),
-            keep: &temp.path().join("keep"),
-        },
-        &mut |progress| {
-            if let Progress::Tool(shown) | Progress::Notice(shown) = progress {
-                tools.push(shown.to_owned());
-            }
-            ControlFlow::Continue
-        },
-    )
+    let clocks = Clocks {
+        wall: Duration::from_secs(30),
+        idle: Duration::from_secs(30),
+    };
+    let mut supplier = AgentSupplier::new(preset, temp.path(), temp.path(), clocks);
+    supplier.bounds = bounds;
+    let turn = Turn {
+        name: Ref::new(RefKind::Exchange),
+        prompt: "x",
+        action: Action::Ask,
+        fork: None,
+        schema: None,
+    };
+    let report = run(&supplier, &turn, &mut |progress| {
+        if let Progress::Tool(shown) | Progress::Notice(shown) = progress {
+            tools.push(shown.to_owned());
+        }
+        ControlFlow::Continue
+    })
     .unwrap();
     (report, tools)
 }

@@ -65,7 +65,7 @@ fn forbid(text: &str, source: &str) -> BriefLine {
 }
 
 fn make_established(claim: &str, evidence: &str, basis: Basis, reopen: &str) -> BriefLine {
-    BriefLine::established(claim, evidence, basis, reopen)
+    BriefLine::establish(claim, evidence, basis, reopen)
 }
 
 fn fate(id: &str, verdict: BriefVerdict, by: Option<&str>) -> BriefOutcome {
@@ -296,7 +296,7 @@ fn line() -> impl Strategy<Value = BriefLine> {
     prop_oneof![
         (text(), text()).prop_map(|(rule, source)| BriefLine::new(Slot::Forbid, rule, source)),
         (text(), anchor, text()).prop_map(|(claim, evidence, reopen)| {
-            BriefLine::established(claim, evidence.to_owned(), Basis::Observed, reopen)
+            BriefLine::establish(claim, evidence.to_owned(), Basis::Observed, reopen)
         }),
         (text(), text()).prop_map(|(lesson, source)| BriefLine::new(Slot::Learned, lesson, source)),
         (text(), text()).prop_map(|(question, verifies)| BriefLine::new(

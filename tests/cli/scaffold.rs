@@ -715,10 +715,11 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
 fn checks_are_what_the_repository_is() {
     for (files, wanted) in REPOSITORIES {
         let root = repository(files);
-        let checks = detect(root.path()).unwrap().checks;
+        let proposed = detect(root.path()).unwrap();
+        let checks = &proposed.checks;
         let found: Vec<String> = checks
             .iter()
-            .map(|check| format!("{}: {}", check.name, check.run))
+            .map(|check| format!("{}: {}", proposed.name_check(check), check.run))
             .collect();
         assert_eq!(&found, wanted, "{files:?}");
     }
@@ -842,7 +843,7 @@ fn proposed_gates_are_a_configuration_that_cook_reads() {
         for check in &contract.proposed.checks {
             let gate = GateTable {
                 run: check.run.to_string().try_into().unwrap(),
-                timeout: check.timeout.to_owned().try_into().unwrap(),
+                timeout: "20m".to_owned().try_into().unwrap(),
                 required: check.required,
                 must_fail_at_basis: false,
                 network: check.network,
@@ -850,7 +851,7 @@ fn proposed_gates_are_a_configuration_that_cook_reads() {
                 dir: None,
                 paths: Vec::new(),
             };
-            assert_eq!(config.gates[&check.name], gate);
+            assert_eq!(config.gates[&contract.proposed.name_check(check)], gate);
             assert!(check.run.split(' ').all(|word| !word.is_empty()));
             let plain = |c: char| c.is_ascii_alphanumeric() || " ./-_'&".contains(c);
             assert!(check.run.chars().all(plain), "{}", check.run);
@@ -1340,7 +1341,7 @@ fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
             "import_dropped slice-history.jsonl/report not in a shape that can be read",
             "trail_torn slice-history.jsonl:4 not valid JSON",
             "trail_torn slice-history.jsonl:5 not a JSON object",
-            "trail_torn slice-history.jsonl:6 no known `type`",
+            "trail_torn slice-history.jsonl:6 missing field `type`",
             "trail_torn slice-history.jsonl:7 not valid JSON",
         ] {
             assert!(

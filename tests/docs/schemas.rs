@@ -418,7 +418,7 @@ fn brief_entry(d: &mut Draw) -> BriefEntry {
     let (one, two) = (d.text(), d.text());
     let line = match d.below(5) {
         0 => BriefLine::new(Slot::Forbid, one, two),
-        1 => BriefLine::established(one, two, basis(d), d.text()),
+        1 => BriefLine::establish(one, two, basis(d), d.text()),
         2 => BriefLine::new(Slot::Learned, one, two),
         3 => BriefLine::new(Slot::Open, one, two),
         _ => BriefLine::new(Slot::Next, one, two),

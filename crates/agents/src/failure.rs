@@ -4,6 +4,7 @@ use cook_os::clock::Clock;
 use cook_os::process::Ending;
 use cook_store::session::SupplierErrorKind;
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Whose fault it was.
@@ -31,6 +32,15 @@ pub struct AgentFailure {
     pub reset_at: Option<String>,
 }
 
+/// What happened, in the program's words.
+pub fn describe_error(error: &SupplierErrorKind) -> &str {
+    let (SupplierErrorKind::Absent(why)
+    | SupplierErrorKind::Failed(why)
+    | SupplierErrorKind::TimedOut(why)
+    | SupplierErrorKind::Unparseable(why)) = error;
+    why
+}
+
 impl FailureClass {
     pub(super) fn id(self) -> &'static str {
         match self {
@@ -53,11 +63,7 @@ impl AgentFailure {
 
     /// What happened, in the program's words.
     pub fn why(&self) -> &str {
-        let (SupplierErrorKind::Absent(why)
-        | SupplierErrorKind::Failed(why)
-        | SupplierErrorKind::TimedOut(why)
-        | SupplierErrorKind::Unparseable(why)) = &self.failure;
-        why
+        describe_error(&self.failure)
     }
 
     /// A limit or an overload, which ends by itself though nobody said when.
@@ -97,86 +103,26 @@ impl AgentFailure {
     }
 }
 
-/// Words of errors that are not the agent's own and do not end by themselves, in lower case.
-const LASTING: [&str; 16] = [
-    "insufficient credit",
-    "credit balance",
-    "billing",
-    "unauthorized",
-    "unauthenticated",
-    "authentication",
-    "auth method",
-    "not logged in",
-    "please log in",
-    "please login",
-    "/login",
-    "log in again",
-    "api key",
-    "api_key",
-    "forbidden",
-    "no space left",
-];
+/// Words of errors in lower case, and status codes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorWords {
+    config: Vec<String>,
+    lasting: Vec<String>,
+    lasting_codes: Vec<String>,
+    offline: Vec<String>,
+    passing: Vec<String>,
+    passing_codes: Vec<String>,
+}
 
-/// Those of a network that is away, for a while or for good.
-const OFFLINE: [&str; 12] = [
-    "econnrefused",
-    "econnreset",
-    "enotfound",
-    "eai_again",
-    "etimedout",
-    "connection refused",
-    "connection error",
-    "connection reset",
-    "could not resolve",
-    "network",
-    "fetch failed",
-    "no route to host",
-];
-
-/// Those of a limit or an overload, which ends by itself, soon or late.
-const PASSING: [&str; 12] = [
-    "rate limit",
-    "rate_limit",
-    "ratelimit",
-    "too many requests",
-    "usage limit",
-    "quota",
-    "overloaded",
-    "capacity",
-    "try again in",
-    "retry after",
-    "service unavailable",
-    "bad gateway",
-];
-
-/// Their status codes.
-const PASSING_CODES: [&str; 5] = ["429", "500", "502", "503", "529"];
-
-/// Status codes of what lasts, where they stand as words.
-const LASTING_CODES: [&str; 3] = ["401", "402", "403"];
-
-/// Words of errors in how it was started.
-const CONFIG: [&str; 14] = [
-    "unknown model",
-    "model not found",
-    "model_not_found",
-    "invalid model",
-    "no such model",
-    "unsupported model",
-    "unknown option",
-    "unknown argument",
-    "unexpected argument",
-    "unrecognized option",
-    "invalid option",
-    "unknown flag",
-    "unknown provider",
-    "no model",
-];
+/// A test below sees to it that the file can be read.
+static WORDS: LazyLock<ErrorWords> =
+    LazyLock::new(|| toml::from_str(include_str!("failures.toml")).unwrap_or_default());
 
 /// Whose fault an error text speaks of.
 pub(super) fn classify(text: &str) -> FailureClass {
     let lower = text.to_lowercase();
-    if CONFIG.iter().any(|words| lower.contains(words)) {
+    if holds(&lower, &WORDS.config) {
         return FailureClass::Config;
     }
     if is_lasting(&lower) || is_offline(&lower) || is_passing(text) {
@@ -186,23 +132,26 @@ pub(super) fn classify(text: &str) -> FailureClass {
     }
 }
 
-fn has_word(lower: &str, words: &[&str]) -> bool {
-    lower
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|word| words.contains(&word))
+fn holds(lower: &str, words: &[String]) -> bool {
+    words.iter().any(|words| lower.contains(words.as_str()))
+}
+
+fn has_code(lower: &str, codes: &[String]) -> bool {
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| codes.iter().any(|code| code == word))
 }
 
 fn is_lasting(lower: &str) -> bool {
-    has_word(lower, &LASTING_CODES) || LASTING.iter().any(|words| lower.contains(words))
+    has_code(lower, &WORDS.lasting_codes) || holds(lower, &WORDS.lasting)
 }
 
 fn is_offline(lower: &str) -> bool {
-    OFFLINE.iter().any(|words| lower.contains(words))
+    holds(lower, &WORDS.offline)
 }
 
 fn is_passing(text: &str) -> bool {
     let lower = text.to_lowercase();
-    has_word(&lower, &PASSING_CODES) || PASSING.iter().any(|words| lower.contains(words))
+    has_code(&lower, &WORDS.passing_codes) || holds(&lower, &WORDS.passing)
 }
 
 /// What stands behind `try again in` or `retry after`: `8s`, `3 minutes`, `1h`.

@@ -7,40 +7,28 @@
 //! on from a program's own record by a fork only, and only while the record is what it was.
 
 mod acp;
-mod argv;
-mod error;
-mod event;
+mod agent_run;
+mod agent_sandbox;
+mod agent_supplier;
+mod event_rules;
 mod failure;
-mod found;
-mod left;
 mod listen;
-mod meter;
-mod named;
 mod preset;
+mod program;
 mod redact;
-mod report;
-mod run;
-mod sandbox;
 pub mod scripted;
-mod spent;
-mod supplier;
 mod surroundings;
-mod task;
 mod usage;
 
-pub use error::AgentError;
-pub use failure::{AgentFailure, FailureClass};
-pub use found::{Found, find, probe_version};
-pub use left::{end_left, settle_left, workflow_mark};
+pub use agent_run::{open_command, run, transcript_digest};
+pub use agent_sandbox::{Directories, Sandbox};
+pub use agent_supplier::{
+    AgentSupplier, PutBack, Report, Watch, end_left, settle_left, workflow_mark,
+};
+pub use failure::{AgentFailure, FailureClass, describe_error};
 pub use listen::Progress;
-pub use meter::Bounds;
 pub use preset::{Preset, presets};
+pub use program::{Found, find, probe_version};
 pub use redact::{find_secrets, redact};
-pub use report::Report;
-pub use run::{open_command, run, transcript_digest};
-pub use sandbox::{Directories, Sandbox};
-pub use spent::Spent;
-pub use supplier::{AgentSupplier, PutBack, Watch};
 pub use surroundings::Surroundings;
-pub use task::Task;
-pub use usage::{Tokens, prompt_tokens, tokens};
+pub use usage::{Bounds, Spent, Tokens, prompt_tokens, tokens};

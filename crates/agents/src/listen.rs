@@ -1,10 +1,10 @@
 //! Reads a program's events by its preset's rules while they come, and judges at the end
 //! whether there is a result (agents fact 1).
 
+use super::Preset;
+use super::event_rules::{applies, find_text, find_values};
 use super::failure::{AgentFailure, FailureClass, classify, moment};
-use super::meter::{Bounds, Meter};
-use super::usage::Counter;
-use super::{Preset, event};
+use super::usage::{Bounds, Counter, Meter};
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::model::{EventFormat, Rule};
 use cook_os::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         let preset = self.preset;
         let mut flow = ControlFlow::Continue;
         for rule in preset.rules() {
-            if event::applies(rule, event) {
+            if applies(rule, event) {
                 flow = strongest(flow, self.take(rule, event));
             }
         }
@@ -135,9 +135,9 @@ impl<'a> Reader<'a> {
 
     fn take(&mut self, rule: &Rule, event: &Value) -> ControlFlow {
         let set = &rule.set;
-        let text = |path: &Option<String>| path.as_ref().and_then(|path| event::text(event, path));
+        let text = |path: &Option<String>| path.as_ref().and_then(|path| find_text(event, path));
         let value = |path: &Option<String>| {
-            let found = path.as_ref().map(|path| event::find(event, path));
+            let found = path.as_ref().map(|path| find_values(event, path));
             found.and_then(|found| found.into_iter().next().cloned())
         };
         let mut flow = ControlFlow::Continue;

@@ -1,6 +1,6 @@
 //! Presets: those built in, and the user's tables over them.
 
-use super::AgentError;
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::sha256;
 use cook_core::model::{
     Access, AccessArgs, AgentKind, AgentTable, Capability, Config, Continuation, Counting,
@@ -9,6 +9,7 @@ use cook_core::model::{
 use cook_os::process::Polite;
 use cook_store::session::Window;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// All names that stand in braces in a command line, blocks among them.
 const NAMES: [&str; 8] = [
@@ -28,7 +29,7 @@ pub struct Preset {
     name: String,
     bin: String,
     start: Vec<String>,
-    table: AgentTable,
+    pub(super) table: AgentTable,
     is_users: bool,
 }
 
@@ -37,7 +38,7 @@ impl Preset {
     ///
     /// # Errors
     /// When there is no such agent, or the table makes none.
-    pub fn of(name: &str, config: &Config) -> Result<Self, AgentError> {
+    pub fn of(name: &str, config: &Config) -> Result<Self, Failure> {
         let own = config.agents.get(name);
         let base = own
             .and_then(|table| table.extends.as_deref())
@@ -65,7 +66,7 @@ impl Preset {
         Self::complete(name, table, own.is_some())
     }
 
-    fn complete(name: &str, table: AgentTable, is_users: bool) -> Result<Self, AgentError> {
+    fn complete(name: &str, table: AgentTable, is_users: bool) -> Result<Self, Failure> {
         let bin = table.bin.clone().filter(|bin| !bin.is_empty());
         let bin = bin.ok_or_else(|| invalid(name, "`bin` is missing"))?;
         let start = table.start.clone();
@@ -94,7 +95,7 @@ impl Preset {
             ));
         }
         for rule in preset.rules() {
-            super::event::check(rule).map_err(|why| invalid(name, why))?;
+            super::event_rules::check_rule(rule).map_err(|why| invalid(name, why))?;
         }
         Ok(preset)
     }
@@ -117,12 +118,6 @@ impl Preset {
     /// Arguments for a fresh session.
     pub fn start(&self) -> &[String] {
         &self.start
-    }
-
-    /// Takes away what an older program does not know.
-    pub(super) fn remove_fork(&mut self) {
-        self.table.fork = None;
-        self.table.open = None;
     }
 
     /// The options of a fork, in a run and in the program's own interface.
@@ -251,7 +246,7 @@ impl Preset {
     }
 }
 
-fn merge(name: &str, own: &AgentTable, base: &AgentTable) -> Result<AgentTable, AgentError> {
+fn merge(name: &str, own: &AgentTable, base: &AgentTable) -> Result<AgentTable, Failure> {
     own.over(base).map_err(|why| invalid(name, why))
 }
 
@@ -276,7 +271,7 @@ fn without_flags(base: AgentTable) -> AgentTable {
 }
 
 /// The protocol settles what these keys say of other programs.
-fn check_acp(name: &str, table: &AgentTable) -> Result<(), AgentError> {
+fn check_acp(name: &str, table: &AgentTable) -> Result<(), Failure> {
     let settled = [
         ("events", table.events.is_some()),
         ("rule", !table.rules.is_empty()),
@@ -295,7 +290,7 @@ fn check_acp(name: &str, table: &AgentTable) -> Result<(), AgentError> {
 }
 
 /// An item that is nothing but a name in braces is one that stands for something.
-fn check_names(name: &str, preset: &Preset) -> Result<(), AgentError> {
+fn check_names(name: &str, preset: &Preset) -> Result<(), Failure> {
     let table = &preset.table;
     let lists = [
         ("start", Some(&preset.start)),
@@ -329,7 +324,7 @@ fn check_names(name: &str, preset: &Preset) -> Result<(), AgentError> {
 }
 
 /// All agents: the presets and the user's, by name. One that is wrong is so by itself.
-pub fn presets(config: &Config) -> BTreeMap<String, Result<Preset, AgentError>> {
+pub fn presets(config: &Config) -> BTreeMap<String, Result<Preset, Failure>> {
     names(config)
         .map(|name| {
             let preset = Preset::of(&name, config);
@@ -344,24 +339,28 @@ fn names(config: &Config) -> impl Iterator<Item = String> {
         .chain(config.agents.keys().map(ToString::to_string))
 }
 
-fn invalid(name: &str, why: impl Into<String>) -> AgentError {
-    AgentError::Invalid {
-        name: name.to_owned(),
-        why: why.into(),
-    }
+pub(super) fn invalid(name: &str, why: impl std::fmt::Display) -> Failure {
+    Failure::state(Code::AgentInvalid, format!("agents.{name}: {why}"))
 }
 
-fn unknown(name: &str, config: &Config) -> AgentError {
+/// A file that cook needs for an agent cannot be written or read.
+pub(super) fn file_failure(what: &str, path: &Path, cause: &std::io::Error) -> Failure {
+    let what = format!("{what} `{}`", path.display());
+    Failure::state(Code::NotWritable, what).with_cause(cause)
+}
+
+fn unknown(name: &str, config: &Config) -> Failure {
     let nearest = names(config)
         .map(|known| (strsim::damerau_levenshtein(name, &known), known))
         .min()
         .filter(|(distance, known)| *distance <= known.len().max(3) / 2);
-    AgentError::Unknown {
-        name: name.escape_debug().to_string(),
-        hint: nearest
-            .map(|(_, known)| format!("; did you mean `{known}`?"))
-            .unwrap_or_default(),
-    }
+    let hint = nearest.map(|(_, known)| format!("; did you mean `{known}`?"));
+    let what = format!(
+        "unknown agent `{}`{}",
+        name.escape_debug(),
+        hint.unwrap_or_default()
+    );
+    Failure::unknown(Code::AgentUnknown, what)
 }
 
 #[cfg(test)]

@@ -38,17 +38,6 @@ pub fn value(text: &str) -> Result<Value, JsoncError> {
     })
 }
 
-/// Adds an entry at the end of the list at `path`; objects and the list are made
-/// where they are missing.
-pub fn push(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncError> {
-    add(text, path, value, true)
-}
-
-/// Adds a member that is not there yet.
-pub fn insert(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncError> {
-    add(text, path, value, false)
-}
-
 /// Takes out the entries of the list at `path` that `ours` names by their values; then the list
 /// and the objects around it that are left empty and were made here. None = nothing is left.
 pub fn remove(
@@ -88,7 +77,9 @@ pub fn is_blank(text: &str) -> bool {
     text.trim_start_matches(BOM).trim().is_empty()
 }
 
-fn add(text: &str, path: &[&str], value: &Value, to_list: bool) -> Result<String, JsoncError> {
+/// Adds an entry at the end of the list at `path`, or a member that is not there yet; objects and the
+/// list are made where they are missing.
+pub fn add(text: &str, path: &[&str], value: &Value, to_list: bool) -> Result<String, JsoncError> {
     let style = Style::of(text);
     let nested = |value: Value, names: &[&str]| {
         names.iter().rev().fold(value, |value, name| {
@@ -340,6 +331,14 @@ mod tests {
     use proptest::prelude::*;
     use proptest::{collection::vec, sample::select};
     use serde_json::json;
+
+    fn push(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncError> {
+        add(text, path, value, true)
+    }
+
+    fn insert(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncError> {
+        add(text, path, value, false)
+    }
 
     const FILE: &str = "{\n    // mine\n    \"a\": 1, /* kept */\n    \"hooks\": {\n        \"Stop\": [\n            { \"theirs\": true } // too\n        ]\n    }\n}\n";
 

@@ -1,6 +1,6 @@
 //! Which files the hooks of an agent live in, and what belongs into them. Pure.
 
-use crate::agent::Agent;
+use crate::hook_event::Agent;
 use cook_core::model::hooks::{CommandForm, Kind, Row, SettingsForm, TimeUnit};
 use serde_json::{Value, json};
 
@@ -26,11 +26,8 @@ impl Purpose {
     }
 
     /// What that begins with in every version.
-    pub const fn any_mark(self) -> &'static str {
-        match self {
-            Self::Workflow => "cook-hooks ",
-            Self::Check => "cook-checks ",
-        }
+    pub fn any_mark(self) -> &'static str {
+        self.mark().trim_end_matches(|c: char| c.is_ascii_digit())
     }
 
     /// The events that are installed.
@@ -199,15 +196,17 @@ fn shim(name: &str) -> &'static str {
 /// The command an agent runs: silent and 0 where cook is missing, because an agent
 /// may take any other end for a refusal.
 pub fn command(agent: Agent, row: Option<&Row>, purpose: Purpose) -> String {
-    let event = row
-        .map(|row| format!(" --event {}", row.native))
-        .unwrap_or_default();
-    format!(
-        "if command -v cook >/dev/null 2>&1; then cook hook {}{}{event}; fi # {}",
-        agent.name(),
-        purpose.flag(),
-        purpose.mark()
+    let event = row.map(|row| format!(" --event {}", row.native));
+    let (name, event) = (agent.name(), event.unwrap_or_default());
+    guard(
+        &format!("cook hook {name}{}{event}", purpose.flag()),
+        purpose,
     )
+}
+
+fn guard(call: &str, purpose: Purpose) -> String {
+    let mark = purpose.mark();
+    format!("if command -v cook >/dev/null 2>&1; then {call}; fi # {mark}")
 }
 
 fn powershell(agent: Agent, row: &Row, purpose: Purpose) -> String {
@@ -253,10 +252,7 @@ fn entries(agent: Agent, purpose: Purpose) -> Vec<Entry> {
     }
     if install.statusline && purpose == Purpose::Workflow {
         let call = format!("cook hook {}-statusline", agent.name());
-        let line = format!(
-            "if command -v cook >/dev/null 2>&1; then {call}; fi # {}",
-            purpose.mark()
-        );
+        let line = guard(&call, purpose);
         entries.push(Entry {
             path: vec!["statusLine"],
             value: json!({"type": "command", "command": line}),

@@ -134,26 +134,20 @@ impl Recovery {
             .iter()
             .map(|(ago, text)| format!("[{}] {}", data(ago, 24), data(text, room.line.min(NEWEST))))
             .collect();
-        Some(format!(
-            "### Checkpoint Trail\n```text\n{}\n```",
-            lines.join("\n")
-        ))
+        Some(fence("Checkpoint Trail", &lines))
     }
 
     fn describe_uncommitted(&self, room: Room) -> Option<String> {
         if self.uncommitted.is_empty() {
             return None;
         }
-        let mut lines = show_some(&self.uncommitted, room.paths, room);
+        let mut lines = list_some(&self.uncommitted, (room.paths, room), data);
         let rest = (self.uncommitted.len() - lines.len()) as u64 + self.uncommitted_more;
         if rest > 0 {
             let more = if lines.is_empty() { "" } else { " more" };
             lines.push(format!("({}{more})", count_noun(rest, "path")));
         }
-        Some(format!(
-            "### Uncommitted Changes\n```text\n{}\n```",
-            lines.join("\n")
-        ))
+        Some(fence("Uncommitted Changes", &lines))
     }
 
     fn next_section(&self, room: Room) -> String {
@@ -163,7 +157,7 @@ impl Recovery {
             data(&self.command, COMMAND)
         );
         if room.ready > 0 {
-            let ready = quote_list(&self.ready, room.ready, room);
+            let ready = list_some(&self.ready, (room.ready, room), quote_span);
             text.push_str(&format!("\nReady: {}", ready.join(", ")));
         }
         for note in self.notes.iter().take(room.notes) {
@@ -176,49 +170,46 @@ impl Recovery {
 impl Room {
     /// Gives up the next thing; false when nothing is left to give up.
     fn shrink(&mut self) -> bool {
-        if self.ready > 0 {
-            self.ready -= 1;
-        } else if self.rules > 1 {
-            self.rules -= 1;
-        } else if self.unblocks > 3 {
-            self.unblocks = 3;
-        } else if self.paths > 5 {
-            self.paths -= 1;
-        } else if self.checkpoints > 1 {
-            self.checkpoints -= 1;
-        } else if self.line > 120 {
-            self.line -= 40;
-        } else if self.unblocks > 0 {
-            self.unblocks -= 1;
-        } else if self.paths > 0 {
-            self.paths -= 1;
-        } else if self.notes > 0 {
-            self.notes -= 1;
-        } else if self.rules > 0 {
-            self.rules = 0;
-        } else if self.line > 40 {
-            self.line -= 40;
-        } else {
-            return false;
+        /// A part, how much of it stays, and how much goes at once.
+        type Part = (fn(&mut Room) -> &mut usize, usize, usize);
+        const ORDER: [Part; 11] = [
+            (|room| &mut room.ready, 0, 1),
+            (|room| &mut room.rules, 1, 1),
+            (|room| &mut room.unblocks, 3, usize::MAX),
+            (|room| &mut room.paths, 5, 1),
+            (|room| &mut room.checkpoints, 1, 1),
+            (|room| &mut room.line, 120, 40),
+            (|room| &mut room.unblocks, 0, 1),
+            (|room| &mut room.paths, 0, 1),
+            (|room| &mut room.notes, 0, 1),
+            (|room| &mut room.rules, 0, usize::MAX),
+            (|room| &mut room.line, 40, 40),
+        ];
+        for (part, least, by) in ORDER {
+            let part = part(self);
+            if *part > least {
+                *part = part.saturating_sub(by).max(least);
+                return true;
+            }
         }
-        true
+        false
     }
 }
 
-/// The first entries of a list, as far as there is room.
-fn show_some(list: &[String], count: usize, room: Room) -> Vec<String> {
+/// The first entries of a list, each written so, as far as there is room.
+fn list_some(
+    list: &[String],
+    (count, room): (usize, Room),
+    write: fn(&str, usize) -> String,
+) -> Vec<String> {
     let entries = list.iter().take(count);
     entries
-        .map(|entry| data(entry, room.line.min(100)))
+        .map(|entry| write(entry, room.line.min(100)))
         .collect()
 }
 
-/// The same where they stand among cook's own words.
-fn quote_list(list: &[String], count: usize, room: Room) -> Vec<String> {
-    let entries = list.iter().take(count);
-    entries
-        .map(|entry| quote_span(entry, room.line.min(100)))
-        .collect()
+fn fence(title: &str, lines: &[String]) -> String {
+    format!("### {title}\n```text\n{}\n```", lines.join("\n"))
 }
 
 /// How many there are beside what is shown.
@@ -230,18 +221,15 @@ fn more(count: usize) -> String {
 }
 
 fn item_section(item: &Item, room: Room) -> String {
-    let others = more(item.others);
     let mut text = format!(
-        "## Resuming: {} — {}{others}",
+        "## Resuming: {} — {}{}\nStatus: {} | Type: {} | Priority: {}",
         data(&item.id, ID),
         quote_span(&item.title, room.line.min(200)),
-    );
-    text.push_str(&format!(
-        "\nStatus: {} | Type: {} | Priority: {}",
+        more(item.others),
         data(&item.status, 40),
         data(&item.kind, 40),
         data(&item.priority, 40)
-    ));
+    );
     if let Some(parent) = &item.parent {
         text.push_str(&format!(
             "\nParent: {}",
@@ -249,7 +237,7 @@ fn item_section(item: &Item, room: Room) -> String {
         ));
     }
     if room.unblocks > 0 {
-        let unblocks = quote_list(&item.unblocks, room.unblocks, room);
+        let unblocks = list_some(&item.unblocks, (room.unblocks, room), quote_span);
         let more = more(item.unblocks.len() - unblocks.len());
         text.push_str(&format!("\nUnblocks: {}{more}", unblocks.join(", ")));
     }

@@ -176,7 +176,7 @@ impl<'r> Remote<'r> {
     /// # Errors
     /// A log that cannot be read.
     pub fn recall(&self, mark: Mark, branch: &str) -> Result<Option<String>, Failure> {
-        Ok(Marks::read(&self.place, &self.place_of(mark, branch)?)?)
+        Marks::read(&self.place, &self.place_of(mark, branch)?)
     }
 
     /// Notes it.
@@ -185,7 +185,7 @@ impl<'r> Remote<'r> {
     /// A log that cannot be written.
     pub fn note(&self, mark: Mark, branch: &str, tip: &str) -> Result<(), Failure> {
         let name = self.place_of(mark, branch)?;
-        Ok(Marks::set(&self.place, &name, tip, LOCK_WAIT)?)
+        Marks::set(&self.place, &name, tip, LOCK_WAIT)
     }
 
     pub(crate) fn key(&self, side: Side) -> Result<String, Failure> {

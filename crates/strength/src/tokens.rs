@@ -475,9 +475,9 @@ mod tests {
             ),
             (
                 Ruby,
-                "a.empty? ; x = %w[a b] # c\n@b !~ /x y/",
+                "a.empty? ; x = `a b` # c\n@b !~ /x y/",
                 &[
-                    "a", ".", "empty?", ";", "x", "=", "%w[a b]", "@b", "!~", "/x y/",
+                    "a", ".", "empty?", ";", "x", "=", "`a b`", "@b", "!~", "/x y/",
                 ],
             ),
         ] {

@@ -4,14 +4,9 @@
 //! run changes no byte; what cook wrote carries its mark, and only that is taken
 //! out; inside the worktree no link is followed.
 
-mod change;
-mod files;
+mod hook_trial;
 pub mod pre_push;
-mod trial;
-
-pub use change::{Change, Standing};
-pub use files::{keep_out_of_status, show_in_status, write, write_program};
-pub use trial::{last_called, try_command, try_program, unseen};
+mod settings_file;
 
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
@@ -19,8 +14,10 @@ use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
 use cook_hooks::jsonc::{self, JsoncError};
 use cook_hooks::layout::{self, Base, Content, Entry, Plan, Purpose};
-use files::read;
+pub use hook_trial::{last_called, try_command, try_program, unseen};
 use serde_json::Value;
+use settings_file::read;
+pub use settings_file::{Change, Standing, hide_from_status, write};
 use std::path::{Path, PathBuf};
 
 /// Beginning and end of a block in a text of others.
@@ -113,7 +110,12 @@ fn merge(
         return Ok((standing, before.map(str::to_owned), remark));
     }
     let theirs = match before {
-        Some(text) => without(text, entries, mark)?.or_else(|| find_blank_before(text)),
+        Some(text) => without(text, entries, mark)?.or_else(|| {
+            // What it held before cook's part became all that is in it; none = there was no file. One
+            // that cook made ends with its line; behind what it wrote into an empty one no line ends.
+            let from = text.find('{').unwrap_or_default();
+            (!text.ends_with('\n')).then(|| text[..from].to_owned())
+        }),
         None => None,
     };
     if !install {
@@ -122,29 +124,15 @@ fn merge(
     let blank = theirs.clone().filter(|text| jsonc::is_blank(text));
     let mut after = theirs.unwrap_or_default();
     for entry in entries {
-        after = match entry.listed {
-            true => jsonc::push(&after, &entry.path, &entry.value)?,
-            false => with_member(after, entry)?,
-        };
+        let held = jsonc::value(&after)?;
+        if entry.listed || held.pointer(&pointer(&entry.path)).is_none() {
+            after = jsonc::add(&after, &entry.path, &entry.value, entry.listed)?;
+        }
     }
     if let Some(blank) = blank {
         after = format!("{blank}{}", after.trim_end());
     }
     Ok((standing, Some(after), remark))
-}
-
-/// What a file held before cook's part became all that is in it; none = there was no file. One that
-/// cook made ends with its line; behind what it wrote into an empty one no line ends.
-fn find_blank_before(text: &str) -> Option<String> {
-    let from = text.find('{').unwrap_or_default();
-    (!text.ends_with('\n')).then(|| text[..from].to_owned())
-}
-
-fn with_member(text: String, entry: &Entry) -> Result<String, JsoncError> {
-    match jsonc::value(&text)?.pointer(&pointer(&entry.path)) {
-        Some(_) => Ok(text),
-        None => jsonc::insert(&text, &entry.path, &entry.value),
-    }
 }
 
 fn pointer(path: &[&str]) -> String {
@@ -153,42 +141,33 @@ fn pointer(path: &[&str]) -> String {
 
 /// Whether each entry is there exactly once, and nothing else of cook's is.
 fn standing(root: &Value, entries: &[Entry], mark: &str) -> Standing {
-    let mut current = true;
-    let mut any = false;
-    for entry in entries {
-        let held = root.pointer(&pointer(&entry.path));
-        if !entry.listed {
-            let replaceable = held.is_some_and(|held| !is_ours(held, mark));
-            current &= replaceable || held == Some(&entry.value);
-            any |= held.is_some_and(|held| is_ours(held, mark));
-            continue;
-        }
-        let ours: Vec<&Value> = held
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter(|held| holds_ours(held, mark))
-            .collect();
-        any |= !ours.is_empty();
-        current &= ours == [&entry.value];
-    }
-    let known = |event: &String| {
-        entries
-            .iter()
-            .any(|e| e.path.get(1) == Some(&event.as_str()))
-    };
+    let mut found: Vec<(&str, &Value)> = Vec::new();
     for (event, groups) in root["hooks"].as_object().into_iter().flatten() {
-        let mut groups = groups.as_array().into_iter().flatten();
-        let strays = groups.any(|group| holds_ours(group, mark));
-        if strays && !known(event) {
-            any = true;
-            current = false;
+        let groups = groups.as_array().into_iter().flatten();
+        let ours = groups.filter(|group| holds_ours(group, mark));
+        found.extend(ours.map(|group| (event.as_str(), group)));
+    }
+    let mut wanted: Vec<(&str, &Value)> = Vec::new();
+    let mut lacks_member = false;
+    for entry in entries {
+        match root.pointer(&pointer(&entry.path)) {
+            _ if entry.listed => wanted.push((entry.path[1], &entry.value)),
+            Some(held) if is_ours(held, mark) => {
+                found.push((entry.path[0], held));
+                wanted.push((entry.path[0], &entry.value));
+            }
+            // Somebody else's stays.
+            Some(_) => {}
+            None => lacks_member = true,
         }
     }
-    match (any, current) {
-        (false, _) => Standing::Missing,
-        (true, true) => Standing::Current,
-        (true, false) => Standing::Stale,
+    let by_name = |one: &(&str, &Value), two: &(&str, &Value)| one.0.cmp(two.0);
+    found.sort_by(by_name);
+    wanted.sort_by(by_name);
+    match (found.is_empty(), found == wanted && !lacks_member) {
+        (true, _) => Standing::Missing,
+        (false, true) => Standing::Current,
+        (false, false) => Standing::Stale,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `package.json` scripts by package manager, and Deno.
 
-use super::check::{Found, Proposal};
+use super::check::{Check, Proposed};
 use super::files::Files;
 use crate::scaffold::error::Error;
 use serde_json::Value;
@@ -45,7 +45,7 @@ const MANAGERS: [Manager; 4] = [
     ),
 ];
 
-pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+pub(super) fn detect(files: &Files<'_>, found: &mut Proposed) -> Result<(), Error> {
     if let Some(text) = files.text(PACKAGE)? {
         package(files, &text, found)?;
     }
@@ -57,12 +57,12 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
         } else {
             "deno test --permit-no-files"
         };
-        found.add(Proposal::new("deno", "test", source, run).with_network(true));
+        found.add(Check::new("deno", "test", source, run).with_network(true));
     }
     Ok(())
 }
 
-fn package(files: &Files<'_>, text: &str, found: &mut Found) -> Result<(), Error> {
+fn package(files: &Files<'_>, text: &str, found: &mut Proposed) -> Result<(), Error> {
     let manifest: Value = serde_json::from_str(text).unwrap_or_default();
     let has_lock = MANAGERS
         .iter()
@@ -84,7 +84,7 @@ fn package(files: &Files<'_>, text: &str, found: &mut Found) -> Result<(), Error
             && !says.contains("--watch");
         if real {
             let run = format!("{tool} run {name}");
-            found.add(Proposal::new(tool, name, PACKAGE, run));
+            found.add(Check::new(tool, name, PACKAGE, run));
         }
     }
     install(at, manager, of_all, found)
@@ -107,7 +107,7 @@ fn install(
     files: &Files<'_>,
     (tool, locks, exact, loose): Manager,
     manifest: &Value,
-    found: &mut Found,
+    found: &mut Proposed,
 ) -> Result<(), Error> {
     let names_something = ["dependencies", "devDependencies", "optionalDependencies"]
         .iter()

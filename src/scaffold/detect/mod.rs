@@ -18,7 +18,6 @@ pub(crate) use check::Proposed;
 pub(super) use files::Files;
 
 use super::error::Error;
-use check::Found;
 use cook_core::model::TreeEntry;
 use cook_git::Repo;
 use cook_trials::is_among_tests;
@@ -32,11 +31,11 @@ use std::path::Path;
 /// # Errors
 /// When a file that is there cannot be read.
 pub fn detect(root: &Path) -> Result<Proposed, Error> {
-    Ok(detect_in(&Files::new(root))?.into_proposed())
+    detect_in(&Files::new(root))
 }
 
-fn detect_in(files: &Files<'_>) -> Result<Found, Error> {
-    let mut found = Found::default();
+fn detect_in(files: &Files<'_>) -> Result<Proposed, Error> {
+    let mut found = Proposed::default();
     rust::detect(files, &mut found)?;
     native::detect(files, &mut found)?;
     javascript::detect(files, &mut found)?;
@@ -58,21 +57,20 @@ pub(crate) fn detect_around(
     paths: &BTreeSet<String>,
 ) -> Result<BTreeMap<String, Proposed>, Error> {
     let top = Files::of_commit(repo, id, all);
-    let mut looked_at: BTreeMap<&str, (bool, Proposed)> = BTreeMap::new();
+    let mut looked_at: BTreeMap<&str, Proposed> = BTreeMap::new();
     let mut chosen = BTreeMap::new();
     for path in paths {
         for dir in list_folders(path).filter(|dir| !is_among_tests(&format!("{dir}/"))) {
             if !looked_at.contains_key(dir) {
-                let found = detect_in(&top.at(dir))?;
-                looked_at.insert(dir, (found.has_test(), found.into_proposed()));
+                looked_at.insert(dir, detect_in(&top.at(dir))?);
             }
-            let Some((has_test, proposed)) = looked_at.get(dir) else {
+            let Some(proposed) = looked_at.get(dir) else {
                 continue;
             };
             if !proposed.checks.is_empty() {
                 chosen.insert(dir.to_owned(), proposed.clone());
             }
-            if *has_test {
+            if proposed.has_test() {
                 break;
             }
         }

@@ -1,6 +1,6 @@
 //! Build tools that bring a test command of their own.
 
-use super::check::{Found, Proposal};
+use super::check::{Check, Proposed};
 use super::files::Files;
 use crate::scaffold::error::Error;
 
@@ -11,7 +11,7 @@ const GRADLE: [&str; 4] = [
     "settings.gradle.kts",
 ];
 
-pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+pub(super) fn detect(files: &Files<'_>, found: &mut Proposed) -> Result<(), Error> {
     go(files, found);
     mix(files, found);
     simple(files, found);
@@ -59,7 +59,7 @@ const SIMPLE: [Tool; 4] = [
 ];
 
 /// One file, one command, through the tool's wrapper script where one is there.
-fn simple(files: &Files<'_>, found: &mut Found) {
+fn simple(files: &Files<'_>, found: &mut Proposed) {
     for (tool, sources, plain, wrapped, caches) in SIMPLE {
         // A module of Maven finds the others only where all of them begin.
         let has_modules = |above: Files<'_>| {
@@ -79,30 +79,30 @@ fn simple(files: &Files<'_>, found: &mut Found) {
                 })
             });
             let run = run.unwrap_or_else(|| plain.to_owned());
-            found.add(Proposal::new(tool, "test", source, run).with_network(true));
+            found.add(Check::new(tool, "test", source, run).with_network(true));
             found.add_caches(caches);
         }
     }
 }
 
 /// Modules come into the home directory, which a clean room keeps.
-fn go(files: &Files<'_>, found: &mut Found) {
+fn go(files: &Files<'_>, found: &mut Proposed) {
     let source = "go.mod";
     if !files.has(source) {
         return;
     }
-    found.add(Proposal::new("go", "test", source, "go test -v ./..."));
+    found.add(Check::new("go", "test", source, "go test -v ./..."));
     if !files.list_committed(&["go.sum"]).is_empty() && !files.has_directory("vendor") {
         found.add_setup(files, ["go mod download"], &[source, "go.sum"]);
     }
 }
 
-fn mix(files: &Files<'_>, found: &mut Found) {
+fn mix(files: &Files<'_>, found: &mut Proposed) {
     let source = "mix.exs";
     if !files.has(source) {
         return;
     }
-    found.add(Proposal::new("mix", "test", source, "mix test"));
+    found.add(Check::new("mix", "test", source, "mix test"));
     found.add_caches(&["deps", "_build"]);
     let lock = files.list_committed(&["mix.lock"]);
     if !lock.is_empty() {
@@ -115,21 +115,21 @@ fn mix(files: &Files<'_>, found: &mut Found) {
     }
 }
 
-fn swift(files: &Files<'_>, found: &mut Found) {
+fn swift(files: &Files<'_>, found: &mut Proposed) {
     let source = "Package.swift";
     if !files.has(source) {
         return;
     }
     let proposal = if files.has_directory("Tests") {
-        Proposal::new("swift", "test", source, "swift test")
+        Check::new("swift", "test", source, "swift test")
     } else {
-        Proposal::new("swift", "build", source, "swift build")
+        Check::new("swift", "build", source, "swift build")
     };
     found.add(proposal.with_network(files.has("Package.resolved")));
     found.add_caches(&[".build"]);
 }
 
-fn dotnet(files: &Files<'_>, found: &mut Found) {
+fn dotnet(files: &Files<'_>, found: &mut Proposed) {
     let kinds = [
         ("*.sln", ".sln"),
         ("*.slnx", ".slnx"),
@@ -138,7 +138,7 @@ fn dotnet(files: &Files<'_>, found: &mut Found) {
     ];
     for (source, ending) in kinds {
         if files.any_name("", |name| name.ends_with(ending)) {
-            let test = Proposal::new("dotnet", "test", source, "dotnet test");
+            let test = Check::new("dotnet", "test", source, "dotnet test");
             found.add(test.with_network(true));
             found.add_caches(&["bin", "obj"]);
             return;
@@ -146,7 +146,7 @@ fn dotnet(files: &Files<'_>, found: &mut Found) {
     }
 }
 
-fn ruby(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+fn ruby(files: &Files<'_>, found: &mut Proposed) -> Result<(), Error> {
     let rakefile = files.text("Rakefile")?.unwrap_or_default();
     let says = |words: &[&str]| words.iter().any(|word| rakefile.contains(word));
     let bundled = files.has("Gemfile");
@@ -169,7 +169,7 @@ fn ruby(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    found.add(Proposal::new("ruby", "test", source, run));
+    found.add(Check::new("ruby", "test", source, run));
     if bundled {
         let commands = [
             "bundle config set --local path vendor/bundle",
@@ -182,7 +182,7 @@ fn ruby(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
     Ok(())
 }
 
-fn php(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+fn php(files: &Files<'_>, found: &mut Proposed) -> Result<(), Error> {
     let Some(text) = files.text("composer.json")? else {
         return Ok(());
     };
@@ -190,10 +190,10 @@ fn php(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
     let test = &manifest["scripts"]["test"];
     if test.is_string() || test.is_array() {
         let run = "composer run-script test";
-        found.add(Proposal::new("composer", "test", "composer.json", run));
+        found.add(Check::new("composer", "test", "composer.json", run));
     } else if let Some(source) = files.first(&["phpunit.xml", "phpunit.xml.dist"]) {
         let run = "vendor/bin/phpunit";
-        found.add(Proposal::new("phpunit", "test", source, run));
+        found.add(Check::new("phpunit", "test", source, run));
     } else {
         return Ok(());
     }
@@ -206,7 +206,7 @@ fn php(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
 /// One command, because a gate is answered by its receipt alone: a test of its own would find what
 /// another commit built. The build directory is in `.agent/tmp/`, where it cannot make the worktree
 /// dirty.
-fn cmake(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+fn cmake(files: &Files<'_>, found: &mut Proposed) -> Result<(), Error> {
     let source = "CMakeLists.txt";
     let Some(text) = files.text(source)? else {
         return Ok(());
@@ -219,9 +219,9 @@ fn cmake(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
         if text.contains("enable_testing(") || text.contains("include(ctest)") {
             let run =
                 format!("sh -c '{build} && ctest --test-dir .agent/tmp/cmake --output-on-failure'");
-            Proposal::new("cmake", "test", source, run)
+            Check::new("cmake", "test", source, run)
         } else {
-            Proposal::new("cmake", "build", source, format!("sh -c '{build}'"))
+            Check::new("cmake", "build", source, format!("sh -c '{build}'"))
         },
     );
     found.add_caches(&[".agent/tmp/cmake"]);

@@ -2,7 +2,7 @@
 //! project's environment tool, or in a virtual environment of what the project names. Each with the
 //! names of its tests: a proof is named by them.
 
-use super::check::{Found, Proposal};
+use super::check::{Check, Proposed};
 use super::files::Files;
 use crate::scaffold::error::Error;
 use toml::{Table, Value};
@@ -40,9 +40,9 @@ const TOOLS: [(&str, &str, &str); 4] = [
     ("Pipfile.lock", "pipenv run pytest -v", "pipenv sync --dev"),
 ];
 
-pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+pub(super) fn detect(files: &Files<'_>, found: &mut Proposed) -> Result<(), Error> {
     if files.has("noxfile.py") {
-        let nox = Proposal::new("nox", "test", "noxfile.py", "nox -r");
+        let nox = Check::new("nox", "test", "noxfile.py", "nox -r");
         found.add(nox.with_network(true));
         found.add_caches(&[".nox"]);
         return Ok(());
@@ -57,7 +57,7 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
     if let Some(source) = by_tox {
         let environment = choose_environment(&files.read_workflows()?);
         let run = format!("tox -e {environment}");
-        found.add(Proposal::new("tox", "test", source, run));
+        found.add(Check::new("tox", "test", source, run));
         let inputs = ["tox.ini", PROJECT, "setup.py", "setup.cfg"];
         let inputs = [&inputs[..], &REQUIREMENTS].concat();
         let setup = format!("tox --notest -e {environment}");
@@ -87,7 +87,7 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
             project.add_environment(files, found, also);
             ".venv/bin/python -m pytest -v"
         };
-        found.add(Proposal::new("python", "test", source, run));
+        found.add(Check::new("python", "test", source, run));
     } else if let Some((source, place)) = unittest(files) {
         let python = if project.requirements.is_empty() && !project.needs_packages {
             "python3"
@@ -96,7 +96,7 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
             ".venv/bin/python"
         };
         let run = format!("{python} -m unittest discover -v{place}");
-        found.add(Proposal::new("python", "test", source, run));
+        found.add(Check::new("python", "test", source, run));
     }
     Ok(())
 }
@@ -180,7 +180,7 @@ impl Project {
     }
 
     /// A virtual environment with all that it names, and itself.
-    fn add_environment(&self, files: &Files<'_>, found: &mut Found, also: Option<&str>) {
+    fn add_environment(&self, files: &Files<'_>, found: &mut Proposed, also: Option<&str>) {
         let mut words: Vec<String> = Vec::new();
         if self.is_package {
             words.extend(["-e", self.extra.unwrap_or(".")].map(str::to_owned));

@@ -1,15 +1,15 @@
 //! Targets of make and just, for repositories whose build tool brings no test.
 
-use super::check::{Found, Proposal};
+use super::check::{Check, Proposed};
 use super::files::Files;
 use crate::scaffold::error::Error;
 
-pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+pub(super) fn detect(files: &Files<'_>, found: &mut Proposed) -> Result<(), Error> {
     let justfiles = ["justfile", "Justfile", ".justfile"];
     if let Some(source) = files.first(&justfiles) {
         let text = files.text(source)?.unwrap_or_default();
         if let Some(run) = choose(&text, recipe, ["just check", "just test"]) {
-            found.add(Proposal::new("just", "test", source, run));
+            found.add(Check::new("just", "test", source, run));
             found.add_caches(&build_directories(files));
             return Ok(());
         }
@@ -18,7 +18,7 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
     if let Some(source) = files.first(&["GNUmakefile", "makefile", "Makefile"]) {
         let text = files.text(source)?.unwrap_or_default();
         if let Some(run) = choose(&text, target, ["make check", "make test"]) {
-            found.add(Proposal::new("make", "test", source, run));
+            found.add(Check::new("make", "test", source, run));
             found.add_caches(&build_directories(files));
         }
     }

@@ -1,11 +1,11 @@
 //! Cargo.
 
-use super::check::{Found, Proposal};
+use super::check::{Check, Proposed};
 use super::files::Files;
 use crate::scaffold::error::Error;
 use toml::{Table, Value};
 
-pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+pub(super) fn detect(files: &Files<'_>, found: &mut Proposed) -> Result<(), Error> {
     let source = "Cargo.toml";
     let Some(text) = files.text(source)? else {
         return Ok(());
@@ -25,20 +25,20 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
     found.add_caches(&["target"]);
     if files.has("rustfmt.toml") || files.has(".rustfmt.toml") {
         let run = "cargo fmt --all --check";
-        found.add(Proposal::new("cargo", "format", "rustfmt.toml", run));
+        found.add(Check::new("cargo", "format", "rustfmt.toml", run));
     }
     let test = if table("workspace").is_some() {
         "cargo test --workspace"
     } else {
         "cargo test"
     };
-    found.add(Proposal::new("cargo", "test", source, test).with_network(network));
+    found.add(Check::new("cargo", "test", source, test).with_network(network));
     let lints = table("lints")
         .or_else(|| table("workspace")?.get("lints")?.as_table())
         .is_some_and(|lints| lints.contains_key("clippy"));
     if lints || files.has("clippy.toml") || files.has(".clippy.toml") {
         let run = "cargo clippy --all-targets -- -D warnings";
-        let mut lint = Proposal::new("cargo", "lint", source, run).with_network(network);
+        let mut lint = Check::new("cargo", "lint", source, run).with_network(network);
         lint.required = false;
         found.add(lint);
     }

@@ -1,11 +1,9 @@
-//! Taking fields out of an old object one by one; what is left over is named.
+//! Reading an old object field by field: what does not fit is left out and named.
 
 use cook_core::diagnostic::{Code, Finding, Lines, clean};
-use cook_core::model::Count;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 /// Findings that an import gives at most; the rest is counted.
 const MAX_FINDINGS: usize = 200;
@@ -51,120 +49,90 @@ impl Notes {
     }
 }
 
-/// The fields of one object. A field that is there in a shape that cannot be read
-/// is noted, as is every field that nobody took, when [`Fields::finish`] is called.
-pub(super) struct Fields<'a> {
-    entries: Map<String, Value>,
-    place: String,
-    notes: &'a mut Notes,
+/// An object of an older writer.
+pub(super) type Object = Map<String, Value>;
+
+/// The object that a value is.
+pub(super) fn read_object(value: Value, place: &str, notes: &mut Notes) -> Option<Object> {
+    if let Value::Object(mut object) = value {
+        object.retain(|_, value| !value.is_null());
+        return Some(object);
+    }
+    notes.add(Code::ImportDropped, place, "not a JSON object");
+    None
 }
 
-impl<'a> Fields<'a> {
-    /// None when the value is not an object, which is noted.
-    pub(super) fn new(value: Value, place: &str, notes: &'a mut Notes) -> Option<Self> {
-        let Value::Object(entries) = value else {
-            notes.add(Code::ImportDropped, place, "not a JSON object");
-            return None;
+/// What a type knows of an object, with these values in the place of what is missing. A field in another
+/// shape is tried as the nearest one that fits.
+///
+/// # Errors
+/// What is missing.
+pub(super) fn read_known<T: DeserializeOwned>(
+    mut object: Object,
+    defaults: Value,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<T, String> {
+    let mut defaults = match defaults {
+        Value::Object(defaults) => defaults,
+        _ => Object::new(),
+    };
+    for (key, value) in &defaults {
+        object.entry(key).or_insert_with(|| value.clone());
+    }
+    // Shapes that are left to try of each field.
+    let mut shapes: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    loop {
+        let value = Value::Object(object.clone());
+        let error = match serde_path_to_error::deserialize::<_, T>(value) {
+            Ok(read) => return Ok(read),
+            Err(error) => error,
         };
-        Some(Self {
-            entries,
-            place: place.to_owned(),
-            notes,
-        })
-    }
-
-    pub(super) fn note(&mut self, code: Code, what: &str) {
-        self.notes.add(code, &self.place, what);
-    }
-
-    /// Takes a field; null counts as missing.
-    fn take(&mut self, name: &str) -> Option<Value> {
-        self.entries.remove(name).filter(|value| !value.is_null())
-    }
-
-    /// Takes a field as `read` reads it; one that it cannot read is noted.
-    fn take_shaped<T>(&mut self, name: &str, read: impl Fn(Value) -> Option<T>) -> Option<T> {
-        let read = read(self.take(name)?);
-        if read.is_none() {
-            let place = format!("{}/{name}", self.place);
-            let what = "not in a shape that can be read";
-            self.notes.add(Code::ImportDropped, &place, what);
-        }
-        read
-    }
-
-    /// Non-empty text; a number or a truth value is written out.
-    pub(super) fn text(&mut self, name: &str) -> Option<String> {
-        let text = self.take_shaped(name, |value| match value {
-            Value::String(text) => Some(text),
-            Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-            _ => None,
-        });
-        text.filter(|text| !text.is_empty())
-    }
-
-    /// A list of non-empty texts; one text counts as a list of one.
-    pub(super) fn texts(&mut self, name: &str) -> Option<Vec<String>> {
-        let items = self.take_shaped(name, |value| match value {
-            Value::Array(items) => Some(items),
-            Value::String(_) => Some(vec![value]),
-            _ => None,
-        })?;
-        let text = |item| match item {
-            Value::Null => None,
-            Value::String(text) => Some(text).filter(|text| !text.is_empty()),
-            value => Some(value.to_string()),
+        let key = match error.path().iter().next() {
+            Some(serde_path_to_error::Segment::Map { key }) => key.clone(),
+            _ => return Err(error.inner().to_string()),
         };
-        Some(items.into_iter().filter_map(text).collect())
-    }
-
-    /// Whatever type reads it as it stands.
-    pub(super) fn take_typed<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
-        self.take_shaped(name, |value| serde_json::from_value(value).ok())
-    }
-
-    /// A field that is written as text; any other one stays.
-    fn take_parsed<T: FromStr>(&mut self, name: &str) -> Option<T> {
-        let parsed = self.entries.get(name)?.as_str()?.trim().parse().ok()?;
-        self.entries.remove(name);
-        Some(parsed)
-    }
-
-    /// A count, also one written as text.
-    pub(super) fn count(&mut self, name: &str) -> Option<Count> {
-        let count = self
-            .take_parsed::<u32>(name)
-            .map(|count| Count(count.into()));
-        count.or_else(|| self.take_typed(name))
-    }
-
-    /// A number, also one written as text.
-    pub(super) fn number(&mut self, name: &str) -> Option<Number> {
-        self.take_parsed(name).or_else(|| self.take_typed(name))
-    }
-
-    /// The members of a list; a field of another shape is noted.
-    pub(super) fn list(&mut self, name: &str) -> Vec<Value> {
-        let items = self.take_shaped(name, |value| match value {
-            Value::Array(items) => Some(items),
-            Value::String(_) | Value::Object(_) => Some(vec![value]),
-            _ => None,
-        });
-        items.unwrap_or_default()
-    }
-
-    /// Fields that are known and carry nothing cook keeps.
-    pub(super) fn ignore(&mut self, names: &[&str]) {
-        for name in names {
-            self.entries.remove(*name);
+        let Some(given) = object.remove(&key) else {
+            return Err(error.inner().to_string());
+        };
+        if error.inner().to_string().starts_with("unknown field") {
+            let what = format!("unknown field `{key}`");
+            notes.add(Code::ImportDropped, place, &what);
+            continue;
+        }
+        let left = shapes
+            .entry(key.clone())
+            .or_insert_with(|| list_shapes(&given));
+        match left.pop() {
+            Some(other) => drop(object.insert(key, other)),
+            None => {
+                let place = format!("{place}/{key}");
+                let what = "not in a shape that can be read";
+                notes.add(Code::ImportDropped, &place, what);
+                object.extend(defaults.remove_entry(&key));
+            }
         }
     }
+}
 
-    /// Names every field that nobody took.
-    pub(super) fn finish(self) {
-        for name in self.entries.keys() {
-            let what = format!("unknown field `{name}`");
-            self.notes.add(Code::ImportDropped, &self.place, &what);
+/// Other shapes of a value, the nearest last.
+fn list_shapes(value: &Value) -> Vec<Value> {
+    let as_text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    match value {
+        Value::String(text) => {
+            let parsed = serde_json::from_str(text.trim()).ok();
+            let list = Value::Array(vec![value.clone()]);
+            [Some(list), parsed].into_iter().flatten().collect()
         }
+        Value::Number(_) | Value::Bool(_) => vec![Value::String(value.to_string())],
+        Value::Array(items) => {
+            let items = items.iter().filter(|item| !item.is_null()).map(as_text);
+            let items = items.filter(|text| !text.is_empty()).map(Value::String);
+            vec![Value::Array(items.collect())]
+        }
+        Value::Null | Value::Object(_) => Vec::new(),
     }
 }

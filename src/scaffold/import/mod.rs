@@ -13,7 +13,8 @@ use super::files::{Tree, is_directory};
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::{Import, Policy};
 use cook_core::schema::{Document, MAX_DOCUMENT_BYTES};
-use fields::{Fields, Notes};
+use fields::{Notes, read_object};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
 
@@ -99,8 +100,8 @@ impl Source<'_> {
             active: active.and_then(|active| documents::active(active, shown_anchor, &mut notes)),
             policy,
             reason,
-            slice_history: history::slice_history(&self.lines(Document::SliceRecord)?, &mut notes),
-            stop_history: history::stop_history(&self.lines(Document::StopRecord)?, &mut notes),
+            slice_history: self.records(Document::SliceRecord, &mut notes)?,
+            stop_history: self.records(Document::StopRecord, &mut notes)?,
             ..Import::default()
         };
         if self.bytes(Document::VerificationEvidence)?.is_some() {
@@ -143,26 +144,29 @@ impl Source<'_> {
         Ok(None)
     }
 
-    fn lines(&self, document: Document) -> Result<Vec<u8>, Error> {
+    fn records<T: DeserializeOwned>(
+        &self,
+        document: Document,
+        notes: &mut Notes,
+    ) -> Result<Vec<T>, Error> {
         let path = format!("{}{}", self.prefix, document.file());
         let bytes = self.tree.bytes(&path, history::MAX_BYTES)?;
-        Ok(bytes.unwrap_or_default())
+        let bytes = bytes.unwrap_or_default();
+        Ok(history::read_records(&bytes, document, notes))
     }
 }
 
 /// A stopped policy that still binds. `done` does not: it has to be proved again.
 fn read_stopped_policy(state: Option<Value>) -> (Option<Policy>, String) {
     let mut unused = Notes::default();
-    let Some(mut fields) = state.and_then(|state| Fields::new(state, "state.json", &mut unused))
-    else {
-        return (None, String::new());
-    };
-    let policy = match fields.text("continuation_policy").as_deref() {
-        Some("await_user_input") => Policy::AwaitUserInput,
-        Some("blocked") => Policy::Blocked,
-        Some("paused") => Policy::Paused,
+    let object = state.and_then(|state| read_object(state, "state.json", &mut unused));
+    let object = object.unwrap_or_default();
+    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    let policy = match text("continuation_policy") {
+        "await_user_input" => Policy::AwaitUserInput,
+        "blocked" => Policy::Blocked,
+        "paused" => Policy::Paused,
         _ => return (None, String::new()),
     };
-    let reason = fields.text("continuation_reason").unwrap_or_default();
-    (Some(policy), reason)
+    (Some(policy), text("continuation_reason").to_owned())
 }

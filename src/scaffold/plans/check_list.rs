@@ -8,6 +8,8 @@ use cook_core::diagnostic::{Failure, Lines, clean};
 pub(super) struct Item {
     pub(super) at: At,
     pub(super) ticked: bool,
+    /// Where the sign in its box stands in the text, in bytes.
+    pub(super) mark: usize,
     /// What stands behind the box, on one line.
     pub(super) text: String,
     /// Items with a box below it.
@@ -19,21 +21,21 @@ pub(super) struct Item {
 }
 
 /// A line that is an item with a box.
-pub(super) struct Box<'a> {
+struct Box<'a> {
     /// Columns before the bullet; a tab counts as four.
     indent: usize,
-    pub(super) ticked: bool,
+    ticked: bool,
     /// Bytes before the mark in the box.
-    pub(super) mark: usize,
-    pub(super) text: &'a str,
+    mark: usize,
+    text: &'a str,
 }
 
 /// The items of a text, in order. Code, comments and what stands in neither list are passed over.
-pub(super) fn items(path: &str, text: &str) -> Result<Vec<Item>, Failure> {
+pub(super) fn items(path: &str, whole: &str) -> Result<Vec<Item>, Failure> {
     let mut items: Vec<Item> = Vec::new();
     let mut section = String::new();
     let mut outermost: Option<usize> = None;
-    for (at, line) in lines(text) {
+    for (at, line) in lines(whole) {
         if let Some(heading) = heading(line) {
             section = heading;
             outermost = None;
@@ -64,6 +66,8 @@ pub(super) fn items(path: &str, text: &str) -> Result<Vec<Item>, Failure> {
                         column: found.indent + 1,
                     },
                     ticked: found.ticked,
+                    // Both are slices of one text.
+                    mark: line.as_ptr() as usize - whole.as_ptr() as usize + found.mark,
                     text,
                     parts: Vec::new(),
                     details: Vec::new(),
@@ -126,7 +130,7 @@ fn find_fence(line: &str) -> Option<(char, usize)> {
 }
 
 /// The box of a line, if it is an item that has one.
-pub(super) fn parse_box<'a>(path: &str, at: At, line: &'a str) -> Result<Option<Box<'a>>, Failure> {
+fn parse_box<'a>(path: &str, at: At, line: &'a str) -> Result<Option<Box<'a>>, Failure> {
     let body = line.trim_start();
     let Some(after) = bullet(body).and_then(|bullet| body.get(bullet..)) else {
         return refuse_unparted(path, at, line).map(|()| None);

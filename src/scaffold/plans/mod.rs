@@ -5,7 +5,6 @@
 
 mod beads;
 mod check_list;
-mod find;
 mod issues;
 mod json;
 mod kiro;
@@ -17,8 +16,7 @@ mod task;
 mod task_master;
 mod tick;
 
-pub use find::{FoundPlan, find};
-pub use source::{Kind, read};
+pub use source::{Kind, list_plans, read};
 pub use task::TakenPlan;
 pub use tick::{Ticked, Worth, tick};
 

@@ -1,7 +1,7 @@
 //! Which tool a plan is of, and reading it.
 
 use super::marked::{self, Stated};
-use super::place::read_file_at;
+use super::place::{candidates, read_file_at};
 use super::task::{TakenPlan, Tasks, take};
 use super::{MAX_PLAN_BYTES, beads, issues, kiro, prd, task_master};
 use crate::scaffold::files::Tree;
@@ -105,6 +105,12 @@ impl Kind {
 /// A file beside another.
 pub(super) fn beside(path: &Path, name: &str) -> String {
     path.with_file_name(name).to_string_lossy().into_owned()
+}
+
+/// The plans that lie where their tools keep them, each with its path.
+pub fn list_plans(root: &Path) -> Vec<(String, TakenPlan)> {
+    let read = |path: String| read(root, &path).ok().map(|plan| (path, plan));
+    candidates(root).into_iter().filter_map(read).collect()
 }
 
 /// Reads the plan at that path of the worktree: a file, a directory that holds one, or

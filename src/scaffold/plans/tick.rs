@@ -1,7 +1,7 @@
 //! Writing ticks back into the source of a plan: for what holds now, and for nothing else that cook
 //! found done once.
 
-use super::check_list::{items, parse_box};
+use super::check_list::items;
 use super::source::Kind;
 use crate::scaffold::{read_text_file, write_text_file};
 use cook_core::diagnostic::{Code, Failure, Refusal};
@@ -120,11 +120,5 @@ fn find_place(path: &str, text: &str, item: &str) -> Result<Option<(usize, bool)
     let (Some(only), None) = (alike.next(), alike.next()) else {
         return Ok(None);
     };
-    let Some(line) = text.lines().nth(only.at.line - 1) else {
-        return Ok(None);
-    };
-    let known = parse_box(path, only.at, line)?;
-    // Both are slices of one text.
-    let start = line.as_ptr() as usize - text.as_ptr() as usize;
-    Ok(known.map(|known| (start + known.mark, known.ticked)))
+    Ok(Some((only.mark, only.ticked)))
 }

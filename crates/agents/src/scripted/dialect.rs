@@ -1,30 +1,13 @@
-//! The events of each agent's stream, as far as a script needs them.
+//! What a script says as the events of an agent's stream: the rules that read such a stream, turned around.
 
-use serde::Deserialize;
+use crate::event_rules::{applies, steps};
+use cook_core::model::{KnownAgent, Rule, Taken, Wanted};
 use serde_json::{Value, json};
 
-/// Whose events are written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
-pub enum Dialect {
-    #[default]
-    Text,
-    Pi,
-    Claude,
-    Codex,
-    Opencode,
-    Gemini,
-    Qwen,
-    Copilot,
-    /// The Agent Client Protocol: it answers requests instead of only printing.
-    Acp,
-}
-
 /// What a script wants to say.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Utterance<'a> {
-    Session(&'a str),
+    Session,
     Tool(&'a str),
     Answer(&'a str),
     Error(&'a str),
@@ -45,144 +28,83 @@ pub(super) struct Beside<'a> {
     pub request: u64,
 }
 
-/// The lines that say it.
-pub(super) fn lines(dialect: Dialect, utterance: Utterance, beside: Beside) -> Vec<String> {
-    let event = match dialect {
-        Dialect::Text => {
-            return match utterance {
-                Utterance::Answer(text) => vec![text.to_owned()],
-                _ => Vec::new(),
-            };
-        }
-        Dialect::Pi => pi(utterance, beside),
-        Dialect::Claude => claude(utterance, beside),
-        Dialect::Codex => codex(utterance, beside),
-        Dialect::Opencode => opencode(utterance, beside),
-        Dialect::Gemini => gemini(utterance, beside),
-        Dialect::Qwen => qwen(utterance, beside),
-        Dialect::Copilot => copilot(utterance, beside),
-        Dialect::Acp => return acp(utterance, beside),
+/// The lines that say it, in the dialect of a preset, of the Agent Client Protocol (`acp`), or as text.
+pub(super) fn lines(dialect: &str, utterance: Utterance, beside: Beside) -> Vec<String> {
+    let events = match (dialect, KnownAgent::find(dialect), utterance) {
+        ("acp", ..) => acp(utterance, beside),
+        (_, Some(known), _) => event(&known.preset.rules, utterance, beside)
+            .into_iter()
+            .collect(),
+        (_, None, Utterance::Answer(text)) => return vec![text.to_owned()],
+        (_, None, _) => Vec::new(),
     };
-    event.map(|event| event.to_string()).into_iter().collect()
+    events.iter().map(Value::to_string).collect()
 }
 
-fn pi(utterance: Utterance, beside: Beside) -> Option<Value> {
-    let usage = || {
-        let mut usage = beside.usage.cloned().unwrap_or_else(|| json!({}));
-        if let (Some(usage), Some(cost)) = (usage.as_object_mut(), beside.cost_usd) {
-            usage.insert("cost".to_owned(), json!({"total": cost}));
-        }
-        usage
+/// An event that the rules read so; none where they read nothing of the kind.
+fn event(rules: &[Rule], utterance: Utterance, beside: Beside) -> Option<Value> {
+    type Place = fn(&Taken) -> Option<&String>;
+    let (place, text): (Place, &str) = match utterance {
+        Utterance::Session => (|set| set.session.as_ref(), beside.session),
+        Utterance::Tool(name) => (|set| set.progress.as_ref(), name),
+        Utterance::Answer(text) => (|set| set.text.as_ref().or(set.text_delta.as_ref()), text),
+        Utterance::Error(why) => (|set| set.error.as_ref(), why),
+        Utterance::Compaction(recap) => (|set| set.compaction.as_ref(), recap),
+        Utterance::Done => (|set| set.text.as_ref(), beside.answer),
     };
-    Some(match utterance {
-        Utterance::Session(id) => json!({"type": "session", "id": id}),
-        Utterance::Tool(name) => json!({"type": "tool_execution_start", "toolName": name}),
-        Utterance::Answer(text) => json!({"type": "message_end", "message": {
-            "role": "assistant", "stopReason": "stop", "usage": usage(),
-            "content": [{"type": "text", "text": text}]}}),
-        Utterance::Error(why) => json!({"type": "message_end", "message": {
-            "role": "assistant", "stopReason": "error", "errorMessage": why, "content": []}}),
-        Utterance::Compaction(recap) => {
-            json!({"type": "compaction_end", "result": {"summary": recap}})
+    let is_done = utterance == Utterance::Done;
+    let rule = rules.iter().find(|rule| match is_done {
+        true => rule.set.done,
+        false => place(&rule.set).is_some() && !rule.set.done,
+    })?;
+    let mut event = json!({});
+    for (path, wanted) in &rule.when {
+        match wanted {
+            Wanted::Flag(flag) => put(&mut event, path, json!(flag)),
+            Wanted::Text(text) if text == "*" => {}
+            Wanted::Text(text) if text.starts_with('!') => put(&mut event, path, json!("other")),
+            Wanted::Text(text) => put(&mut event, path, json!(text)),
+            Wanted::Any(texts) => put(&mut event, path, json!(texts.first())),
         }
-        Utterance::Done => json!({"type": "agent_end", "messages": [{"stopReason": "stop"}]}),
-    })
-}
-
-fn claude(utterance: Utterance, beside: Beside) -> Option<Value> {
-    let session = beside.session;
-    Some(match utterance {
-        Utterance::Session(id) => json!({"type": "system", "subtype": "init", "session_id": id}),
-        Utterance::Tool(name) => json!({"type": "assistant", "session_id": session,
-            "message": {"content": [{"type": "tool_use", "name": name}]}}),
-        Utterance::Answer(text) => json!({"type": "assistant", "session_id": session,
-            "message": {"content": [{"type": "text", "text": text}]}}),
-        Utterance::Error(why) => json!({"type": "result", "subtype": "error_during_execution",
-            "is_error": true, "result": why, "session_id": session}),
-        Utterance::Compaction(recap) => json!({"type": "system", "subtype": "compact_boundary",
-            "session_id": session, "compact_metadata": {"summary": recap}}),
-        Utterance::Done => json!({"type": "result", "subtype": "success", "is_error": false,
-            "result": beside.answer, "structured_output": beside.data, "usage": beside.usage,
-            "total_cost_usd": beside.cost_usd, "session_id": session}),
-    })
-}
-
-fn codex(utterance: Utterance, beside: Beside) -> Option<Value> {
-    Some(match utterance {
-        Utterance::Session(id) => json!({"type": "thread.started", "thread_id": id}),
-        Utterance::Tool(name) => json!({"type": "item.started",
-            "item": {"type": "command_execution", "command": name}}),
-        Utterance::Answer(text) => json!({"type": "item.completed",
-            "item": {"type": "agent_message", "text": text}}),
-        Utterance::Error(why) => json!({"type": "turn.failed", "error": {"message": why}}),
-        Utterance::Compaction(_) => return None,
-        Utterance::Done => json!({"type": "turn.completed", "usage": beside.usage}),
-    })
-}
-
-fn opencode(utterance: Utterance, beside: Beside) -> Option<Value> {
-    let session = beside.session;
-    Some(match utterance {
-        Utterance::Session(id) => json!({"type": "step_start", "sessionID": id}),
-        Utterance::Tool(name) => {
-            json!({"type": "tool_use", "sessionID": session, "part": {"tool": name}})
+    }
+    if let Some(path) = place(&rule.set) {
+        put(&mut event, path, json!(text));
+    }
+    if !matches!(utterance, Utterance::Answer(_) | Utterance::Done) {
+        return Some(event);
+    }
+    // What else is read of such an event.
+    for rule in rules {
+        let set = &rule.set;
+        let values = [
+            (&set.session, Some(json!(beside.session))),
+            (&set.data, beside.data.cloned()),
+            (&set.usage, beside.usage.cloned()),
+            (&set.cost, beside.cost_usd.map(|cost| json!(cost))),
+        ];
+        for (path, value) in values {
+            if let (Some(path), Some(value), true) = (path, value, applies(rule, &event)) {
+                put(&mut event, path, value);
+            }
         }
-        Utterance::Answer(text) => {
-            json!({"type": "text", "sessionID": session, "part": {"text": text}})
-        }
-        Utterance::Error(why) => {
-            json!({"type": "error", "sessionID": session, "error": {"data": {"message": why}}})
-        }
-        Utterance::Compaction(_) => return None,
-        Utterance::Done => json!({"type": "step_finish", "sessionID": session,
-            "part": {"reason": "stop", "tokens": beside.usage, "cost": beside.cost_usd}}),
-    })
+    }
+    Some(event)
 }
 
-fn gemini(utterance: Utterance, beside: Beside) -> Option<Value> {
-    Some(match utterance {
-        Utterance::Session(id) => json!({"type": "init", "session_id": id}),
-        Utterance::Tool(name) => json!({"type": "tool_use", "tool_name": name}),
-        Utterance::Answer(text) => json!({"type": "message", "role": "assistant",
-            "content": text, "delta": true}),
-        Utterance::Error(why) => {
-            json!({"type": "result", "status": "error", "error": {"message": why}})
+/// Puts a value where a path leads.
+fn put(event: &mut Value, path: &str, value: Value) {
+    let mut at = event;
+    for step in steps(path).into_iter().flatten() {
+        at = &mut at[step.key];
+        if let Some((key, wanted)) = step.filter {
+            *at = json!([{ key: wanted }]);
+            at = &mut at[0];
         }
-        Utterance::Compaction(_) => return None,
-        Utterance::Done => json!({"type": "result", "status": "success", "stats": beside.usage}),
-    })
+    }
+    *at = value;
 }
 
-fn qwen(utterance: Utterance, beside: Beside) -> Option<Value> {
-    let session = beside.session;
-    Some(match utterance {
-        Utterance::Session(id) => json!({"type": "system", "session_id": id}),
-        Utterance::Tool(name) => json!({"type": "assistant", "session_id": session,
-            "message": {"content": [{"type": "tool_use", "name": name}]}}),
-        Utterance::Answer(text) => json!({"type": "assistant", "session_id": session,
-            "message": {"content": [{"type": "text", "text": text}]}}),
-        Utterance::Error(why) => json!({"type": "result", "session_id": session,
-            "is_error": true, "error": {"message": why}}),
-        Utterance::Compaction(_) => return None,
-        Utterance::Done => json!({"type": "result", "session_id": session, "is_error": false,
-            "result": beside.answer, "structured_result": beside.data, "usage": beside.usage}),
-    })
-}
-
-fn copilot(utterance: Utterance, beside: Beside) -> Option<Value> {
-    Some(match utterance {
-        Utterance::Session(_) => return None,
-        Utterance::Tool(name) => {
-            json!({"type": "tool.execution_start", "data": {"toolName": name}})
-        }
-        Utterance::Answer(text) => json!({"type": "assistant.message", "data": {"content": text}}),
-        Utterance::Error(why) => json!({"type": "session.error", "data": {"message": why}}),
-        Utterance::Compaction(_) => return None,
-        Utterance::Done => json!({"type": "result", "sessionId": beside.session}),
-    })
-}
-
-fn acp(utterance: Utterance, beside: Beside) -> Vec<String> {
+fn acp(utterance: Utterance, beside: Beside) -> Vec<Value> {
     let update = |update: Value| {
         json!({"jsonrpc": "2.0", "method": "session/update",
             "params": {"sessionId": beside.session, "update": update}})
@@ -191,8 +113,8 @@ fn acp(utterance: Utterance, beside: Beside) -> Vec<String> {
         update(json!({"sessionUpdate": "agent_message_chunk",
             "content": {"type": "text", "text": text}}))
     };
-    let events = match utterance {
-        Utterance::Session(_) | Utterance::Compaction(_) => Vec::new(),
+    match utterance {
+        Utterance::Session | Utterance::Compaction(_) => Vec::new(),
         Utterance::Tool(name) => vec![update(json!({"sessionUpdate": "tool_call",
             "toolCallId": "t1", "title": name, "kind": "other", "status": "in_progress"}))],
         // In pieces, as models talk.
@@ -204,19 +126,18 @@ fn acp(utterance: Utterance, beside: Beside) -> Vec<String> {
         Utterance::Error(why) => vec![json!({"jsonrpc": "2.0", "id": beside.request,
             "error": {"code": -32603, "message": "Internal error", "data": {"details": why}}})],
         Utterance::Done => {
+            let mut result = json!({"stopReason": "end_turn"});
+            if let Some(usage) = beside.usage {
+                result["usage"] = usage.clone();
+            }
             let cost = beside.cost_usd.map(|amount| {
                 update(
                     json!({"sessionUpdate": "usage_update", "used": 1, "size": 2,
                     "cost": {"amount": amount, "currency": "USD"}}),
                 )
             });
-            let mut result = json!({"stopReason": "end_turn"});
-            if let Some(usage) = beside.usage {
-                result["usage"] = usage.clone();
-            }
             let answer = json!({"jsonrpc": "2.0", "id": beside.request, "result": result});
             cost.into_iter().chain([answer]).collect()
         }
-    };
-    events.iter().map(Value::to_string).collect()
+    }
 }

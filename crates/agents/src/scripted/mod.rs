@@ -4,14 +4,7 @@
 //! Invariant: what it does is a function of the script, its input and the files it is
 //! told to use. It is an agent, not a part of cook: it prints by itself.
 
-mod acp;
-mod agent;
 mod dialect;
-mod run;
-mod script;
-mod worktree;
+mod script_player;
 
-pub use agent::Arguments;
-pub use dialect::Dialect;
-pub use run::play;
-pub use script::{Acp, Script, Step};
+pub use script_player::{Acp, Script, Step, play};

@@ -2,16 +2,18 @@
 //! entries that were added. No model, no memory: the same state gives the same brief.
 
 use super::author::is_users;
-use super::field::normalise;
-use super::going_on::fill_next;
-use super::material::{Filled, Material, Origin, PROTECTED, Proof};
-use super::past::fill_learned;
-use super::render::{Brief, Weight};
-use super::slots::{Slots, cut, short, unsay};
-use crate::diagnostic::{Severity, without_tags};
-use crate::model::{
-    Anchor, Basis, BriefLine, BriefStanding, Policy, Receipt, Slot, Snapshot, UserAnswer, Verdict,
+use super::field::{normalise, settle};
+use super::identity::line_digest;
+use super::material::{
+    CHECKPOINT, Filled, Here, LastCheckpoint, Material, Origin, PROTECTED, Proof, SAID_DONE,
 };
+use super::render::{Brief, Weight};
+use crate::diagnostic::{Severity, without_attribution, without_tags};
+use crate::model::{
+    Anchor, Basis, BriefLine, BriefStanding, MAX_ENTRIES, MAX_FIELD_CHARS, Policy, Receipt, Slot,
+    Snapshot, UserAnswer, Verdict,
+};
+use std::collections::BTreeMap;
 
 /// The whole brief, and its entries with where they come from, in the same order.
 pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {
@@ -138,14 +140,14 @@ fn fill_established(material: &Material, slots: &mut Slots) {
     for proof in material.proofs.iter().filter(|proof| holds(proof)) {
         let claim = format!("{} (slice `{}`)", proof.criterion, proof.slice_id);
         let anchor = &proof.anchor;
-        let line = BriefLine::established(claim, anchor, proof.basis, reopen(anchor));
+        let line = BriefLine::establish(claim, anchor, proof.basis, reopen(anchor));
         slots.add(line, Weight::Established(proof.at.clone()));
     }
     for receipt in list_passed_receipts(material) {
         let claim = format!("Gate `{}` exits 0 on the tree of HEAD.", receipt.command);
         let evidence = format!("receipt:{}", receipt.id);
         let reopen = "when a tracked file changes";
-        let line = BriefLine::established(claim, evidence, Basis::Output, reopen);
+        let line = BriefLine::establish(claim, evidence, Basis::Output, reopen);
         slots.add(line, Weight::Established(receipt.started_at.display()));
     }
     let is_lost = |slice: &str| {
@@ -157,7 +159,7 @@ fn fill_established(material: &Material, slots: &mut Slots) {
         let goal = goal.map_or(String::new(), |slice| format!(": {}", slice.goal));
         let claim = format!("The work of slice `{slice}` is committed{goal}");
         let evidence = format!("commit:{commit}");
-        let line = BriefLine::established(claim, evidence, Basis::Observed, "none");
+        let line = BriefLine::establish(claim, evidence, Basis::Observed, "none");
         slots.add(line, Weight::Established(String::new()));
     }
 }
@@ -306,4 +308,279 @@ fn as_question(line: &BriefLine, standing: &BriefStanding) -> Option<BriefLine> 
     let question = cut(&format!("Claimed, not verified: {}", line.head));
     let verifies = cut(&format!("{tail} is {verdict}: {}", standing.why));
     Some(BriefLine::new(Slot::Open, question, verifies))
+}
+
+pub(super) fn fill_learned(material: &Material, slots: &mut Slots) {
+    let mut lessons: Vec<(u64, BriefLine, Origin)> = Vec::new();
+    for record in material.reopened {
+        let findings = record.findings.clone().unwrap_or_default();
+        let why = findings.join("; ");
+        let seq = record.seq.map_or(0, |seq| seq.0);
+        let lesson = format!("Slice `{}` was reopened: {why}", record.slice_id);
+        let commit = short(&record.commit_sha);
+        let source = format!("transition #{seq}, reopened at commit:{commit}");
+        let line = BriefLine::new(Slot::Learned, lesson, source);
+        lessons.push((seq, line, Origin::Findings(findings)));
+    }
+    // What failed in the same way again is told once, with how often.
+    let mut failed: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for attempt in material.attempts {
+        let slice = match &attempt.slice_id {
+            Some(id) => format!("An attempt at slice `{id}`"),
+            None => "An attempt".to_owned(),
+        };
+        let lesson = format!("{slice} failed ({}): {}", attempt.class, attempt.line);
+        failed.entry(lesson).or_default().push(attempt.seq);
+    }
+    for (lesson, seqs) in failed {
+        let last = seqs.last().copied().unwrap_or_default();
+        let source = match seqs.len() {
+            1 => format!("transition #{last}"),
+            times => format!("transition #{last}, the last of {times}"),
+        };
+        let line = BriefLine::new(Slot::Learned, lesson, source);
+        lessons.push((last, line, Origin::State));
+    }
+    lessons.sort_by_key(|(seq, ..)| *seq);
+    for (seq, line, origin) in lessons {
+        slots.add_from(origin, line, Weight::Learned(seq));
+    }
+    for answered in &material.snapshot.ledger.answered_rejections {
+        let by = match answered.no.is_users() {
+            true => "No slice holds to it".to_owned(),
+            false => format!("{} said no", answered.no.by().replacen('a', "A", 1)),
+        };
+        let (what, answer) = (answered.no.what.join("; "), &answered.answer);
+        let lesson = format!("{by}: {what}; the answer was: {answer}");
+        let line = BriefLine::new(Slot::Learned, lesson, format!("`{}`", answered.no.id));
+        let origin = Origin::Rejection(answered.no.id.clone());
+        slots.add_from(origin, line, Weight::Learned(u64::MAX));
+    }
+    for amendment in &material.snapshot.ledger.amendments {
+        let lesson = format!(
+            "A criterion of slice `{}` proved false and was amended: it said \"{}\" and says \"{}\", because {}",
+            amendment.slice_id, amendment.old, amendment.new, amendment.reason
+        );
+        let source = "the user, by `cook plan criteria amend`";
+        let line = BriefLine::new(Slot::Learned, lesson, source);
+        slots.add_from(Origin::Amendment, line, Weight::Learned(u64::MAX));
+    }
+    if let Some(last) = &material.checkpoint {
+        fill_said(last, slots);
+    }
+    slots.keep_newest(Slot::Learned);
+}
+
+/// Dirty paths that are named before the rest is counted.
+const NAMED: usize = 8;
+
+pub(super) fn fill_next(material: &Material, slots: &mut Slots) {
+    let due = &material.due;
+    let first = match &due.command {
+        Some(command) => format!(" First run `{command}`."),
+        None => String::new(),
+    };
+    let (action, outcome) = match due.role {
+        Some(role) => (
+            format!(
+                "As the {role}: {}.{first} `cook next --prompt` says how.",
+                due.action
+            ),
+            format!("`cook record {role} FILE` takes the report."),
+        ),
+        None if material.snapshot.state.project_done && due.command.is_none() => (
+            "Nothing: the project is done.".to_owned(),
+            "`cook verify --strict` proves it again.".to_owned(),
+        ),
+        None => (
+            format!("{}.{first}", due.action),
+            format!("The work goes on; it stands still because {}.", due.reason),
+        ),
+    };
+    slots.add(BriefLine::new(Slot::Next, action, outcome), Weight::Kept);
+    let last = material.checkpoint.as_ref();
+    let outcome = match last.and_then(|last| last.next.as_ref()) {
+        Some(next) => format!("{CHECKPOINT} {next}"),
+        None => "No checkpoint says what comes next.".to_owned(),
+    };
+    let line = BriefLine::new(Slot::Next, stands_on(&material.here), outcome);
+    slots.add(line, Weight::Later);
+}
+
+fn stands_on(here: &Here) -> String {
+    let branch = match &here.branch {
+        Some(branch) => format!("branch `{branch}`"),
+        None => "no branch".to_owned(),
+    };
+    let head = match &here.head {
+        Some(head) => format!("HEAD `{}`", short(head)),
+        None => "no commit yet".to_owned(),
+    };
+    let named: Vec<String> = here
+        .dirty
+        .iter()
+        .take(NAMED)
+        .map(|path| format!("`{path}`"))
+        .collect();
+    let rest = (here.dirty.len() as u64 + here.more).saturating_sub(named.len() as u64);
+    let more = match rest {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    let dirty = match named.is_empty() {
+        true => "nothing is uncommitted".to_owned(),
+        false => format!("uncommitted: {}{more}", named.join(", ")),
+    };
+    format!("Go on from {branch}, {head}; {dirty}.")
+}
+
+/// What a checkpoint says is done is somebody's word until a commit shows it.
+pub(super) fn fill_said(last: &LastCheckpoint, slots: &mut Slots) {
+    let Some(done) = &last.done else { return };
+    let source = format!("the last checkpoint, {}", last.at);
+    let line = BriefLine::new(Slot::Learned, format!("{SAID_DONE} {done}"), source);
+    slots.add(line, Weight::Learned(u64::MAX));
+}
+
+/// What a checkpoint says is done, and what it says is next (`Next: …`, at its end).
+pub fn split_checkpoint(text: &str) -> (Option<String>, Option<String>) {
+    let said = |text: &str, nothing: &str| {
+        let text = text.trim().trim_end_matches(['.', ';']).trim();
+        (!text.is_empty() && text != nothing).then(|| text.to_owned())
+    };
+    let lower = text.to_ascii_lowercase();
+    let (before, next) = match lower.rfind("next:") {
+        Some(at) => (&text[..at], said(&text[at + "next:".len()..], "not known")),
+        None => (text, None),
+    };
+    let done = match lower[..before.len()].find("done:") {
+        Some(at) => &before[at + "done:".len()..],
+        None => before,
+    };
+    // What else cook itself keeps before a compaction is not what was done.
+    let done = done.split_once(". Files: ").map_or(done, |(done, _)| done);
+    // A commit shows itself, and who is due is said by cook.
+    let done: Vec<&str> = done
+        .split("; ")
+        .filter(|part| !part.trim_start().starts_with("commit "))
+        .collect();
+    let next = next.filter(|next| !next.starts_with("cook next"));
+    (said(&done.join("; "), "nothing committed"), next)
+}
+
+#[derive(Default)]
+pub(super) struct Slots(pub(super) BTreeMap<Slot, Vec<Filled>>);
+
+impl Slots {
+    /// Adds what cook says itself; a text that says nothing is not an entry.
+    pub(super) fn add(&mut self, line: BriefLine, weight: Weight) {
+        self.add_from(Origin::State, line, weight);
+    }
+
+    /// Adds a question, with what would answer it.
+    pub(super) fn ask(&mut self, question: String, verifies: impl Into<String>, weight: Weight) {
+        self.add(BriefLine::new(Slot::Open, question, verifies), weight);
+    }
+
+    /// The same of what some role's prompt shows in a part of its own.
+    pub(super) fn add_from(&mut self, origin: Origin, mut line: BriefLine, weight: Weight) {
+        unsay(&mut line);
+        self.insert(origin, line, weight);
+    }
+
+    /// What the user said, as cook wrote it down.
+    pub(super) fn add_said(&mut self, line: BriefLine, weight: Weight) {
+        self.insert(Origin::State, line, weight);
+    }
+
+    fn insert(&mut self, origin: Origin, mut line: BriefLine, weight: Weight) {
+        for (_, text) in line.texts_mut() {
+            match normalise(&cut(text)) {
+                Ok(kept) => *text = without_tags(&settle(&kept)),
+                Err(_) => return,
+            }
+        }
+        let list = self.0.entry(line.slot).or_default();
+        if !list.iter().any(|known| known.line == line) {
+            list.push(Filled {
+                id: line_digest(&line),
+                by: "cook".to_owned(),
+                origin,
+                line,
+                weight,
+            });
+        }
+    }
+
+    /// Keeps the newest of a slot that could grow without end.
+    pub(super) fn keep_newest(&mut self, slot: Slot) {
+        if let Some(list) = self.0.get_mut(&slot)
+            && list.len() > MAX_ENTRIES
+        {
+            list.drain(..list.len() - MAX_ENTRIES);
+        }
+    }
+}
+
+/// A role's words do not read as what cook wrote down of the user's; a source and an anchor are
+/// held against that.
+pub(super) fn unsay(line: &mut BriefLine) {
+    for (name, text) in line.texts_mut() {
+        if !matches!(name, "source" | "evidence") {
+            *text = without_attribution(text);
+        }
+    }
+}
+
+/// A text that fits a field, said so when it does not.
+pub(super) fn cut(text: &str) -> String {
+    /// Room for the mark.
+    const LONGEST: usize = MAX_FIELD_CHARS - 4;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The beginning of an id, for a reader.
+pub(super) fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_says_what_is_done_and_what_is_next() {
+        for (text, done, next) in [
+            (
+                "half the parser; next: the printer",
+                "half the parser",
+                "the printer",
+            ),
+            ("Done: a. b\nNext: c.", "a. b", "c"),
+            ("only done", "only done", ""),
+            ("next: go", "", "go"),
+            (
+                "Auto-checkpoint (before compaction). Done: nothing committed. Files: x. Turns since the last checkpoint: 2. Next: not known",
+                "",
+                "",
+            ),
+            (
+                "half of it; commit 1a. Files: a. Next: cook next --prompt",
+                "half of it",
+                "",
+            ),
+            (
+                "Auto-checkpoint (before compaction). Done: commit 1a; ran `t`. Files: x. Turns since the last checkpoint: 2. Next: mend it",
+                "ran `t`",
+                "mend it",
+            ),
+        ] {
+            let (found, then) = split_checkpoint(text);
+            assert_eq!(found.unwrap_or_default(), done, "{text}");
+            assert_eq!(then.unwrap_or_default(), next, "{text}");
+        }
+    }
 }

@@ -94,7 +94,7 @@ impl BriefLine {
     }
 
     /// An established entry.
-    pub fn established(
+    pub fn establish(
         claim: impl Into<String>,
         evidence: impl Into<String>,
         basis: Basis,

@@ -7,7 +7,6 @@
 
 mod echo;
 mod fit;
-mod input;
 mod lists;
 mod parts;
 mod quote;
@@ -16,8 +15,7 @@ mod slices;
 
 pub use echo::in_own_words;
 pub use fit::cut;
-pub use input::PromptInput;
-pub use parts::findings_shown;
+pub use parts::{PromptInput, findings_shown};
 pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean, without_attribution, without_tags};

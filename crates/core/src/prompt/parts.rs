@@ -3,20 +3,20 @@
 //! holds it to what the machine reads.
 
 use super::fit::{cut, fit};
-use super::input::PromptInput;
 use super::lists::{
     Parts, TAKEN_UP, amendments, answers, cooks_own, finding, list_ids_taken_up, list_taken_up,
     other_slices, remarks, slices, tell_answered,
 };
-use super::quote::Quoted;
+use super::quote::{MAX_PART_CHARS, Quoted};
 use super::reports::{
     REPORTS, audit_text, is_of_this_commit, list_earlier_notes, list_fixes, list_other_notes,
     rejection, review_id, review_text, standing_review, vote,
 };
 use super::slices::{PLAN, active_text, list_other_claims, may_select, plan_text};
+use crate::diagnostic::Finding;
 use crate::machine::{
-    Rule, current_review, find_audit_to_answer, list_left_if_cancelled, list_owed, new_answer,
-    open_audit,
+    Rule, Selection, current_review, find_audit_to_answer, list_left_if_cancelled, list_owed,
+    new_answer, open_audit,
 };
 use crate::model::{Role, SliceLedger, Snapshot};
 
@@ -302,4 +302,37 @@ fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
 
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
     snapshot.ledger.slices.get(snapshot.find_slice_in_work()?)
+}
+
+/// What a prompt is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptInput<'a> {
+    /// Whose prompt.
+    pub role: Role,
+    /// The documents of the log's tip, as a report finds them.
+    pub snapshot: &'a Snapshot,
+    /// The dispatch rule that fired: `1` to `9`.
+    pub rule: &'a str,
+    /// What the role has to do.
+    pub action: &'a str,
+    /// Why it is this role's turn.
+    pub reason: &'a str,
+    /// What cook found in the repository.
+    pub findings: &'a [Finding],
+    /// What the repository says against a selection.
+    pub selection: &'a Selection,
+    /// Diffs, receipts, verdicts: whatever the caller adds. Shown in one fence.
+    pub context: &'a str,
+    /// The continuation brief, as `cook brief` prints it. Shown in one fence.
+    pub brief: &'a str,
+}
+
+impl<'a> PromptInput<'a> {
+    /// Findings that the prompt does not begin with as its reason.
+    pub(super) fn list_other_findings(&self) -> impl Iterator<Item = &'a Finding> {
+        let reason = self.reason;
+        let is_whole = reason.len() <= MAX_PART_CHARS;
+        let findings = self.findings.iter();
+        findings.filter(move |finding| !(is_whole && reason.contains(&*finding.message)))
+    }
 }

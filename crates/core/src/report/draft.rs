@@ -1,8 +1,7 @@
 //! A report as a text or an object says it, before its values are judged.
 
 use super::block::Block;
-use super::field::{Field, Kind};
-use super::table::{ANCHOR, DIMENSIONS, Dimension, fields};
+use super::table::{ANCHOR, DIMENSIONS, Dimension, Field, Kind, fields};
 use super::value::{
     commit, count, ids, is_none, items, show_held, tidy, tidy_line, without_separator, word,
 };

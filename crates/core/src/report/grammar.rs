@@ -2,9 +2,7 @@
 //! kind, then the rules between fields.
 
 use super::draft::{Draft, MAX_FIELD_CHARS, describe_rating};
-use super::field::{Field, Kind};
-use super::table::ANCHOR;
-use super::table::{DIMENSIONS, fields, has_block, has_rubric};
+use super::table::{ANCHOR, DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
 use super::value::{MAX_COUNT, after_marker, commit, count, is_none, show_held, word};
 use super::{Parsed, Report, answer, rules};
 use crate::diagnostic::{Code, Finding, Lines, clean};

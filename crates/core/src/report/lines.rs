@@ -4,8 +4,7 @@
 //! how [`super::render`] writes values that hold such lines.
 
 use super::draft::{Draft, VERDICTS, describe_rating};
-use super::field::Field;
-use super::table::{ANCHOR, DIMENSIONS, Dimension, fields, has_block, has_rubric};
+use super::table::{ANCHOR, DIMENSIONS, Dimension, Field, fields, has_block, has_rubric};
 use super::value::{after_marker, dedent, show_held, word};
 use crate::diagnostic::{Code, Finding};
 use crate::model::Role;

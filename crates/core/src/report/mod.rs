@@ -6,12 +6,10 @@
 //! when no rule is broken, and holds no control or direction character. Nothing
 //! here panics, whatever the bytes.
 
-mod again;
 mod answer;
 mod block;
 mod draft;
 mod event;
-mod field;
 mod grammar;
 mod lines;
 mod object;
@@ -20,15 +18,13 @@ mod rules;
 mod table;
 mod value;
 
-pub use again::find_contradiction;
 pub use block::{ACCEPT, DROP, OFFER_FORMAT, STOP};
 pub use draft::MAX_FIELD_CHARS;
-pub use event::{Provenance, Reported, event};
-pub use field::{Field, Kind};
+pub use event::{Provenance, Reported, event, find_contradiction};
 pub use grammar::{MAX_BYTES, parse};
 pub use render::{Checked, describe_check, format, render, render_format_without, repair_prompt};
 pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
-pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
+pub use table::{DIMENSIONS, Dimension, Field, Kind, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, write_ids};
 
 use crate::diagnostic::Finding;

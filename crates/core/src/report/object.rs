@@ -1,9 +1,9 @@
 //! The JSON form: one object whose keys are the field keys, with `rubric` and `block`.
 
-use super::block::{self, refuse, refuse_text};
+use super::block;
+use super::block::{refuse, refuse_text};
 use super::draft::Draft;
-use super::field::{Field, Kind};
-use super::table::{ANCHOR, DIMENSIONS, fields, has_block, has_rubric};
+use super::table::{ANCHOR, DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::model::Role;
 use crate::schema;

@@ -1,8 +1,7 @@
 //! A report as text: the canonical form, the format with placeholders, and what
 //! to ask for when a report was broken.
 
-use super::field::{Field, Kind};
-use super::table::{DIMENSIONS, HEADER_FIELDS, fields, has_block, has_rubric};
+use super::table::{DIMENSIONS, Field, HEADER_FIELDS, Kind, fields, has_block, has_rubric};
 use super::{Parsed, Report, block};
 use crate::diagnostic::{Finding, Lines, clean};
 use crate::model::{ReportRecord, Role, Rubric, RubricVerdict};

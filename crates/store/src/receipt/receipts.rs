@@ -175,7 +175,7 @@ impl Receipts {
             .write_all(bytes)
             .and_then(|()| encoder.finish())
             .map_err(|cause| cannot("pack", &path, cause))?;
-        Ok(files::write(&path, &packed)?)
+        files::write(&path, &packed)
     }
 
     /// The receipt with that id.
@@ -280,9 +280,7 @@ impl Receipts {
         };
         let path = self.index_path(&tagged(CHANCE, &red.argv, tree));
         files::write(&path, red.id.as_bytes())?;
-        Ok(files::remove(
-            &self.index_path(&tagged(RED, &red.argv, tree)),
-        )?)
+        files::remove(&self.index_path(&tagged(RED, &red.argv, tree)))
     }
 
     /// From now on only what this process made is found by its command and tree.
@@ -344,10 +342,7 @@ impl Receipts {
         {
             return Ok(());
         }
-        Ok(files::write(
-            &self.index_path(&program_key(name)),
-            receipt.id.as_bytes(),
-        )?)
+        files::write(&self.index_path(&program_key(name)), receipt.id.as_bytes())
     }
 
     /// True when this process made that receipt.

@@ -506,7 +506,7 @@ impl<'a> RunPlace<'a> {
         let note = room.note("setup");
         let noted =
             NewFile::at(&note, Durable::Nothing).write(stamp.unwrap_or_default().as_bytes());
-        Ok(noted.map_err(|cause| cannot("write", &note, cause))?)
+        noted.map_err(|cause| cannot("write", &note, cause))
     }
 }
 

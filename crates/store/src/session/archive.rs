@@ -8,7 +8,7 @@ use super::failures::{corrupt, not_found, wrong_kind};
 use super::session_check::Links;
 use super::session_record::{Batch, CallRecord};
 use super::session_store::{GitStore, bytes, load_episode, load_series};
-use super::values::{ContentHash, Entry, Episode, Exchange, Object, Ref, RefKind, Series};
+use super::session_values::{ContentHash, Entry, Episode, Exchange, Object, Ref, RefKind, Series};
 use cook_core::diagnostic::Failure;
 use cook_core::model::is_hidden;
 use cook_os::clock::Clock;

@@ -13,12 +13,12 @@ use super::failures::{
 };
 use super::session_record::{Batch, CallRecord};
 use super::session_store::{GitStore, load_episode};
+use super::session_values::{
+    ContentHash, Entry, Episode, Exchange, Kind, Native, Object, On, Prior, Ref, RefKind,
+};
 use super::suppliers::{
     Action, Answer, Capability, Continuation, Supplier, SupplierError, Transport, Turn, combine,
     estimate,
-};
-use super::values::{
-    ContentHash, Entry, Episode, Exchange, Kind, Native, Object, On, Prior, Ref, RefKind,
 };
 use cook_core::diagnostic::{Failure, Lines, clean, redact};
 use cook_core::schema::{GivenSchema, find_json, without_thoughts};

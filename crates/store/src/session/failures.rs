@@ -1,7 +1,7 @@
 //! What can go wrong with a call: the code, the refs that are still good, and the next step.
 
+use super::session_values::{Prior, Ref, RefKind};
 use super::suppliers::SupplierErrorKind;
-use super::values::{Prior, Ref, RefKind};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use std::fmt::Display;
 use std::io;

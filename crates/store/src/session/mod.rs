@@ -9,8 +9,8 @@ mod session_check;
 mod session_gc;
 mod session_record;
 mod session_store;
+mod session_values;
 mod suppliers;
-mod values;
 
 pub use archive::{Archive, Content};
 pub use conversation::{Call, NativeUse, Reply, call, replay_prompt, seed};
@@ -22,11 +22,11 @@ pub use session_store::{
     GitStore, InFlight, Interrupted, Named, load_episode, load_exchange, load_series, reads_as_ref,
     resolve,
 };
+pub use session_values::{
+    ContentHash, Entry, Episode, Exchange, Kind, Native, Object, On, Prior, Ref, RefKind, Series,
+    wrong_citation,
+};
 pub use suppliers::{
     Action, Answer, Capability, Continuation, Supplier, SupplierError, SupplierErrorKind,
     Transport, Turn, Window, combine, estimate,
-};
-pub use values::{
-    ContentHash, Entry, Episode, Exchange, Kind, Native, Object, On, Prior, Ref, RefKind, Series,
-    wrong_citation,
 };

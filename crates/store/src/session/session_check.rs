@@ -8,7 +8,7 @@ use super::session_record::{
     Event, Held, Index, REF, Stored, Writer, read_event, read_events, read_value, segments,
 };
 use super::session_store::{GitStore, list_names};
-use super::values::{ContentHash, Entry, Object, Ref, RefKind};
+use super::session_values::{ContentHash, Entry, Object, Ref, RefKind};
 use crate::store::odb::{FOLDER, Log};
 use crate::store::{Place, branches};
 use cook_core::diagnostic::Failure;

@@ -6,7 +6,7 @@
 use super::failures::{OfStore, as_damage};
 use super::session_record::{CallRecord, Event, Held, Index, Writer};
 use super::session_store::{GitStore, list_names};
-use super::values::{ContentHash, Object, On, Ref};
+use super::session_values::{ContentHash, Object, On, Ref};
 use crate::store::branches;
 use cook_core::diagnostic::Failure;
 use cook_os::clock::Clock;

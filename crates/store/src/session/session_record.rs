@@ -7,8 +7,8 @@
 //! with its event in it: every object is durable before the ref moves.
 
 use super::failures::{OfStore, corrupt};
+use super::session_values::{ContentHash, Entry, Kind, Object, On, Prior, Ref};
 use super::suppliers::{Action, Answer, Transport};
-use super::values::{ContentHash, Entry, Kind, Object, On, Prior, Ref};
 use crate::store::Place;
 use crate::store::branches::LockedLog;
 use crate::store::odb::{Commit, FILE, FOLDER, Log, TreeEntry};
@@ -325,12 +325,12 @@ impl Writer {
     }
 
     fn tip(&self) -> Result<Option<Oid>, Failure> {
-        Ok(self.log().find_ref(REF)?)
+        self.log().find_ref(REF)
     }
 
     /// Keeps bytes in a blob.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<Oid, Failure> {
-        Ok(self.log().write(ObjectType::Blob, bytes)?)
+        self.log().write(ObjectType::Blob, bytes)
     }
 
     /// Writes a blob again that cannot be read; where what is damaged lies now.
@@ -346,7 +346,7 @@ impl Writer {
 
     /// Moves the file of a damaged object to `aside`; where it lies then.
     pub(super) fn set_aside(&self, id: Oid, aside: &Path) -> Result<Option<PathBuf>, Failure> {
-        Ok(self.inner.set_aside(id, aside)?)
+        self.inner.set_aside(id, aside)
     }
 
     /// Every event, oldest first.
@@ -418,7 +418,7 @@ impl Writer {
         let seconds = since.map_or(0, |since| {
             i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
         });
-        Ok(self.log().write_commit(tree, parent, seconds, &message)?)
+        self.log().write_commit(tree, parent, seconds, &message)
     }
 
     /// Begins the chain anew with these events, oldest first, and one more. What they do not

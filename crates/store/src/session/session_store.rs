@@ -11,7 +11,7 @@ use super::session_check::{Mended, mend};
 use super::session_record::{
     Batch, CallRecord, Event, Held, Index, REF, Stored, Writer, events, read_value,
 };
-use super::values::{ContentHash, Entry, Episode, Exchange, Object, Ref, RefKind, Series};
+use super::session_values::{ContentHash, Entry, Episode, Exchange, Object, Ref, RefKind, Series};
 use crate::store::odb::Log;
 use crate::store::{Place, branches};
 use cook_core::diagnostic::{Code, Failure, FailureKind};

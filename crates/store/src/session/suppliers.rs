@@ -1,6 +1,6 @@
 //! What a conversation asks of whoever answers: the seam between sessions and agents.
 
-use super::values::{Native, Ref};
+use super::session_values::{Native, Ref};
 pub use cook_core::model::{Capability, Continuation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -5,8 +5,8 @@
 //! one is named.
 
 use super::error::{During, stale, unknown_name, unwritable};
-use super::locks::{clear_ref_lock, take_lock};
 use super::log_format::{self, Document, Meta, Stand, Tip};
+use super::log_locks::{clear_ref_lock, take_lock};
 use super::log_place::{self, Place};
 use super::odb::Log;
 use super::writing::{Recovered, names};
@@ -130,22 +130,39 @@ impl std::fmt::Display for Unclaimed {
     }
 }
 
-/// Gives this worktree, which has no workflow, one that belongs to none.
-pub(super) fn claim(place: &Place, id: &str) -> Result<(), Failure> {
-    let log = log_place::open_known_log(place)?;
-    let known = list_unclaimed(place, &log)?;
-    if !known.iter().any(|one| one.id == id) {
-        return Err(unknown_name(id));
+impl Store {
+    /// Workflows that belong to no worktree, those that `.agent/` shows first.
+    ///
+    /// # Errors
+    /// A log that cannot be opened.
+    pub fn list_unclaimed(place: &Place) -> Result<Vec<Unclaimed>, Failure> {
+        let log = log_place::open_log(place)?;
+        log.map_or(Ok(Vec::new()), |log| list_unclaimed(place, &log))
     }
-    write_id(place, &log, id)
-}
 
-/// Gives this worktree, which has no workflow, the id of a new one. What it showed is vouched
-/// for by nothing then.
-pub(super) fn renounce(place: &Place) -> Result<(), Failure> {
-    let log = log_place::open_known_log(place)?;
-    write_id(place, &log, &log_place::fresh_id())?;
-    remove(&place.stamp_file())
+    /// Gives this worktree, which has no workflow, one that belongs to none.
+    ///
+    /// # Errors
+    /// When there is no such workflow, or this worktree has one.
+    pub fn claim(place: &Place, id: &str) -> Result<(), Failure> {
+        let log = log_place::open_known_log(place)?;
+        let known = list_unclaimed(place, &log)?;
+        match known.iter().any(|one| one.id == id) {
+            true => write_id(place, &log, id),
+            false => Err(unknown_name(id)),
+        }
+    }
+
+    /// Gives this worktree, which has no workflow, the id of a new one. What it showed is vouched
+    /// for by nothing then.
+    ///
+    /// # Errors
+    /// When this worktree has a workflow.
+    pub fn renounce(place: &Place) -> Result<(), Failure> {
+        let log = log_place::open_known_log(place)?;
+        write_id(place, &log, &log_place::fresh_id())?;
+        remove(&place.stamp_file())
+    }
 }
 
 /// What is wrong where this worktree has no workflow and had one.
@@ -197,8 +214,7 @@ pub(super) fn report_lost(place: &Place, log: &Log, id: Option<&str>) -> Result<
 
 const NEW: &str = "or begin another log beside it: `cook init --log new`";
 
-/// Workflows that belong to no worktree, those that `.agent/` shows first.
-pub(super) fn list_unclaimed(place: &Place, log: &Log) -> Result<Vec<Unclaimed>, Failure> {
+fn list_unclaimed(place: &Place, log: &Log) -> Result<Vec<Unclaimed>, Failure> {
     let claimed = list_claimed(place)?;
     let shown = find_shown_commit(place, log)?;
     let state = disk::read(
@@ -273,7 +289,7 @@ fn write_id(place: &Place, log: &Log, id: &str) -> Result<(), Failure> {
 }
 
 /// Removes a file, if it is there.
-pub(super) fn remove(path: &Path) -> Result<(), Failure> {
+fn remove(path: &Path) -> Result<(), Failure> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).writing(path.display().to_string())

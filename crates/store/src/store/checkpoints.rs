@@ -8,8 +8,8 @@
 
 use super::Store;
 use super::error::{During, unreadable, unsafe_path, unwritable};
-use super::locks::take_lock;
 use super::log_format::{self, HistoryDigest, Lines, Stand, TRAIL};
+use super::log_locks::take_lock;
 use super::log_place::Place;
 use super::odb::Log;
 use super::view::{agent_dir, scratch};

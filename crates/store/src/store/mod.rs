@@ -12,9 +12,9 @@ mod checkout;
 mod checkpoints;
 mod displaced;
 mod error;
-mod locks;
 mod log_check;
 mod log_format;
+mod log_locks;
 mod log_place;
 pub(crate) mod odb;
 mod pack;
@@ -29,8 +29,8 @@ pub use branches::{Marks, Moved, Unclaimed};
 pub use checkpoints::Trail;
 pub use displaced::{KeptCopy, KeptFile, KeptKind, MAX_KEPT, rescue_keep};
 pub(crate) use error::in_one_line;
-pub use locks::{Lease, LeaseHolder};
 pub use log_format::{FORMAT, History, HistoryDigest, Meta, Tip};
+pub use log_locks::{Lease, LeaseHolder};
 pub use log_place::{Place, fresh_id};
 pub use quarantine::{Admitted, Limits, Quarantine};
 pub use reading::{Before, Contents, Entry, WorktreeLog};
@@ -81,33 +81,6 @@ impl Store {
             branches::report_lost(&place, &log, id.as_deref())?;
         }
         Ok(found)
-    }
-
-    /// Workflows that belong to no worktree, those that `.agent/` shows first.
-    ///
-    /// # Errors
-    /// A log that cannot be opened.
-    pub fn list_unclaimed(place: &Place) -> Result<Vec<Unclaimed>, Failure> {
-        match log_place::open_log(place)? {
-            Some(log) => branches::list_unclaimed(place, &log),
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// Gives this worktree, which has no workflow, one that belongs to none.
-    ///
-    /// # Errors
-    /// When there is no such workflow, or this worktree has one.
-    pub fn claim(place: &Place, id: &str) -> Result<(), Failure> {
-        branches::claim(place, id)
-    }
-
-    /// Gives this worktree, which has no workflow, the id of a new one.
-    ///
-    /// # Errors
-    /// When this worktree has a workflow.
-    pub fn renounce(place: &Place) -> Result<(), Failure> {
-        branches::renounce(place)
     }
 
     /// Opens another worktree's workflow by its id, for reading only.

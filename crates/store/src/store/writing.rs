@@ -296,7 +296,7 @@ fn can_be_kept(path: &Path) -> Result<(), Failure> {
             path,
             "is a directory; move it away",
         )),
-        Some(found) if found.len() > MAX_KEPT => Err(too_large(&path, found.len(), MAX_KEPT)),
+        Some(found) if found.len() > MAX_KEPT => Err(too_large(path, found.len(), MAX_KEPT)),
         _ => Ok(()),
     }
 }

@@ -1,0 +1,708 @@
+//! Agents that speak the Agent Client Protocol, version 1, over stdio: one process for each
+//! call, in it one session, in it one prompt.
+//!
+//! Invariants: cook offers neither files nor terminals; a permission is given by the
+//! role's access alone, and for one time only; an earlier session is forked, never loaded,
+//! because whoever loads one goes on in it; the turn's stop reason decides, not the exit
+//! code of a process whose input cook has closed.
+
+use super::agent_supplier::AgentSupplier;
+use super::failure::{AgentFailure, FailureClass, classify, moment};
+use super::listen::{
+    MAX_ANSWER, Progress, StreamResult, is_session_id, last_words, line, says_nothing, strongest,
+};
+use super::usage::Meter;
+use cook_core::diagnostic::{Lines, clean};
+use cook_core::model::Access;
+use cook_os::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
+use cook_store::session::{SupplierErrorKind, Turn};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// The version of the protocol.
+const VERSION: u64 = 1;
+/// How long an agent may take at most until it has a session: it has nothing to think about.
+const OPENING: Duration = Duration::from_secs(60);
+/// The error code of an agent that wants a login first.
+const LOGIN_REQUIRED: i64 = -32000;
+
+/// How far a conversation has come: each stage waits for the answer to one request, which
+/// carries its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Stage {
+    Greeting = 0,
+    Opening = 1,
+    ChoosingModel = 2,
+    Prompting = 3,
+    Over = 4,
+}
+
+/// One turn with an agent.
+pub(super) struct Conversation<'a, 's> {
+    supplier: &'a AgentSupplier<'s>,
+    turn: &'a Turn<'a>,
+    prompt: &'a str,
+    watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
+    stage: Stage,
+    /// The agent's name for the session, as it gave it.
+    id: String,
+    leaving: bool,
+    to_say: Vec<u8>,
+    /// What it said since it last used a tool.
+    text: String,
+    /// What it said before that.
+    earlier: String,
+    /// How much of the text was shown.
+    shown: usize,
+    too_long: bool,
+    result: StreamResult,
+    /// The first that made no sense.
+    odd: Option<String>,
+    /// What it was last refused permission for: some agents end their turn then.
+    denied: Option<String>,
+    meter: Meter,
+    /// The limit that it went over.
+    over: Option<String>,
+}
+
+impl<'a, 's> Conversation<'a, 's> {
+    pub(super) fn of(
+        supplier: &'a AgentSupplier<'s>,
+        turn: &'a Turn<'a>,
+        prompt: &'a str,
+        watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
+    ) -> Self {
+        Self {
+            supplier,
+            turn,
+            prompt,
+            watch,
+            stage: Stage::Greeting,
+            id: String::new(),
+            leaving: false,
+            to_say: Vec::new(),
+            text: String::new(),
+            earlier: String::new(),
+            shown: 0,
+            too_long: false,
+            result: StreamResult::default(),
+            odd: None,
+            denied: None,
+            meter: Meter::of(supplier.bounds),
+            over: None,
+        }
+    }
+
+    /// The first message.
+    pub(super) fn greeting() -> Vec<u8> {
+        let params = json!({
+            "protocolVersion": VERSION,
+            "clientCapabilities": {
+                "fs": {"readTextFile": false, "writeTextFile": false},
+                "terminal": false,
+            },
+            "clientInfo": {"name": "cook", "title": "cook", "version": env!("CARGO_PKG_VERSION")},
+        });
+        write_request(Stage::Greeting as u64, "initialize", &params)
+    }
+
+    fn ask(&mut self, stage: Stage, method: &str, params: &Value) {
+        self.stage = stage;
+        self.to_say
+            .extend(write_request(stage as u64, method, params));
+    }
+
+    fn fail(&mut self, failure: AgentFailure) -> ControlFlow {
+        self.result.failure.get_or_insert(failure);
+        ControlFlow::Finished
+    }
+
+    fn end_in_failure(&mut self, class: FailureClass, why: &str) -> ControlFlow {
+        self.fail(AgentFailure {
+            class,
+            failure: SupplierErrorKind::Failed(line(why)),
+            reset_at: moment(why),
+        })
+    }
+
+    fn unparseable(&mut self, why: &str) -> ControlFlow {
+        self.fail(unreadable(line(why)))
+    }
+
+    fn is_odd(&mut self, what: &str) -> ControlFlow {
+        self.odd.get_or_insert_with(|| line(what));
+        ControlFlow::Continue
+    }
+
+    fn hear(&mut self, message: Message) -> ControlFlow {
+        match message {
+            Message::Request { id, method, params } => self.answer_agent(&id, &method, &params),
+            Message::Notification { method, params } => {
+                let ours = params.get("sessionId").and_then(Value::as_str) == Some(&self.id);
+                match method.as_str() {
+                    "session/update" if ours && self.stage == Stage::Prompting => {
+                        self.update(params.get("update").unwrap_or(&Value::Null))
+                    }
+                    _ => ControlFlow::Continue,
+                }
+            }
+            Message::Result { id, result } if self.awaits(id) => self.take_answer(&result),
+            Message::Error { id, error } if self.awaits(id) => self.take_refusal(&error),
+            Message::Result { .. } | Message::Error { .. } => {
+                self.is_odd("it answers a request that was never made")
+            }
+        }
+    }
+
+    fn awaits(&self, id: Option<u64>) -> bool {
+        self.stage != Stage::Over && id == Some(self.stage as u64)
+    }
+
+    /// What the agent asks of cook.
+    fn answer_agent(&mut self, id: &Value, method: &str, params: &Value) -> ControlFlow {
+        let answer = match method {
+            "session/request_permission" => {
+                let access = self.supplier.choose_access(self.turn.action);
+                let outcome = match self.leaving {
+                    true => json!({"outcome": "cancelled"}),
+                    false => permission(access, params),
+                };
+                if !matches!(access, Access::Write | Access::Full) {
+                    let title = params.pointer("/toolCall/title").and_then(Value::as_str);
+                    self.denied = Some(line(title.unwrap_or("a tool")));
+                }
+                write_result(id, &json!({"outcome": outcome}))
+            }
+            _ => refuse_method(id, method),
+        };
+        self.to_say.extend(answer);
+        ControlFlow::Continue
+    }
+
+    /// The answer that this stage waits for.
+    fn take_answer(&mut self, result: &Value) -> ControlFlow {
+        match self.stage {
+            Stage::Greeting => self.take_greeting(result),
+            Stage::Opening => self.take_session(result),
+            Stage::ChoosingModel => self.send_prompt(),
+            Stage::Prompting => self.take_end(result),
+            Stage::Over => ControlFlow::Continue,
+        }
+    }
+
+    fn take_greeting(&mut self, result: &Value) -> ControlFlow {
+        match result.get("protocolVersion").and_then(Value::as_u64) {
+            Some(VERSION) => {}
+            Some(other) => {
+                let why = format!("it speaks version {other} of the protocol, cook version 1");
+                return self.end_in_failure(FailureClass::Config, &why);
+            }
+            None => return self.unparseable("its answer to `initialize` names no version"),
+        }
+        self.result.can_fork = result
+            .pointer("/agentCapabilities/sessionCapabilities/fork")
+            .is_some_and(Value::is_object);
+        let mut params = json!({"cwd": self.supplier.dir.display().to_string(), "mcpServers": []});
+        let method = match self.turn.fork {
+            None => "session/new",
+            Some(_) if !self.result.can_fork => {
+                return self.end_in_failure(
+                    FailureClass::Config,
+                    "it no longer forks sessions: `--native never` tells it what was said",
+                );
+            }
+            Some(native) => {
+                params["sessionId"] = json!(native.session);
+                "session/fork"
+            }
+        };
+        self.ask(Stage::Opening, method, &params);
+        ControlFlow::Continue
+    }
+
+    fn take_session(&mut self, result: &Value) -> ControlFlow {
+        let Some(id) = result.get("sessionId").and_then(Value::as_str) else {
+            return self.unparseable("its new session has no id");
+        };
+        self.id = id.to_owned();
+        let by_argument = || {
+            let mut items = self.supplier.preset.start().iter();
+            items.any(|item| item.contains("{model}"))
+        };
+        match self.supplier.model.as_deref() {
+            Some(model) if !by_argument() => match find_model_choice(&self.id, model, result) {
+                Some((method, params)) => {
+                    self.ask(Stage::ChoosingModel, method, &params);
+                    ControlFlow::Continue
+                }
+                None => self.end_in_failure(
+                    FailureClass::Config,
+                    "it offers no choice of model: `{model}` in `start` names it by argument",
+                ),
+            },
+            _ => self.send_prompt(),
+        }
+    }
+
+    fn send_prompt(&mut self) -> ControlFlow {
+        let params = json!({
+            "sessionId": self.id,
+            "prompt": [{"type": "text", "text": self.prompt}],
+        });
+        self.ask(Stage::Prompting, "session/prompt", &params);
+        ControlFlow::Continue
+    }
+
+    /// The turn is over.
+    fn take_end(&mut self, result: &Value) -> ControlFlow {
+        self.stage = Stage::Over;
+        self.show_line(true);
+        if let Some(usage) = result.get("usage").filter(|usage| usage.is_object()) {
+            let counting = self.supplier.preset.usage_counting();
+            self.result.usage.report(counting, usage);
+        }
+        match result.get("stopReason").and_then(Value::as_str) {
+            Some("end_turn") => ControlFlow::Finished,
+            Some(reason @ ("max_tokens" | "max_turn_requests" | "refusal" | "cancelled")) => {
+                let why = format!("it stopped before the work was done: {reason}");
+                self.end_in_failure(FailureClass::Agent, &why)
+            }
+            Some(_) | None => self.unparseable("its turn ended without a reason that is known"),
+        }
+    }
+
+    fn take_refusal(&mut self, error: &Value) -> ControlFlow {
+        let why = error_text(error);
+        if error.get("code").and_then(Value::as_i64) == Some(LOGIN_REQUIRED) {
+            let why = format!("it wants a login first: {why}");
+            return self.end_in_failure(FailureClass::Environment, &why);
+        }
+        let class = match self.stage {
+            Stage::ChoosingModel => FailureClass::Config,
+            _ => classify(&why),
+        };
+        self.end_in_failure(class, &why)
+    }
+
+    /// What goes on in the turn.
+    fn update(&mut self, update: &Value) -> ControlFlow {
+        let text = |path: &str| update.pointer(path).and_then(Value::as_str);
+        match text("/sessionUpdate") {
+            Some("agent_message_chunk") => match (text("/content/type"), text("/content/text")) {
+                (Some("text"), Some(words)) => self.add(words),
+                _ => ControlFlow::Continue,
+            },
+            Some("tool_call") => {
+                let said = self.show_line(true);
+                if !self.text.trim().is_empty() {
+                    self.earlier = std::mem::take(&mut self.text);
+                }
+                self.text.clear();
+                self.shown = 0;
+                let title = text("/title").or_else(|| text("/kind")).unwrap_or("tool");
+                let title: String = clean(title, Lines::Fold).chars().take(200).collect();
+                self.meter.count();
+                let (usage, cost) = (&self.result.usage, &self.result.cost);
+                self.over = self.meter.exceeds(&self.supplier.preset, usage, cost);
+                if self.over.is_some() {
+                    return ControlFlow::Stop;
+                }
+                strongest(said, (self.watch)(Progress::Tool(&title)))
+            }
+            Some("usage_update") => {
+                let cost = update.get("cost").unwrap_or(&Value::Null);
+                let amount = cost.get("amount").filter(|amount| amount.is_number());
+                if let (Some(amount), Some("USD")) = (amount, text("/cost/currency")) {
+                    self.result
+                        .cost
+                        .report(self.supplier.preset.cost_counting(), amount);
+                }
+                ControlFlow::Continue
+            }
+            _ => ControlFlow::Continue,
+        }
+    }
+
+    fn add(&mut self, words: &str) -> ControlFlow {
+        if self.text.len() + words.len() > MAX_ANSWER {
+            self.too_long = true;
+            return ControlFlow::Continue;
+        }
+        self.text.push_str(words);
+        match words.contains('\n') {
+            true => self.show_line(false),
+            false => ControlFlow::Continue,
+        }
+    }
+
+    /// Shows the lines that are whole by now; at the end of a message also the last one.
+    fn show_line(&mut self, ended: bool) -> ControlFlow {
+        let new = &self.text[self.shown..];
+        let whole = match (ended, new.rfind('\n')) {
+            (true, _) => new.len(),
+            (false, Some(end)) => end + 1,
+            (false, None) => return ControlFlow::Continue,
+        };
+        let said = new[..whole].trim_end();
+        let flow = match said.is_empty() {
+            true => ControlFlow::Continue,
+            false => (self.watch)(Progress::Said(said)),
+        };
+        self.shown += whole;
+        flow
+    }
+
+    /// What came of it.
+    pub(super) fn end(mut self, outcome: &Outcome) -> StreamResult {
+        let said = match self.text.trim().is_empty() {
+            true => &self.earlier,
+            false => &self.text,
+        };
+        self.result.text = said.clone();
+        self.result.failure = self.verdict(outcome, &self.result.text);
+        self.result.session = Some(self.id).filter(|id| is_session_id(id));
+        self.result
+    }
+
+    fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
+        if let Some(why) = &self.over
+            && outcome.ending != Ending::Interrupted
+        {
+            let why = SupplierErrorKind::TimedOut(why.clone());
+            return Some(AgentFailure::new(FailureClass::Agent, why));
+        }
+        let cut_short = AgentFailure::of_ending(outcome.ending);
+        if let Some(failure) = cut_short.or_else(|| self.result.failure.clone()) {
+            return Some(failure);
+        }
+        let failed = |class, why| Some(AgentFailure::new(class, SupplierErrorKind::Failed(why)));
+        let odd = |why: String| Some(unreadable(why));
+        if self.stage != Stage::Over {
+            return match (&self.odd, outcome.code) {
+                (Some(what), _) => odd(what.clone()),
+                (None, Some(0)) => odd("it left before its turn was over".to_owned()),
+                (None, _) => {
+                    let why = last_words(outcome);
+                    failed(classify(&why), line(&why))
+                }
+            };
+        }
+        if self.too_long {
+            return odd("the answer is longer than cook takes".to_owned());
+        }
+        if says_nothing(answer) {
+            let why = match &self.denied {
+                Some(tool) => format!("the answer is empty: it was not allowed `{tool}`"),
+                None => "the answer is empty".to_owned(),
+            };
+            return failed(FailureClass::Agent, why);
+        }
+        None
+    }
+}
+
+/// A failure of an agent whose words make no sense.
+fn unreadable(why: String) -> AgentFailure {
+    AgentFailure::new(FailureClass::Agent, SupplierErrorKind::Unparseable(why))
+}
+
+impl Listener for Conversation<'_, '_> {
+    fn note_start(&mut self, pid: u32) {
+        (self.watch)(Progress::Started(pid));
+    }
+
+    fn line(&mut self, line: Line) -> ControlFlow {
+        if line.source == Source::Stderr || line.bytes.iter().all(u8::is_ascii_whitespace) {
+            return ControlFlow::Continue;
+        }
+        match read_message(line.bytes).filter(|_| line.whole) {
+            Some(message) => self.hear(message),
+            None => {
+                let begin = &line.bytes[..line.bytes.len().min(200)];
+                let begin = String::from_utf8_lossy(begin).into_owned();
+                self.is_odd(&format!("a line is not a message: {begin}"))
+            }
+        }
+    }
+
+    fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> ControlFlow {
+        let opening = self.stage < Stage::Prompting;
+        if opening
+            && elapsed >= OPENING.min(self.supplier.clocks.idle)
+            && self.result.failure.is_none()
+        {
+            let why = SupplierErrorKind::TimedOut("it did not open a session in time".to_owned());
+            return self.fail(AgentFailure::new(FailureClass::Agent, why));
+        }
+        (self.watch)(Progress::Pulse { elapsed, quiet })
+    }
+
+    fn says(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.to_say)
+    }
+
+    fn takes_leave(&mut self) {
+        self.leaving = true;
+        if self.stage == Stage::Prompting {
+            let params = json!({"sessionId": self.id});
+            self.to_say
+                .extend(write_notification("session/cancel", &params));
+        }
+    }
+}
+
+/// What a role with that access answers to a request for permission. Nothing is ever
+/// allowed beyond the one time: what an agent remembers of it outlasts the role.
+pub(super) fn permission(access: Access, params: &Value) -> Value {
+    let kinds: &[&str] = match access {
+        Access::None | Access::Read => &["reject_once", "reject_always"],
+        Access::Write | Access::Full => &["allow_once"],
+    };
+    let options = params.get("options").and_then(Value::as_array);
+    let of_kind = |kind: &&str| {
+        let mut options = options.into_iter().flatten();
+        options
+            .find(|option| option.get("kind").and_then(Value::as_str) == Some(kind))
+            .and_then(|option| option.get("optionId"))
+            .filter(|id| id.is_string())
+    };
+    match kinds.iter().find_map(of_kind) {
+        Some(id) => json!({"outcome": "selected", "optionId": id}),
+        None => json!({"outcome": "cancelled"}),
+    }
+}
+
+/// How a session's model is chosen: by its option of that category, or by the method that
+/// came before those options.
+pub(super) fn find_model_choice(
+    session: &str,
+    model: &str,
+    opened: &Value,
+) -> Option<(&'static str, Value)> {
+    let options = opened.get("configOptions").and_then(Value::as_array);
+    let option = options.into_iter().flatten().find(|option| {
+        ["category", "id"]
+            .iter()
+            .any(|key| option.get(key).and_then(Value::as_str) == Some("model"))
+    });
+    if let Some(id) = option.and_then(|option| option.get("id")) {
+        let params = json!({"sessionId": session, "configId": id, "value": model});
+        return Some(("session/set_config_option", params));
+    }
+    let models = opened.get("models").filter(|models| models.is_object());
+    models.map(|_| {
+        let params = json!({"sessionId": session, "modelId": model});
+        ("session/set_model", params)
+    })
+}
+
+/// What an error object says, its data too.
+pub(super) fn error_text(error: &Value) -> String {
+    let message = error.get("message").and_then(Value::as_str);
+    let message = message.unwrap_or("an error without a text");
+    let data = match error.get("data") {
+        None | Some(Value::Null) => return message.to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(data) => ["details", "message"]
+            .iter()
+            .find_map(|key| data.get(key).and_then(Value::as_str))
+            .map_or_else(|| data.to_string(), str::to_owned),
+    };
+    format!("{message}: {data}")
+}
+
+/// No such method (JSON-RPC 2.0).
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// What the other side said.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// It asks for something and waits.
+    Request {
+        /// Its own name for the request.
+        id: Value,
+        method: String,
+        params: Value,
+    },
+    /// It tells something.
+    Notification { method: String, params: Value },
+    /// It answers the request of that number.
+    Result { id: Option<u64>, result: Value },
+    /// It cannot answer it.
+    Error { id: Option<u64>, error: Value },
+}
+
+/// Reads a line; none when it is not a message.
+pub(super) fn read_message(line: &[u8]) -> Option<Message> {
+    let Ok(Value::Object(mut fields)) = serde_json::from_slice(line) else {
+        return None;
+    };
+    let id = fields.remove("id");
+    if let Some(method) = fields.remove("method") {
+        let method = method.as_str()?.to_owned();
+        let params = fields.remove("params").unwrap_or_default();
+        return Some(match id {
+            None | Some(Value::Null) => Message::Notification { method, params },
+            Some(id @ (Value::String(_) | Value::Number(_))) => {
+                Message::Request { id, method, params }
+            }
+            Some(_) => return None,
+        });
+    }
+    let id = id?.as_u64();
+    match (fields.remove("result"), fields.remove("error")) {
+        (_, Some(error)) if !error.is_null() => Some(Message::Error { id, error }),
+        (Some(result), _) => Some(Message::Result { id, result }),
+        (None, _) => None,
+    }
+}
+
+/// A request.
+pub(super) fn write_request(id: u64, method: &str, params: &Value) -> Vec<u8> {
+    encode(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+}
+
+/// Something told.
+pub(super) fn write_notification(method: &str, params: &Value) -> Vec<u8> {
+    encode(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
+}
+
+/// The answer to a request of the other side's.
+pub(super) fn write_result(id: &Value, result: &Value) -> Vec<u8> {
+    encode(&json!({"jsonrpc": "2.0", "id": id, "result": result}))
+}
+
+/// The answer to a request for something that was never offered.
+pub(super) fn refuse_method(id: &Value, method: &str) -> Vec<u8> {
+    let method: String = method.chars().take(100).collect();
+    let error = json!({"code": METHOD_NOT_FOUND, "message": format!("method not found: {method}")});
+    encode(&json!({"jsonrpc": "2.0", "id": id, "error": error}))
+}
+
+fn encode(message: &Value) -> Vec<u8> {
+    let mut line = message.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permissions_follow_the_access() {
+        let option =
+            |kind: &str| json!({"optionId": format!("o-{kind}"), "name": "x", "kind": kind});
+        let all = json!({"options": [option("allow_always"), option("allow_once"),
+            option("reject_always"), option("reject_once")]});
+        for (access, chosen) in [
+            (Access::None, "o-reject_once"),
+            (Access::Read, "o-reject_once"),
+            (Access::Write, "o-allow_once"),
+            (Access::Full, "o-allow_once"),
+        ] {
+            assert_eq!(
+                permission(access, &all),
+                json!({"outcome": "selected", "optionId": chosen})
+            );
+        }
+        let cancelled = json!({"outcome": "cancelled"});
+        let lasting = json!({"options": [option("allow_always")]});
+        for (access, params) in [
+            (Access::Write, &lasting),
+            (Access::Read, &lasting),
+            (Access::Write, &json!({"options": "all"})),
+            (
+                Access::Full,
+                &json!({"options": [{"kind": "allow_once", "optionId": 1}]}),
+            ),
+            (Access::Read, &Value::Null),
+        ] {
+            assert_eq!(permission(access, params), cancelled, "{params}");
+        }
+        let always = json!({"options": [option("reject_always")]});
+        assert_eq!(
+            permission(Access::Read, &always)["optionId"],
+            "o-reject_always"
+        );
+    }
+
+    #[test]
+    fn models_are_chosen_as_the_session_offers_it() {
+        let by_option =
+            json!({"configOptions": [{"id": "effort"}, {"id": "m", "category": "model"}]});
+        let (method, params) = find_model_choice("s", "big", &by_option).unwrap_or_default();
+        assert_eq!(method, "session/set_config_option");
+        assert_eq!(
+            params,
+            json!({"sessionId": "s", "configId": "m", "value": "big"})
+        );
+        let by_method = json!({"models": {"currentModelId": "small"}});
+        let (method, params) = find_model_choice("s", "big", &by_method).unwrap_or_default();
+        assert_eq!(method, "session/set_model");
+        assert_eq!(params, json!({"sessionId": "s", "modelId": "big"}));
+        assert_eq!(
+            find_model_choice("s", "big", &json!({"models": null})),
+            None
+        );
+    }
+
+    #[test]
+    fn errors_say_what_they_know() {
+        for (error, text) in [
+            (
+                json!({"message": "Internal error", "data": {"details": "no key"}}),
+                "Internal error: no key",
+            ),
+            (json!({"message": "a", "data": "b"}), "a: b"),
+            (json!({"message": "a", "data": {"x": 1}}), "a: {\"x\":1}"),
+            (json!({"message": "a", "data": null}), "a"),
+            (json!("broken"), "an error without a text"),
+        ] {
+            assert_eq!(error_text(&error), text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod acp_message_tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_told_apart() {
+        let kind = |text: &str| match read_message(text.as_bytes()) {
+            Some(Message::Request { .. }) => "request",
+            Some(Message::Notification { .. }) => "notification",
+            Some(Message::Result { id: Some(_), .. }) => "result",
+            Some(Message::Result { id: None, .. }) => "result of nothing",
+            Some(Message::Error { .. }) => "error",
+            None => "none",
+        };
+        for (text, wanted) in [
+            (r#"{"jsonrpc":"2.0","id":"a","method":"m"}"#, "request"),
+            (r#"{"id":7,"method":"m","params":{}}"#, "request"),
+            (r#"{"method":"m"}"#, "notification"),
+            (r#"{"id":null,"method":"m"}"#, "notification"),
+            (r#"{"id":1,"result":null}"#, "result"),
+            (r#"{"id":"1","result":{}}"#, "result of nothing"),
+            (r#"{"id":1,"result":{},"error":null}"#, "result"),
+            (r#"{"id":1,"error":{"code":1}}"#, "error"),
+            (r#"{"id":{},"method":"m"}"#, "none"),
+            (r#"{"id":1,"method":2}"#, "none"),
+            (r#"{"result":{}}"#, "none"),
+            (r#"{"id":1}"#, "none"),
+            (r#"[{"id":1,"result":{}}]"#, "none"),
+            ("{\"id\":1,", "none"),
+            ("", "none"),
+        ] {
+            assert_eq!(kind(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_one_line() {
+        let said = write_request(2, "session/prompt", &json!({"text": "a\nb"}));
+        assert_eq!(said.iter().filter(|byte| **byte == b'\n').count(), 1);
+        assert_eq!(said.last(), Some(&b'\n'));
+    }
+}

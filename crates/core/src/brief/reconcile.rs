@@ -1,0 +1,629 @@
+//! The one way into the brief: a change is laid against what is there, and every
+//! earlier entry is kept, followed, superseded, demoted or retired, each with a
+//! cause. Anything else is a `silent_drop`.
+
+use super::artifact::Artifact;
+use super::author::is_users;
+use super::field::settle;
+use super::identity::entry_id;
+use super::render::{Brief, line_text};
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::model::{
+    Anchor, BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord,
+    BriefStanding, BriefVerdict, Cause, Count, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS,
+    SchemaVersion, Slot, Stamp, Timestamp, Verdict,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lays a change against the brief.
+///
+/// # Errors
+/// `silent_drop` with every entry that would be lost, `user_only` for a forbid,
+/// `brief_entry_unknown`, `brief_contradictory`,
+/// `brief_full`, `brief_invalid`.
+pub fn reconcile(
+    prior: &BriefDocument,
+    change: &BriefChange,
+    incoming: &Incoming,
+    author: &Author,
+) -> Result<Reconciled, Refusal> {
+    let lines = normalise_lines(&change.entries)?;
+    let mut next = Next {
+        prior,
+        incoming,
+        author,
+        live: Vec::new(),
+        matched: BTreeSet::new(),
+        records: Vec::new(),
+        findings: Vec::new(),
+    };
+    let outcomes = by_entry(prior, &change.reconciliation)?;
+    next.begin(&outcomes)?;
+    for (number, line) in lines.into_iter().enumerate() {
+        let stamp = incoming.stamps.get(number).cloned().flatten();
+        next.take(line, stamp, change.whole, &outcomes)?;
+    }
+    if change.whole {
+        next.refuse_drops(&outcomes)?;
+    }
+    // First, so that a claim which has just become a question is nobody's cause.
+    next.follow_and_demote(&outcomes)?;
+    next.end(&outcomes)?;
+    next.finish(change)
+}
+
+/// The brief as it would be if nothing were added: what a reader is shown before the
+/// next change writes it down. Causes that only concern the log are not kept.
+pub fn close(
+    prior: &BriefDocument,
+    incoming: &Incoming,
+    author: &Author,
+) -> Result<Reconciled, Refusal> {
+    reconcile(prior, &BriefChange::default(), incoming, author)
+}
+
+/// The entries as one artifact would hold them, each field checked.
+fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
+    let artifact = Artifact {
+        brief: Brief {
+            task: "t".to_owned(),
+            done_when: "d".to_owned(),
+            lines: lines.to_vec(),
+        },
+        ..Artifact::default()
+    };
+    // Through the same reader as an artifact, so that none takes more than another. It
+    // sorts by slot; the order of the change is found again by place within the slot.
+    let mut artifact = artifact;
+    for line in &mut artifact.brief.lines {
+        for (_, text) in line.texts_mut() {
+            *text = settle(text);
+        }
+    }
+    let mut ignored = Vec::new();
+    let read = Artifact::from_value(&artifact.to_json(), &mut ignored)
+        .map_err(|breach| Refusal::new(Code::BriefInvalid, breach.to_string()))?;
+    let mut by_slot: BTreeMap<Slot, std::vec::IntoIter<BriefLine>> = Slot::ALL
+        .into_iter()
+        .map(|slot| {
+            let own: Vec<BriefLine> = read.brief.of(slot).cloned().collect();
+            (slot, own.into_iter())
+        })
+        .collect();
+    Ok(lines
+        .iter()
+        .filter_map(|line| by_slot.get_mut(&line.slot)?.next())
+        .collect())
+}
+
+/// Each cause beside the entry it speaks of.
+fn by_entry<'a>(
+    prior: &BriefDocument,
+    reconciliation: &'a [BriefOutcome],
+) -> Result<Outcomes<'a>, Refusal> {
+    let mut outcomes = Outcomes::new();
+    for outcome in reconciliation {
+        if !prior.entries.iter().any(|entry| entry.id == outcome.id) {
+            return Err(Refusal::new(
+                Code::BriefEntryUnknown,
+                format!("no live entry has the id `{}`", outcome.id),
+            ));
+        }
+        if outcomes.insert(&outcome.id, outcome).is_some() {
+            return Err(Refusal::new(
+                Code::BriefContradictory,
+                format!("`{}` is named twice", outcome.id),
+            ));
+        }
+        if outcome.why.trim().is_empty() || outcome.why.chars().count() > MAX_FIELD_CHARS {
+            return Err(Refusal::new(
+                Code::BriefInvalid,
+                format!(
+                    "`{}` needs a reason of at most {MAX_FIELD_CHARS} characters",
+                    outcome.id
+                ),
+            ));
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Who changes the brief, and when.
+#[derive(Debug, Clone)]
+pub struct Author {
+    /// As they call themselves.
+    pub by: String,
+    /// The session, when known.
+    pub session: Option<String>,
+    /// Log sequence of the transition.
+    pub seq: Count,
+    /// When.
+    pub at: Timestamp,
+    /// A person, or a script that said so: only they end a forbid.
+    pub is_user: bool,
+}
+
+/// What was measured about the anchors.
+#[derive(Debug, Clone, Default)]
+pub struct Incoming {
+    /// For each entry of the change, in order: where its anchor points now.
+    pub stamps: Vec<Option<Stamp>>,
+    /// Earlier entries whose anchor does not stand as it was stamped, by id.
+    pub standings: BTreeMap<String, BriefStanding>,
+    /// Where anchors that moved point now, by entry id.
+    pub followed: BTreeMap<String, Stamp>,
+    /// Messages of the user's that the change points to and that are there.
+    pub messages: BTreeSet<String>,
+}
+
+/// The next brief.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reconciled {
+    /// What is kept from now on.
+    pub document: BriefDocument,
+    /// What became of entries; empty when nothing changed but the guide.
+    pub records: Vec<BriefRecord>,
+    /// Warnings: demotions.
+    pub findings: Vec<Finding>,
+}
+
+/// Bytes of what agents forbid, together: it is never left out of a brief.
+const MAX_FORBIDS: usize = 2_048;
+
+fn agents_forbids(entries: &[BriefEntry]) -> usize {
+    let entries = entries.iter();
+    let theirs = entries.filter(|entry| entry.line.slot == Slot::Forbid && !is_users(&entry.by));
+    theirs.map(|entry| line_text(&entry.line).len()).sum()
+}
+
+pub(super) type Outcomes<'a> = BTreeMap<&'a str, &'a BriefOutcome>;
+
+pub(super) struct Next<'a> {
+    pub prior: &'a BriefDocument,
+    pub incoming: &'a Incoming,
+    pub author: &'a Author,
+    pub live: Vec<BriefEntry>,
+    /// Ids of earlier entries that the change names as entries.
+    pub matched: BTreeSet<String>,
+    pub records: Vec<BriefRecord>,
+    pub findings: Vec<Finding>,
+}
+
+impl Next<'_> {
+    pub(super) fn entry(
+        &self,
+        id: String,
+        line: BriefLine,
+        stamp: Option<Stamp>,
+        whole: bool,
+    ) -> BriefEntry {
+        BriefEntry {
+            id,
+            line,
+            by: self.author.by.clone(),
+            recorded_at: self.author.at.clone(),
+            seq: self.author.seq,
+            session: self.author.session.clone(),
+            cycle: Count(self.prior.cycle.0 + u64::from(whole)),
+            demoted_from: None,
+            stamp,
+        }
+    }
+
+    pub(super) fn record(
+        &mut self,
+        kind: Cause,
+        entry: &BriefEntry,
+        cause: Option<String>,
+        why: Option<String>,
+    ) {
+        self.records.push(BriefRecord {
+            schema_version: SchemaVersion,
+            kind,
+            recorded_at: self.author.at.clone(),
+            seq: self.author.seq,
+            id: entry.id.clone(),
+            text: format!("{}: {}", entry.line.slot.id(), line_text(&entry.line)),
+            by: self.author.by.clone(),
+            cause,
+            why,
+            session: self.author.session.clone(),
+        });
+    }
+
+    pub(super) fn finish(self, change: &BriefChange) -> Result<Reconciled, Refusal> {
+        for slot in Slot::ALL {
+            let number = self
+                .live
+                .iter()
+                .filter(|entry| entry.line.slot == slot)
+                .count();
+            if number > MAX_ENTRIES {
+                return Err(Refusal::new(
+                    Code::BriefFull,
+                    format!(
+                        "`{}` would hold {number} entries of {MAX_ENTRIES}",
+                        slot.id()
+                    ),
+                ));
+            }
+        }
+        let (before, now) = (
+            agents_forbids(&self.prior.entries),
+            agents_forbids(&self.live),
+        );
+        if now > MAX_FORBIDS && now > before {
+            return Err(Refusal::new(
+                Code::BriefFull,
+                format!("what agents forbid would take {now} of {MAX_FORBIDS} bytes"),
+            ));
+        }
+        let guide = match &change.guide {
+            Some(proposal) => Some(GuideUpdate {
+                content: proposal.content.clone(),
+                reason: proposal.reason.clone(),
+                by: self.author.by.clone(),
+                seq: self.author.seq,
+            }),
+            None => self.prior.guide.clone(),
+        };
+        // The same guide again is not a change.
+        let guide = match (&self.prior.guide, guide) {
+            (Some(old), Some(new)) if old.content == new.content && old.reason == new.reason => {
+                Some(old.clone())
+            }
+            (_, guide) => guide,
+        };
+        let changed = !self.records.is_empty() || guide != self.prior.guide;
+        Ok(Reconciled {
+            document: BriefDocument {
+                schema_version: SchemaVersion,
+                cycle: Count(self.prior.cycle.0 + u64::from(change.whole && changed)),
+                entries: self.live,
+                guide,
+            },
+            records: self.records,
+            findings: self.findings,
+        })
+    }
+}
+
+impl Next<'_> {
+    /// Everything that is not given an outcome goes on; a forbid is given one by the user alone.
+    pub(super) fn begin(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
+        for entry in &self.prior.entries {
+            let Some(outcome) = outcomes.get(entry.id.as_str()) else {
+                self.live.push(entry.clone());
+                continue;
+            };
+            if entry.line.slot == Slot::Forbid {
+                self.user_only(entry)?;
+            }
+            if outcome.verdict == BriefVerdict::Demoted && entry.line.slot != Slot::Established {
+                return Err(Refusal::new(
+                    Code::BriefContradictory,
+                    format!("`{}` is not established, so it cannot be demoted", entry.id),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn user_only(&self, entry: &BriefEntry) -> Result<(), Refusal> {
+        if self.author.is_user {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            Code::UserOnly,
+            format!(
+                "only the user ends or changes the forbid `{}`: {}",
+                entry.id, entry.line.head
+            ),
+        ))
+    }
+
+    /// One entry of the change: one that is there, one that is there with another
+    /// source, or a new one.
+    pub(super) fn take(
+        &mut self,
+        line: BriefLine,
+        stamp: Option<Stamp>,
+        whole: bool,
+        outcomes: &Outcomes,
+    ) -> Result<(), Refusal> {
+        let id = self.find_known_id(&line, stamp.as_ref());
+        if outcomes.contains_key(id.as_str()) {
+            return Err(Refusal::new(
+                Code::BriefContradictory,
+                format!("`{id}` is kept among the entries and given an end"),
+            ));
+        }
+        let Some(at) = self.live.iter().position(|entry| entry.id == id) else {
+            let entry = self.entry(id, line, stamp, whole);
+            self.record(Cause::Added, &entry, None, None);
+            self.matched.insert(entry.id.clone());
+            self.live.push(entry);
+            return Ok(());
+        };
+        self.matched.insert(id.clone());
+        let old = self.live[at].clone();
+        if old.line == line || self.same_but_moved(&old, &line) {
+            return Ok(());
+        }
+        if old.line.slot == Slot::Forbid {
+            self.user_only(&old)?;
+        }
+        let entry = self.entry(id.clone(), line, stamp, whole);
+        self.record(
+            Cause::Superseded,
+            &old,
+            Some(id),
+            Some("reworded".to_owned()),
+        );
+        self.live[at] = entry;
+        Ok(())
+    }
+
+    /// The id of the earlier entry that a line repeats, else its own.
+    pub(super) fn find_known_id(&self, line: &BriefLine, stamp: Option<&Stamp>) -> String {
+        let id = entry_id(line, stamp);
+        let earlier = &self.prior.entries;
+        if earlier.iter().any(|entry| entry.id == id) {
+            return id;
+        }
+        let same = earlier
+            .iter()
+            .find(|entry| entry.line == *line || self.same_but_moved(entry, line));
+        same.map_or(id, |entry| entry.id.clone())
+    }
+
+    /// The same entry, its anchor written as it should be by now.
+    pub(super) fn same_but_moved(&self, entry: &BriefEntry, line: &BriefLine) -> bool {
+        let standing = self.incoming.standings.get(&entry.id);
+        let Some(now) = standing.and_then(|standing| standing.now.as_ref()) else {
+            return false;
+        };
+        let mut followed = entry.line.clone();
+        if followed.slot == Slot::Established {
+            followed.tail.clone_from(now);
+        }
+        followed == *line
+    }
+}
+
+impl Next<'_> {
+    /// A whole brief names every entry that goes on.
+    pub(super) fn refuse_drops(&self, outcomes: &Outcomes) -> Result<(), Refusal> {
+        let lost: Vec<Finding> = self
+            .prior
+            .entries
+            .iter()
+            .filter(|entry| !outcomes.contains_key(entry.id.as_str()))
+            .filter(|entry| !self.matched.contains(&entry.id))
+            .filter(|entry| !self.is_question_by_now(entry))
+            .map(silent_drop)
+            .collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<&str> = lost
+            .iter()
+            .filter_map(|finding| finding.place.as_deref())
+            .collect();
+        let message = format!("entries would be lost without a cause: {}", ids.join(", "));
+        Err(Refusal::new(Code::SilentDrop, message).with(lost))
+    }
+
+    /// A brief that was shown after an anchor changed holds the question in the claim's place.
+    pub(super) fn is_question_by_now(&self, entry: &BriefEntry) -> bool {
+        let standing = self.incoming.standings.get(&entry.id);
+        standing.is_some_and(|standing| is_lost(&entry.line, standing))
+            && self
+                .matched
+                .contains(&entry_id(&question(&entry.line), None))
+    }
+
+    /// Ends the entries that are given an end, each with a cause that stands.
+    pub(super) fn end(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
+        for entry in &self.prior.entries {
+            let Some(outcome) = outcomes.get(entry.id.as_str()) else {
+                continue;
+            };
+            let cause = match (&outcome.by, outcome.verdict) {
+                (None, BriefVerdict::Demoted) => None,
+                (by, verdict) => Some(self.cause(&entry.id, by.as_deref(), verdict)?),
+            };
+            let kind = match outcome.verdict {
+                BriefVerdict::Superseded => Cause::Superseded,
+                BriefVerdict::Retired => Cause::Retired,
+                BriefVerdict::Demoted => {
+                    self.demote(entry, cause, &outcome.why)?;
+                    continue;
+                }
+            };
+            self.record(kind, entry, cause, Some(outcome.why.clone()));
+        }
+        Ok(())
+    }
+
+    /// A live entry, or a message of the user's. A supersession needs an entry.
+    pub(super) fn cause(
+        &self,
+        id: &str,
+        by: Option<&str>,
+        verdict: BriefVerdict,
+    ) -> Result<String, Refusal> {
+        let by = by.unwrap_or_default();
+        let is_live = self.live.iter().any(|entry| entry.id == by);
+        let is_message = verdict != BriefVerdict::Superseded
+            && matches!(Anchor::parse(by), Ok(Anchor::User { id, .. }) if self.incoming.messages.contains(&id));
+        if is_live || is_message {
+            return Ok(by.to_owned());
+        }
+        let what = match verdict {
+            BriefVerdict::Superseded => "a live entry",
+            _ => "a live entry or a message of the user's",
+        };
+        Err(Refusal::new(
+            Code::SilentDrop,
+            format!("`{id}` is {}, and `{by}` is not {what}", verdict.id()),
+        )
+        .with(
+            self.prior
+                .entries
+                .iter()
+                .find(|entry| entry.id == id)
+                .map(silent_drop)
+                .into_iter()
+                .collect(),
+        ))
+    }
+
+    /// An established entry becomes a question, unless the cause is one already.
+    pub(super) fn demote(
+        &mut self,
+        entry: &BriefEntry,
+        by: Option<String>,
+        why: &str,
+    ) -> Result<(), Refusal> {
+        let is_question = |live: &BriefEntry| live.line.slot == Slot::Open;
+        let cause = match by {
+            Some(by)
+                if self
+                    .live
+                    .iter()
+                    .any(|live| live.id == by && is_question(live)) =>
+            {
+                by
+            }
+            _ => {
+                let question = self.entry(String::new(), question(&entry.line), None, false);
+                let question = BriefEntry {
+                    id: entry_id(&question.line, None),
+                    demoted_from: Some(entry.id.clone()),
+                    ..question
+                };
+                let id = question.id.clone();
+                if !self.live.iter().any(|live| live.id == id) {
+                    self.live.push(question);
+                }
+                id
+            }
+        };
+        self.findings.push(
+            Finding::new(Code::BriefDemoted, format!("{}: {why}", entry.line.head))
+                .at(entry.id.clone()),
+        );
+        self.record(Cause::Demoted, entry, Some(cause), Some(why.to_owned()));
+        Ok(())
+    }
+
+    /// Anchors that moved are followed; claims whose place holds something else, or
+    /// nothing, become questions.
+    pub(super) fn follow_and_demote(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
+        for (id, standing) in &self.incoming.standings {
+            let Some(at) = self.live.iter().position(|entry| entry.id == *id) else {
+                continue;
+            };
+            // What this change has just written anew is not judged by the old place.
+            if outcomes.contains_key(id.as_str()) || self.live[at].seq == self.author.seq {
+                continue;
+            }
+            if is_lost(&self.live[at].line, standing) {
+                let entry = self.live.remove(at);
+                self.demote(&entry, None, &standing.why)?;
+            } else if let (Some(now), Some(stamp)) = (&standing.now, self.incoming.followed.get(id))
+            {
+                let old = self.live[at].clone();
+                self.record(
+                    Cause::Followed,
+                    &old,
+                    Some(id.clone()),
+                    Some(standing.why.clone()),
+                );
+                self.live[at].line.tail.clone_from(now);
+                self.live[at].stamp = Some(stamp.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An entry that would be lost.
+fn silent_drop(entry: &BriefEntry) -> Finding {
+    let what = format!("{} {}: {}", entry.line.slot.id(), entry.id, entry.line.head);
+    Finding::new(Code::SilentDrop, what).at(entry.id.clone())
+}
+
+/// The place of a claim holds something else now, or is gone. A receipt or a test
+/// comes back with the next run of its gate; a place in a file does not.
+fn is_lost(line: &BriefLine, standing: &BriefStanding) -> bool {
+    if line.slot != Slot::Established {
+        return false;
+    }
+    let in_git = matches!(
+        Anchor::parse(&line.tail),
+        Ok(Anchor::Lines { .. }
+            | Anchor::Symbol { .. }
+            | Anchor::Commit(_)
+            | Anchor::Doc { .. }
+            | Anchor::Gone { .. }
+            | Anchor::Entry(_))
+    );
+    match standing.verdict {
+        Verdict::Changed => true,
+        Verdict::Missing => in_git,
+        _ => false,
+    }
+}
+
+/// The question that an established claim turns into.
+fn question(line: &BriefLine) -> BriefLine {
+    let cut = |text: String| text.chars().take(MAX_FIELD_CHARS).collect::<String>();
+    BriefLine::new(
+        Slot::Open,
+        cut(format!("Does this still hold: {}", line.head)),
+        cut(format!(
+            "Look again at {} and anchor the claim to what stands there.",
+            line.tail
+        )),
+    )
+}
+
+/// What `cook undo` does to the brief: it is as it was, and every entry that goes or
+/// comes back says so in the history.
+pub fn undo(
+    current: Option<&BriefDocument>,
+    then: Option<&BriefDocument>,
+    author: &Author,
+) -> (Option<BriefDocument>, Vec<BriefRecord>) {
+    let Some(current) = current else {
+        return (then.cloned(), Vec::new());
+    };
+    let then = then.cloned().unwrap_or_default();
+    let mut next = Next {
+        prior: current,
+        incoming: &Incoming::default(),
+        author,
+        live: Vec::new(),
+        matched: BTreeSet::new(),
+        records: Vec::new(),
+        findings: Vec::new(),
+    };
+    let why = |entry: &BriefEntry| Some(format!("#{} was taken back", entry.seq.0));
+    for entry in current
+        .entries
+        .iter()
+        .filter(|entry| !then.entries.contains(entry))
+    {
+        next.record(Cause::Retired, entry, Some("undo".to_owned()), why(entry));
+    }
+    for entry in then
+        .entries
+        .iter()
+        .filter(|entry| !current.entries.contains(entry))
+    {
+        next.record(Cause::Restored, entry, Some("undo".to_owned()), None);
+    }
+    (Some(then), next.records)
+}

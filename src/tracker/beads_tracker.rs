@@ -1,0 +1,883 @@
+//! `br` and `bd`: the same commands, small differences.
+
+use super::interface::{Attempt, Closed, Commented, Tracker, TrackerError};
+use super::ready_issues::explore;
+use super::tracked_issue::{
+    Brief, Comment, Issue, IssueStatus, Link, NewIssue, ReadyList, carries, is_id, line, mark, text,
+};
+use super::tracker_place::{Actor, Found, find};
+use cook_core::model::TrackerKind;
+use cook_os::process::{Captured, ProcessError, Short, capture};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longest text that is given to a program: one argument holds 128 KiB on Linux.
+const MAX_ARGUMENT: usize = 60 * 1024;
+
+/// A tracker that is a program.
+#[derive(Debug, Clone)]
+pub struct Beads {
+    name: &'static str,
+    program: PathBuf,
+    dir: PathBuf,
+    actor: Actor,
+    bounds: Bounds,
+    /// This version does not know the options that only save time.
+    plain: Arc<AtomicBool>,
+}
+
+impl Beads {
+    /// The tracker that was found, for a worktree.
+    pub fn new(found: &Found, root: &Path, actor: Actor, bounds: Bounds) -> Self {
+        Self {
+            name: found.name,
+            program: found.program.clone(),
+            dir: root.to_owned(),
+            actor,
+            bounds,
+            plain: Arc::default(),
+        }
+    }
+
+    fn is_br(&self) -> bool {
+        self.name == "br"
+    }
+
+    fn issues(&self, call: &Call) -> Result<Vec<Issue>, TrackerError> {
+        self.read(call, read_issue)
+    }
+
+    fn links(&self, id: &str, direction: &str) -> Result<Vec<Link>, TrackerError> {
+        let call = Call {
+            words: &["dep", "list"],
+            options: vec![format!("--direction={direction}")],
+            free: &[check_id(id)?],
+            writes: false,
+        };
+        self.about(id, self.read(&call, |row| read_link(row, id)))
+    }
+
+    /// The same outcome; a complaint about an unknown issue names the issue.
+    fn about<T>(&self, id: &str, outcome: Result<T, TrackerError>) -> Result<T, TrackerError> {
+        outcome.map_err(|error| match error {
+            TrackerError::Unknown(_) => TrackerError::Unknown(id.to_owned()),
+            error => error,
+        })
+    }
+
+    /// Writes; what it complained of, unless that leaves open what it did.
+    fn complaint(&self, call: &Call) -> Result<Option<TrackerError>, TrackerError> {
+        match self.write(call) {
+            Err(error) if error.is_outage() => Err(error),
+            said => Ok(said.err()),
+        }
+    }
+
+    /// Who else has it.
+    fn holder(&self, issue: &Issue) -> Option<String> {
+        let assignee = issue.assignee.as_deref()?;
+        (!self.actor.is(assignee)).then(|| assignee.to_owned())
+    }
+
+    /// Why an issue cannot be claimed, or that it is this actor's already.
+    fn claimable(&self, issue: &Issue) -> Result<bool, TrackerError> {
+        if let Some(by) = self.holder(issue) {
+            return Err(TrackerError::Held {
+                id: issue.id.clone(),
+                by,
+            });
+        }
+        match issue.status {
+            IssueStatus::InProgress => Ok(issue.assignee.is_none()),
+            IssueStatus::Closed => Err(not_claimed(issue)),
+            _ => Ok(true),
+        }
+    }
+
+    /// What still keeps an issue open.
+    fn blockers(&self, id: &str) -> Option<String> {
+        let open: Vec<String> = self
+            .dependencies(id)
+            .ok()?
+            .into_iter()
+            .filter(|link| link.blocks() && !link.issue.is_closed())
+            .map(|link| link.issue.id)
+            .collect();
+        (!open.is_empty()).then(|| format!("it waits for {}", open.join(", ")))
+    }
+}
+
+impl Tracker for Beads {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn detect(&self) -> Result<(), TrackerError> {
+        let call = Call {
+            words: &["info"],
+            ..Call::default()
+        };
+        match self.write(&call) {
+            Err(error) if error.is_away() => Err(error),
+            // Whatever else it says, it is there: the command that is wanted will tell.
+            _ => Ok(()),
+        }
+    }
+
+    fn current(&self) -> Result<Vec<Issue>, TrackerError> {
+        let mut issues = self.issues(&Call {
+            words: &["list"],
+            options: vec!["--status=in_progress".to_owned(), "--limit=0".to_owned()],
+            ..Call::default()
+        })?;
+        issues.retain(|issue| issue.status == IssueStatus::InProgress);
+        issues.sort_by(|a, b| b.updated_at.cmp(&a.updated_at));
+        let is_mine = |issue: &Issue| issue.assignee.as_deref().is_some_and(|n| self.actor.is(n));
+        issues.sort_by_key(|issue| !is_mine(issue));
+        Ok(issues)
+    }
+
+    fn ready(&self) -> Result<Vec<Issue>, TrackerError> {
+        let mut issues = self.issues(&Call {
+            words: &["ready"],
+            options: vec!["--sort=priority".to_owned(), "--limit=0".to_owned()],
+            ..Call::default()
+        })?;
+        issues.retain(|issue| !matches!(issue.status, IssueStatus::Blocked | IssueStatus::Closed));
+        Ok(issues)
+    }
+
+    fn show(&self, id: &str) -> Result<Issue, TrackerError> {
+        let call = Call {
+            words: &["show"],
+            free: &[check_id(id)?],
+            ..Call::default()
+        };
+        let issues = self.about(id, self.issues(&call))?;
+        match <[Issue; 1]>::try_from(issues) {
+            Ok([issue]) if issue.id == id => Ok(issue),
+            Ok([issue]) => Err(self.shape(&call, format!("it is about `{}`", issue.id))),
+            Err(none) if none.is_empty() => Err(TrackerError::Unknown(id.to_owned())),
+            Err(_) => Err(self.shape(&call, "it has several rows".to_owned())),
+        }
+    }
+
+    fn comments(&self, id: &str) -> Result<Vec<Comment>, TrackerError> {
+        let call = Call {
+            words: match self.is_br() {
+                true => &["comments", "list"],
+                false => &["comments"],
+            },
+            free: &[check_id(id)?],
+            ..Call::default()
+        };
+        self.about(id, self.read(&call, read_comment))
+    }
+
+    fn dependents(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
+        self.links(id, "up")
+    }
+
+    fn dependencies(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
+        self.links(id, "down")
+    }
+
+    fn claim(&self, id: &str) -> Result<Issue, TrackerError> {
+        let before = self.show(id)?;
+        if !self.claimable(&before)? {
+            return Ok(before);
+        }
+        let call = Call {
+            words: &["update"],
+            options: vec!["--claim".to_owned()],
+            free: &[&before.id],
+            writes: true,
+        };
+        let complaint = self.complaint(&call)?;
+        let now = self.show(&before.id)?;
+        if let Some(by) = self.holder(&now) {
+            return Err(TrackerError::Held { id: now.id, by });
+        }
+        match complaint {
+            _ if now.status == IssueStatus::InProgress && now.assignee.is_some() => Ok(now),
+            Some(complaint) => Err(complaint),
+            None => Err(not_claimed(&now)),
+        }
+    }
+
+    fn comment(
+        &self,
+        id: &str,
+        key: &str,
+        text: &str,
+        attempt: Attempt,
+    ) -> Result<Commented, TrackerError> {
+        let id = check_id(id)?;
+        if !is_id(key) {
+            return Err(TrackerError::BadText("has a key that is not a single word"));
+        }
+        let text = argument(text)?;
+        if attempt == Attempt::Again && self.comments(id)?.iter().any(|c| carries(&c.text, key)) {
+            return Ok(Commented::WasThere);
+        }
+        let call = Call {
+            words: &["comments", "add"],
+            free: &[id, &format!("{text} {}", mark(key))],
+            writes: true,
+            ..Call::default()
+        };
+        self.about(id, self.write(&call))?;
+        Ok(Commented::Added)
+    }
+
+    fn close(&self, id: &str, reason: &str) -> Result<Closed, TrackerError> {
+        let before = self.show(id)?;
+        if before.status == IssueStatus::Closed {
+            return Ok(Closed {
+                issue: before,
+                already: true,
+            });
+        }
+        let call = Call {
+            words: &["close"],
+            options: vec![format!("--reason={}", argument(reason)?)],
+            free: &[&before.id],
+            writes: true,
+        };
+        let complaint = self.complaint(&call)?;
+        let now = self.show(&before.id)?;
+        if now.status == IssueStatus::Closed {
+            return Ok(Closed {
+                issue: now,
+                already: false,
+            });
+        }
+        let why = self
+            .blockers(&now.id)
+            .or_else(|| complaint.map(|complaint| complaint.to_string()))
+            .unwrap_or_else(|| format!("it is {}", now.status.id()));
+        Err(TrackerError::NotClosed { id: now.id, why })
+    }
+
+    fn create(&self, new: &NewIssue) -> Result<Issue, TrackerError> {
+        let title = line(&argument(&new.title)?);
+        if title.is_empty() {
+            return Err(TrackerError::BadText("is empty"));
+        }
+        let kind = new.kind.as_deref().unwrap_or("task");
+        if !is_id(kind) {
+            return Err(TrackerError::BadText("names no type of issue"));
+        }
+        let mut options = vec![format!("--type={kind}")];
+        options.extend(new.priority.map(|number| format!("--priority={number}")));
+        if let Some(description) = &new.description {
+            options.push(format!("--description={}", argument(description)?));
+        }
+        if let Some(origin) = &new.discovered_from {
+            let origin = self.show(origin)?.id;
+            options.push(format!("--deps=discovered-from:{origin}"));
+        }
+        let call = Call {
+            words: &["create"],
+            options,
+            free: &[&title],
+            writes: true,
+        };
+        let made = self.read(&call, |row| Ok(row.clone()))?;
+        let made = made.first().and_then(|row| row.get("id")?.as_str());
+        match made.filter(|id| is_id(id)) {
+            Some(id) => self.show(id),
+            None => Err(self.shape(&call, "it names no issue".to_owned())),
+        }
+    }
+
+    fn ready_list(&self, end: Instant) -> Result<ReadyList, TrackerError> {
+        explore(self, self.ready()?, end)
+    }
+
+    fn is_mine(&self, assignee: &str) -> bool {
+        self.actor.is(assignee)
+    }
+
+    fn until(&self, end: Instant) -> Box<dyn Tracker + '_> {
+        let mut bounded = self.clone();
+        let until = self.bounds.until;
+        bounded.bounds.until = Some(until.map_or(end, |until| until.min(end)));
+        Box::new(bounded)
+    }
+}
+
+/// A word that may stand where an id is wanted.
+fn check_id(id: &str) -> Result<&str, TrackerError> {
+    if is_id(id) {
+        Ok(id)
+    } else {
+        Err(TrackerError::BadId(line(id)))
+    }
+}
+
+/// A text as an argument: clean, and short enough for one.
+fn argument(raw: &str) -> Result<String, TrackerError> {
+    if raw.len() > MAX_ARGUMENT {
+        return Err(TrackerError::BadText("is longer than 60 KiB"));
+    }
+    Ok(text(raw))
+}
+
+fn not_claimed(issue: &Issue) -> TrackerError {
+    TrackerError::NotClaimed {
+        id: issue.id.clone(),
+        why: format!("it is {}", issue.status.id()),
+    }
+}
+
+/// The tracker of a worktree, asked whether it answers. None: cook's own plan, because
+/// the settings say so or, with `auto`, because there is no other here.
+///
+/// # Errors
+/// `Absent` when the settings name a tracker that is not here, `Unavailable` when it
+/// is here and does not answer.
+pub fn open(kind: TrackerKind, root: &Path, bounds: Bounds) -> Result<Option<Beads>, TrackerError> {
+    let path = std::env::var_os("PATH");
+    let Some(found) = find(kind, root, path.as_deref())? else {
+        return Ok(None);
+    };
+    let beads = Beads::new(&found, root, Actor::of(root), bounds);
+    match beads.detect() {
+        Err(TrackerError::Absent { .. }) if kind == TrackerKind::Auto => Ok(None),
+        answer => answer.map(|()| Some(beads)),
+    }
+}
+
+/// How long a call may take and how much it may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// One call.
+    pub call: Duration,
+    /// All calls together.
+    pub until: Option<Instant>,
+    /// How long the program may wait for its own lock.
+    pub lock: Duration,
+    /// Whether a write also writes the tracker's exported file. That takes seconds
+    /// where there are many issues, and changes a tracked file.
+    pub flush: bool,
+    /// Bytes of an answer.
+    pub bytes: usize,
+}
+
+impl Bounds {
+    /// For a command that a person or an agent waits for.
+    pub fn command() -> Self {
+        Self {
+            call: Duration::from_secs(15),
+            until: None,
+            lock: Duration::from_secs(5),
+            flush: true,
+            bytes: 32 << 20,
+        }
+    }
+
+    /// For a command that only reads: whoever calls it waits no longer than three seconds in all.
+    pub fn reading() -> Self {
+        Self {
+            call: Duration::from_millis(2_500),
+            until: Some(Instant::now() + Duration::from_millis(2_800)),
+            ..Self::command()
+        }
+    }
+
+    /// For what happens beside other work and is made up for later: hooks, and
+    /// what follows a report.
+    pub fn beside(call: Duration, until: Instant) -> Self {
+        Self {
+            call,
+            until: Some(until),
+            lock: call / 2,
+            flush: false,
+            bytes: 8 << 20,
+        }
+    }
+}
+
+/// What is asked of the program.
+#[derive(Debug, Default)]
+pub(super) struct Call<'a> {
+    /// The command's words.
+    pub words: &'a [&'a str],
+    /// Options, each one argument (`--name=value`).
+    pub options: Vec<String>,
+    /// What comes behind `--`.
+    pub free: &'a [&'a str],
+    /// It changes something.
+    pub writes: bool,
+}
+
+impl Beads {
+    /// What is read of each row of a reading call.
+    fn read<T>(
+        &self,
+        call: &Call,
+        read: impl Fn(&Map<String, Value>) -> Result<T, String>,
+    ) -> Result<Vec<T>, TrackerError> {
+        let said = self.say(call)?;
+        rows(&said.stdout)
+            .and_then(|rows| rows.iter().map(read).collect())
+            .map_err(|what| self.shape(call, what))
+    }
+
+    /// A writing call; what it prints is not believed, so it is only looked through
+    /// for errors.
+    fn write(&self, call: &Call) -> Result<(), TrackerError> {
+        self.say(call).map(|_| ())
+    }
+
+    fn shape(&self, call: &Call, what: String) -> TrackerError {
+        TrackerError::Shape {
+            command: format!("{} {}", self.name, call.words.join(" ")),
+            what,
+        }
+    }
+
+    fn say(&self, call: &Call) -> Result<Captured, TrackerError> {
+        let plain = self.plain.load(Ordering::Relaxed);
+        match self.attempt(call, plain) {
+            Err(TrackerError::Rejected { message, .. })
+                if !plain && is_unknown_option(&message) =>
+            {
+                // Refused before it began, so saying it again is not a second write.
+                self.plain.store(true, Ordering::Relaxed);
+                self.attempt(call, true)
+            }
+            said => said,
+        }
+    }
+
+    fn attempt(&self, call: &Call, plain: bool) -> Result<Captured, TrackerError> {
+        let deadline = self.deadline()?;
+        let said = capture(&Short {
+            argv: self.argv(call, plain),
+            dir: &self.dir,
+            env: vec![("NO_COLOR", OsString::from("1"))],
+            stdin: Vec::new(),
+            deadline,
+            limit: self.bounds.bytes,
+            group: true,
+        })
+        .map_err(|error| match error {
+            ProcessError::TooMuch { limit, .. } => {
+                self.shape(call, format!("it is longer than {limit} bytes"))
+            }
+            // It had less time than a call may take: that says nothing about it.
+            ProcessError::Deadline { .. } if deadline < self.bounds.call => {
+                TrackerError::Spent { tracker: self.name }
+            }
+            error => TrackerError::of_process(self.name, &error),
+        })?;
+        let complaint = complaint(&said.stderr).or_else(|| in_answer(&said.stdout));
+        match complaint {
+            Some(complaint) => Err(self.make_error(&complaint)),
+            None if said.success() => Ok(said),
+            None => Err(self.make_error(&Complaint {
+                code: said.code.map_or("ended by a signal".to_owned(), |code| {
+                    format!("exit {code}")
+                }),
+                message: last_words(&said.stderr),
+            })),
+        }
+    }
+
+    fn argv(&self, call: &Call, plain: bool) -> Vec<OsString> {
+        let mut argv = vec![self.program.clone().into_os_string()];
+        argv.extend(call.words.iter().map(OsString::from));
+        argv.push("--json".into());
+        if call.writes {
+            argv.push(format!("--actor={}", self.actor.name).into());
+        }
+        if !plain {
+            let milliseconds = self.bounds.lock.as_millis();
+            let unit = if self.is_br() { "" } else { "ms" };
+            argv.push(format!("--lock-timeout={milliseconds}{unit}").into());
+            if call.writes && !self.bounds.flush {
+                argv.push("--no-auto-flush".into());
+            }
+        }
+        argv.extend(call.options.iter().map(OsString::from));
+        if !call.free.is_empty() {
+            argv.push("--".into());
+            argv.extend(call.free.iter().map(OsString::from));
+        }
+        argv
+    }
+
+    /// What is left for this call.
+    fn deadline(&self) -> Result<Duration, TrackerError> {
+        let left = self
+            .bounds
+            .until
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        match left {
+            Some(Duration::ZERO) => Err(TrackerError::Spent { tracker: self.name }),
+            Some(left) => Ok(self.bounds.call.min(left)),
+            None => Ok(self.bounds.call),
+        }
+    }
+
+    /// What a complaint means: by its code, and by its words only where it has none.
+    fn make_error(&self, complaint: &Complaint) -> TrackerError {
+        let tracker = self.name;
+        let code = complaint.code.to_ascii_uppercase();
+        let said = complaint.message.to_ascii_lowercase();
+        let is_coded = !code.is_empty() && !code.starts_with("EXIT ");
+        let means = |codes: &[&str], words: &[&str]| {
+            codes.contains(&code.as_str())
+                || !is_coded && words.iter().any(|words| said.contains(words))
+        };
+        let message = complaint.message.clone();
+        let why = match message.as_str() {
+            "" => complaint.code.clone(),
+            message => message.to_owned(),
+        };
+        let absent = ["NOT_INITIALIZED", "NO_WORKSPACE", "NO_DATABASE"];
+        let away = [
+            "DATABASE_LOCKED",
+            "DATABASE_BUSY",
+            "LOCKED",
+            "BUSY",
+            "LOCK_TIMEOUT",
+            "TIMEOUT",
+            "PERMISSION_DENIED",
+            "ACCESS_DENIED",
+            "IO_ERROR",
+        ];
+        let unknown = ["issue not found", "no issue found", "no such issue"];
+        if means(
+            &absent,
+            &["not initialized", "no beads database", "no beads workspace"],
+        ) {
+            TrackerError::Absent { tracker, why }
+        } else if means(
+            &away,
+            &["database is locked", "lock timeout", "permission denied"],
+        ) {
+            TrackerError::Unavailable { tracker, why }
+        } else if means(&["ISSUE_NOT_FOUND", "NOT_FOUND"], &unknown) {
+            TrackerError::Unknown(message)
+        } else {
+            let code = line(&complaint.code);
+            TrackerError::Rejected {
+                tracker,
+                code,
+                message,
+            }
+        }
+    }
+}
+
+/// Whether the program complains of one of the options that only save time.
+fn is_unknown_option(message: &str) -> bool {
+    let names = ["--lock-timeout", "--no-auto-flush"];
+    let complaints = ["unknown", "unexpected", "unrecognized", "not defined"];
+    names.iter().any(|name| message.contains(name))
+        && complaints.iter().any(|word| message.contains(word))
+}
+
+/// An error that stands where the answer should.
+fn in_answer(stdout: &[u8]) -> Option<Complaint> {
+    // Only an object can be one; lists, which may be long, are not read twice.
+    if stdout.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return None;
+    }
+    find_complaint(&serde_json::from_slice(stdout).ok()?)
+}
+
+/// The first line that complains, or else the last one.
+fn last_words(stderr: &str) -> String {
+    let lines = || {
+        stderr
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+    };
+    let said = lines()
+        .find(|said| said.to_ascii_lowercase().starts_with("error"))
+        .or_else(|| lines().next_back());
+    line(said.unwrap_or("it said nothing"))
+}
+
+/// Rows that are read of one answer.
+const MAX_ROWS: usize = 20_000;
+/// Members under which a list is wrapped.
+const WRAPPERS: [&str; 6] = [
+    "data",
+    "issues",
+    "comments",
+    "dependencies",
+    "dependents",
+    "results",
+];
+
+/// What a tracker complains of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Complaint {
+    /// `error.code`; empty where there is none.
+    pub code: String,
+    /// In its own words.
+    pub message: String,
+}
+
+/// The error in a stream of log lines: the object that starts at the first line
+/// that is exactly `{`. What follows it is passed over.
+pub(super) fn complaint(stderr: &str) -> Option<Complaint> {
+    let mut at = 0;
+    let start = stderr.split_inclusive('\n').find_map(|line| {
+        let here = at;
+        at += line.len();
+        (line.trim_end_matches(['\r', '\n']) == "{").then_some(here)
+    })?;
+    let mut values = serde_json::Deserializer::from_str(&stderr[start..]).into_iter::<Value>();
+    find_complaint(&values.next()?.ok()?)
+}
+
+/// The error that a JSON answer holds instead of data.
+pub(super) fn find_complaint(value: &Value) -> Option<Complaint> {
+    let whole = value.as_object()?;
+    let of = |object: &Map<String, Value>, message: &str| Complaint {
+        code: find_text(object, &["code"]).unwrap_or_default(),
+        message: line(message),
+    };
+    match whole.get("error")? {
+        Value::Object(error) => Some(of(
+            error,
+            &find_text(error, &["message", "error"]).unwrap_or_default(),
+        )),
+        Value::String(message) => Some(of(whole, message)),
+        _ => None,
+    }
+}
+
+/// The rows of an answer; a single object counts as one row, `null` as none.
+pub(super) fn rows(stdout: &[u8]) -> Result<Vec<Map<String, Value>>, String> {
+    let stdout = stdout.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdout);
+    if stdout.iter().all(u8::is_ascii_whitespace) {
+        return Err("it is empty".to_owned());
+    }
+    let value: Value = serde_json::from_slice(stdout).map_err(|error| {
+        if error.is_eof() {
+            "it breaks off".to_owned()
+        } else {
+            format!("it is not valid JSON ({error})")
+        }
+    })?;
+    let list = unwrap(value, 0)?;
+    if list.len() > MAX_ROWS {
+        return Err(format!("it has more than {MAX_ROWS} rows"));
+    }
+    list.into_iter()
+        .map(|row| match row {
+            Value::Object(row) => Ok(row),
+            _ => Err("a row is not an object".to_owned()),
+        })
+        .collect()
+}
+
+fn unwrap(value: Value, depth: usize) -> Result<Vec<Value>, String> {
+    match value {
+        Value::Array(list) => Ok(list),
+        Value::Null => Ok(Vec::new()),
+        Value::Object(mut object) => {
+            // An issue may have members of these names too.
+            let wrapper = (!object.contains_key("id"))
+                .then(|| WRAPPERS.iter().find(|name| object.contains_key(**name)))
+                .flatten();
+            match wrapper.and_then(|name| object.remove(*name)) {
+                Some(inner) if depth < 2 => unwrap(inner, depth + 1),
+                None if object.contains_key("id") => Ok(vec![Value::Object(object)]),
+                _ => Err(format!(
+                    "it is an object with {}",
+                    names(object.keys().map(String::as_str))
+                )),
+            }
+        }
+        _ => Err("it is neither a list nor an object".to_owned()),
+    }
+}
+
+fn names<'a>(keys: impl Iterator<Item = &'a str>) -> String {
+    let keys: Vec<String> = keys.take(6).map(|key| format!("`{}`", line(key))).collect();
+    if keys.is_empty() {
+        return "no members".to_owned();
+    }
+    keys.join(", ")
+}
+
+/// An issue of a row.
+fn read_issue(row: &Map<String, Value>) -> Result<Issue, String> {
+    Ok(Issue {
+        id: find_id(row, &["id"])?,
+        title: line(&find_text(row, &["title"]).unwrap_or_default()),
+        status: find_text(row, &["status"])
+            .map(|word| IssueStatus::read(&word))
+            .ok_or("an issue has no `status`")?,
+        kind: find_text(row, &["issue_type", "type"])
+            .map_or_else(|| "task".to_owned(), |k| line(&k)),
+        priority: row
+            .get("priority")
+            .and_then(|value| serde_json::Number::deserialize(value).ok()),
+        assignee: find_text(row, &["assignee"])
+            .map(|name| line(&name))
+            .filter(|name| !name.is_empty()),
+        updated_at: find_text(row, &["updated_at"]).map(|moment| line(&moment)),
+        description: text(&find_text(row, &["description"]).unwrap_or_default()),
+    })
+}
+
+/// A dependency of a row, seen from `of`: rows of one tracker name both ends,
+/// those of another are the issue at the other end.
+fn read_link(row: &Map<String, Value>, of: &str) -> Result<Link, String> {
+    let id = if row.contains_key("id") {
+        find_id(row, &["id"])?
+    } else {
+        let from = find_id(row, &["issue_id"])?;
+        let to = find_id(row, &["depends_on_id"])?;
+        if from == of { to } else { from }
+    };
+    let kind = find_text(row, &["dependency_type", "dep_type", "type"])
+        .ok_or("a dependency has no `type`")?;
+    Ok(Link {
+        kind: line(&kind),
+        issue: Brief {
+            id,
+            title: line(&find_text(row, &["title"]).unwrap_or_default()),
+            status: find_text(row, &["status"]).map(|word| IssueStatus::read(&word)),
+            kind: find_text(row, &["issue_type"]).map(|kind| line(&kind)),
+        },
+    })
+}
+
+/// A comment of a row.
+fn read_comment(row: &Map<String, Value>) -> Result<Comment, String> {
+    let said = find_text(row, &["text", "body", "content"]).ok_or("a comment has no `text`")?;
+    Ok(Comment {
+        author: line(&find_text(row, &["author", "created_by"]).unwrap_or_default()),
+        created_at: find_text(row, &["created_at"]).map(|moment| line(&moment)),
+        text: text(&said),
+    })
+}
+
+fn find_id(row: &Map<String, Value>, names: &[&str]) -> Result<String, String> {
+    let id = find_text(row, names).ok_or_else(|| format!("a row has no `{}`", names[0]))?;
+    if is_id(&id) {
+        Ok(id)
+    } else {
+        Err(format!("`{}` is not an issue id", line(&id)))
+    }
+}
+
+fn find_text(row: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    names
+        .iter()
+        .find_map(|name| row.get(*name)?.as_str().map(str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(answer: &str) -> Result<Vec<String>, String> {
+        let rows = rows(answer.as_bytes())?;
+        rows.iter().map(|row| Ok(read_issue(row)?.id)).collect()
+    }
+
+    #[test]
+    fn each_known_shape_gives_the_same_rows() {
+        let row = r#"{"id":"a-1","title":"t","status":"open","dependencies":[]}"#;
+        for answer in [
+            format!("[{row}]"),
+            format!(r#"{{"issues":[{row}],"total":1,"has_more":false}}"#),
+            format!(r#"{{"schema_version":1,"data":[{row}]}}"#),
+            format!(r#"{{"schema_version":1,"data":{{"issues":[{row}]}}}}"#),
+            format!(r#"{{"schema_version":1,"data":{row}}}"#),
+            row.to_owned(),
+            format!("\u{feff}[{row}]\n"),
+        ] {
+            assert_eq!(ids(&answer), Ok(vec!["a-1".to_owned()]), "{answer}");
+        }
+        for none in [r#"{"schema_version":1,"data":null}"#, "null", "[]"] {
+            assert_eq!(ids(none), Ok(Vec::new()));
+        }
+    }
+
+    #[test]
+    fn any_other_shape_is_named() {
+        for (answer, what) in [
+            ("", "empty"),
+            ("[{\"id\":\"a\"", "breaks off"),
+            ("nonsense", "not valid JSON"),
+            ("[1]", "a row is not an object"),
+            ("7", "neither"),
+            (r#"{"rows":[]}"#, "`rows`"),
+            (r#"{"data":{"data":{"data":[]}}}"#, "object with no members"),
+            (r#"[{"id":"a"}]"#, "no `status`"),
+            (r#"[{"id":7,"status":"open"}]"#, "no `id`"),
+            (
+                r#"[{"id":"--force","status":"open"}]"#,
+                "`--force` is not an issue id",
+            ),
+            (
+                r#"[{"id":"a b","status":"open"}]"#,
+                "`a b` is not an issue id",
+            ),
+        ] {
+            let error = ids(answer).unwrap_err();
+            assert!(error.contains(what), "{answer}: {error}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(ids(&deep).is_err());
+    }
+
+    #[test]
+    fn the_error_starts_at_the_first_line_that_is_a_brace() {
+        let logs = "2026 INFO {\"error\":{\"code\":\"NO\"}}\n  {\n{\r\n  \"error\": {\n    \"code\": \"ISSUE_NOT_FOUND\",\n    \"message\": \"no\\u001b[31m such\"\n  }\n}\n2026 DEBUG bye\n";
+        let found = complaint(logs).unwrap();
+        assert_eq!(found.code, "ISSUE_NOT_FOUND");
+        assert_eq!(found.message, "no such");
+        assert_eq!(complaint("INFO all well\n"), None);
+        assert_eq!(complaint("{\n  \"error\": {\n"), None);
+        let flat =
+            complaint("{\n\"error\": \"database is locked\", \"code\": \"busy\"}\n").unwrap();
+        assert_eq!(flat.code, "busy");
+    }
+
+    #[test]
+    fn dependencies_of_both_forms_name_the_other_end() {
+        let read = |text: &str| read_link(&rows(text.as_bytes()).unwrap()[0], "a-1").unwrap();
+        let up = read(r#"[{"issue_id":"b-2","depends_on_id":"a-1","type":"blocks","title":"t"}]"#);
+        assert_eq!((up.issue.id.as_str(), up.blocks()), ("b-2", true));
+        let down = read(r#"[{"issue_id":"a-1","depends_on_id":"c-3","type":"parent-child"}]"#);
+        assert_eq!((down.issue.id.as_str(), down.is_parent()), ("c-3", true));
+        let bd = read(
+            r#"[{"id":"d-4","issue_type":"bug","status":"closed","dependency_type":"frobs"}]"#,
+        );
+        assert!(bd.issue.is_closed() && !bd.blocks() && !bd.is_parent());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_answer_makes_it_panic(bytes: Vec<u8>, wrapper in "(data|issues|id|error|type)?", inner in "[\\[\\]{}\"a:,0-9.n-]{0,40}") {
+            let wrapped = format!("{{\n\"{wrapper}\":{inner}}}");
+            for text in [String::from_utf8_lossy(&bytes).into_owned(), wrapped] {
+                let _ = complaint(&text);
+                if let Ok(rows) = rows(text.as_bytes()) {
+                    for row in &rows {
+                        let _ = (read_issue(row), read_link(row, "a"), read_comment(row));
+                    }
+                }
+            }
+        }
+    }
+}
