@@ -8,7 +8,7 @@ use cook_core::model::{Actor, Role};
 use cook_os::process::{ROLE_VARIABLE, agent_marker, session_marker};
 use std::io::IsTerminal;
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct AsUser {
     /// Called by a script on a person's behalf; recorded as such
     #[arg(long)]

@@ -3,8 +3,8 @@
 use super::caller::AsUser;
 use super::context::{Answer, Context, answer};
 use super::input::free_text;
-use super::transition::{NoteAnswer, Trial, note};
-use super::{caller, input, taken_plan, transition, trial, trust};
+use super::transition::{NoteAnswer, TransitionAnswer, Trial, note};
+use super::{caller, input, taken_plan, trial, trust};
 use crate::scaffold::{FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::{Applied, Workspace};
 use crate::{scaffold, service};
@@ -406,8 +406,7 @@ impl<'a> SetUp<'a> {
                 gates,
             });
         };
-        let mut done = transition::transition_answer(applied, lines.join("; "), findings);
-        done.lines = lines;
+        let mut done = TransitionAnswer::new(applied, lines, findings);
         done.gates = gates;
         done.start = start;
         answer(done)

@@ -202,6 +202,17 @@ impl Screen {
         }
     }
 
+    /// Asks the person at the terminal; nobody there is a no.
+    pub fn agrees(&self, question: &str) -> bool {
+        if !io::stdin().is_terminal() || self.json {
+            return false;
+        }
+        question.lines().for_each(|line| self.note(line));
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line);
+        read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
+    }
+
     /// A line for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {
