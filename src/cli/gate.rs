@@ -227,10 +227,7 @@ impl Gate {
         match (&self.problem, &self.receipt) {
             (Some(problem), _) => more.push(problem.clone()),
             (None, Some(receipt)) if !self.passed => {
-                more.extend(describe_failed(&receipt.tail));
-                let lines: Vec<&str> = receipt.tail.lines().collect();
-                let last = &lines[lines.len().saturating_sub(8)..];
-                more.extend(last.iter().map(|line| format!("| {line}")));
+                more.extend(describe_red(&receipt.tail));
             }
             _ => {}
         }
@@ -242,6 +239,14 @@ impl Gate {
             page.line(hint);
         }
     }
+}
+
+/// The tests that failed, and the last lines of the output.
+pub(super) fn describe_red(tail: &str) -> Vec<String> {
+    let lines: Vec<&str> = tail.lines().collect();
+    let last = lines[lines.len().saturating_sub(8)..].iter();
+    let last = last.map(|line| format!("| {line}"));
+    describe_failed(tail).into_iter().chain(last).collect()
 }
 
 impl Show for GateAnswer {
