@@ -64,7 +64,7 @@ fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     let edits = workspace.outside_edits()?;
     if edits.is_empty() {
         let what = "nothing in `.agent/` differs from the log";
-        return Err(Refusal::new(Code::AdoptIllegal, what).into());
+        return Err(Refusal::new(Code::DoesNotApply, what).into());
     }
     if let Some(other) = edits.iter().find(|edit| edit.file != "plan.json") {
         let file = &other.file;
