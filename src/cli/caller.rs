@@ -8,7 +8,7 @@ use cook_core::model::{Actor, Role};
 use cook_os::process::{ROLE_VARIABLE, agent_marker, session_marker};
 use std::io::IsTerminal;
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct AsUser {
     /// Called by a script on a person's behalf; recorded as such
     #[arg(long)]
@@ -74,12 +74,10 @@ pub(super) fn refuse_other_role(role: Role) -> Result<(), Failure> {
 
 /// Nothing is written into a worktree from a throwaway one that stands for it.
 pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
+    let what = "this place stands for another worktree, and nothing is done there from here";
     match workspace.from_apart {
         false => Ok(()),
-        true => Err(inside_role(
-            "this place stands for another worktree, and nothing is done there from here",
-        )
-        .hint("look here as much as you like")),
+        true => Err(inside_role(what).hint("look here as much as you like")),
     }
 }
 
@@ -94,11 +92,9 @@ pub(super) fn find_pauser(as_user: bool) -> Result<Actor, Failure> {
     if as_user {
         return require_user(true);
     }
-    let is_attended = is_attended();
-    Ok(if is_attended {
-        Actor::User
-    } else {
-        Actor::Role
+    Ok(match is_attended() {
+        true => Actor::User,
+        false => Actor::Role,
     })
 }
 

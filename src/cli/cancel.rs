@@ -18,14 +18,13 @@ pub(super) struct CancelArgs {
 
 pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
     let actor = caller::require_user(args.as_user.as_user)?;
-    let why = args
-        .why
-        .clone()
-        .unwrap_or_else(|| CANCELLED_BY_HAND.to_owned());
+    let why = args.why.clone();
+    let why = why.unwrap_or_else(|| CANCELLED_BY_HAND.to_owned());
+    let done = "cancelled; nothing was deleted";
     transition::record(
         &context.workspace()?,
         &Event::Cancelled { why },
         actor,
-        "cancelled; nothing was deleted",
+        done,
     )
 }

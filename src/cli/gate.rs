@@ -15,7 +15,8 @@ use cook_core::model::{Caches, GateSpec, Receipt};
 use cook_git::Repo;
 use cook_os::thread;
 use cook_store::receipt::{Gates, Receipts, plan_gate};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct GateArgs {
@@ -34,18 +35,15 @@ pub(super) struct GateArgs {
 
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let mut workspace = context.workspace()?;
-    let folders = args
-        .names
-        .iter()
-        .filter_map(|name| name.rsplit_once(OF_FOLDER));
+    let names = args.names.iter();
+    let folders = names.filter_map(|name| name.rsplit_once(OF_FOLDER));
     let folders: Vec<&str> = folders.map(|(dir, _)| dir).collect();
     workspace.propose_gates_in(&folders)?;
     let gates = choose_gates(&workspace, args)?;
     caller::not_apart(&workspace).map_err(|mut refusal| {
         // It would run beside what is not committed there, which is why this place is apart.
-        let here = gates
-            .iter()
-            .map(|gate| format!("to see it here, run `{}`", gate.run));
+        let here = gates.iter();
+        let here = here.map(|gate| format!("to see it here, run `{}`", gate.run));
         refusal.hints.splice(0..0, here);
         refusal
     })?;
@@ -61,19 +59,17 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
             || workspace.run_gates(&gates),
         );
         let (status, runs) = (status?, runs?);
-        let runs = runs.into_iter().map(|run| {
+        let mut gates = Vec::new();
+        for run in runs {
             let missing = measure::missing(&workspace.repo, workspace.config()?, (&run).into())?;
-            Ok((run, missing))
-        });
-        let runs = runs.collect::<Result<Vec<_>, Failure>>()?;
+            gates.push(Gate::new(run, missing));
+        }
         let mut findings = Vec::new();
         if !status.worktree.is_clean() {
-            findings.push(Finding::new(
-                Code::DirtyWorktree,
-                "the worktree is not clean: the clean room held HEAD's commit, without what is not committed",
-            ));
+            let what = "the worktree is not clean: the clean room held HEAD's commit, without what is not committed";
+            findings.push(Finding::new(Code::DirtyWorktree, what));
         }
-        return answer(GateAnswer { runs, findings });
+        return answer(GateAnswer { gates, findings });
     }
     let receipts = Receipts::of(&workspace.repo)?;
     let config = workspace.config()?;
@@ -89,13 +85,14 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         live: None,
         patience: None,
     };
-    let runs = gates.iter().map(|gate| {
+    let mut shown = Vec::new();
+    for gate in &gates {
         let run = runner.run_here(gate)?;
         let missing = measure::list_missing_in_worktree(&workspace.repo, config, &run);
-        Ok((run, missing))
-    });
+        shown.push(Gate::new(run, missing));
+    }
     answer(GateAnswer {
-        runs: runs.collect::<Result<Vec<_>, Failure>>()?,
+        gates: shown,
         findings: Vec::new(),
     })
 }
@@ -110,24 +107,20 @@ fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Resu
         .map(|gate| gate.run.clone())
         .chain(setup)
         .collect();
-    let untrusted: Vec<&String> = commands
-        .iter()
-        .filter(|command| !trust.is_trusted(command))
-        .collect();
+    let untrusted = commands.iter().filter(|command| !trust.is_trusted(command));
+    let untrusted: Vec<&String> = untrusted.collect();
     let Some(first) = untrusted.first() else {
         return Ok(());
     };
     let hint = |command: &&String| format!("run `cook trust {}`", machine::quote_word(command));
-    Err(Refusal::new(
-        Code::TrustMissing,
-        format!(
-            "{} of {} not trusted on this machine: `{first}`",
-            untrusted.len(),
-            count_noun(commands.len() as u64, "command"),
-        ),
-    )
-    .replace_hints(untrusted.iter().map(hint))
-    .into())
+    let (some, all) = (
+        untrusted.len(),
+        count_noun(commands.len() as u64, "command"),
+    );
+    let what = format!("{some} of {all} not trusted on this machine: `{first}`");
+    Err(Refusal::new(Code::TrustMissing, what)
+        .replace_hints(untrusted.iter().map(hint))
+        .into())
 }
 
 /// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.
@@ -140,18 +133,14 @@ fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>,
         gates.extend(shown.map(|check| plan_gate(&check.run)));
     }
     if !args.names.is_empty() {
-        for name in &args.names {
-            if !gates.iter().any(|gate| &gate.name == name) {
-                let known: Vec<&str> = gates.iter().map(|gate| gate.name.as_str()).collect();
-                return Err(Failure::usage(format!(
-                    "unknown gate `{name}`; `.agent/cook.toml` has {}",
-                    if known.is_empty() {
-                        "none".to_owned()
-                    } else {
-                        known.join(", ")
-                    }
-                )));
-            }
+        let known: Vec<String> = gates.iter().map(|gate| gate.name.clone()).collect();
+        if let Some(name) = args.names.iter().find(|name| !known.contains(name)) {
+            let known = match known.is_empty() {
+                true => "none".to_owned(),
+                false => known.join(", "),
+            };
+            let what = format!("unknown gate `{name}`; `.agent/cook.toml` has {known}");
+            return Err(Failure::usage(what));
         }
         gates.retain(|gate| args.names.contains(&gate.name));
     }
@@ -171,118 +160,101 @@ fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>,
 }
 
 /// Gates that were run, or whose receipt was found.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct GatesRun<'a> {
-    gates: Vec<Gate<'a>>,
-    findings: &'a [Finding],
+pub(super) struct GateAnswer {
+    gates: Vec<Gate>,
+    findings: Vec<Finding>,
 }
 
 /// One gate's run.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Gate<'a> {
-    name: &'a str,
-    run: &'a str,
+struct Gate {
+    name: String,
+    run: String,
     required: bool,
     passed: bool,
     /// Why it could not be run.
-    problem: Option<&'a str>,
-    receipt: Option<&'a Receipt>,
+    problem: Option<String>,
+    receipt: Option<Receipt>,
     /// What a reader should know of it.
-    remarks: &'a [String],
+    remarks: Vec<String>,
     /// What it did not have in the clean room, and the setting that gives it.
-    missing: &'a [String],
+    missing: Vec<String>,
     /// The run at the basis, for gates that must fail there.
-    at_basis: Option<&'a Receipt>,
+    at_basis: Option<Receipt>,
+    #[serde(skip)]
+    timeout: Duration,
 }
 
-/// Gates that were run.
-#[derive(Debug)]
-pub struct GateAnswer {
-    /// Each gate's run, and what it did not have where it is red.
-    pub runs: Vec<(GateRun, Vec<String>)>,
-    /// What was noticed on the way.
-    pub findings: Vec<Finding>,
-}
-
-impl Serialize for GateAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let runs = self.runs.iter();
-        GatesRun {
-            gates: runs
-                .map(|(run, missing)| Gate {
-                    name: &run.gate.name,
-                    run: &run.gate.run,
-                    required: run.gate.required,
-                    passed: run.has_passed(),
-                    problem: run.problem.as_deref(),
-                    receipt: run.receipt.as_ref(),
-                    remarks: &run.remarks,
-                    missing,
-                    at_basis: run.at_basis.as_ref(),
-                })
-                .collect(),
-            findings: &self.findings,
+impl Gate {
+    fn new(run: GateRun, missing: Vec<String>) -> Self {
+        Self {
+            passed: run.has_passed(),
+            name: run.gate.name,
+            run: run.gate.run,
+            required: run.gate.required,
+            problem: run.problem,
+            receipt: run.receipt,
+            remarks: run.remarks,
+            missing,
+            at_basis: run.at_basis,
+            timeout: Duration::from_millis(run.gate.timeout_ms),
         }
-        .serialize(serializer)
     }
+
+    fn lines(&self, page: &mut Page) {
+        match self.passed {
+            true => page.add_toned(Tone::Good, "green"),
+            false => page.add_toned(Tone::Bad, "red  "),
+        }
+        let mut more: Vec<String> = Vec::new();
+        let mut took = String::new();
+        if let Some(receipt) = &self.receipt {
+            took = format!("  {} ms", receipt.duration_ms.0);
+            more.push(format!("receipt:{}", receipt.id));
+            if !receipt.proves() {
+                more.push("ran in the worktree, so it proves nothing".to_owned());
+            }
+            if receipt.exit_code.is_none() {
+                let limit = humantime::format_duration(self.timeout);
+                more.push(format!("ended by a signal, or by its timeout of {limit}"));
+            }
+        }
+        page.line(&format!("  {}  {}{took}", self.name, self.run));
+        more.extend(self.remarks.iter().cloned());
+        match (&self.problem, &self.receipt) {
+            (Some(problem), _) => more.push(problem.clone()),
+            (None, Some(receipt)) if !self.passed => {
+                more.extend(describe_red(&receipt.tail));
+            }
+            _ => {}
+        }
+        for line in more {
+            page.line(&format!("       {line}"));
+        }
+        for hint in &self.missing {
+            page.add_toned(Tone::Dim, "       missing: ");
+            page.line(hint);
+        }
+    }
+}
+
+/// The tests that failed, and the last lines of the output.
+pub(super) fn describe_red(tail: &str) -> Vec<String> {
+    let lines: Vec<&str> = tail.lines().collect();
+    let last = lines[lines.len().saturating_sub(8)..].iter();
+    let last = last.map(|line| format!("| {line}"));
+    describe_failed(tail).into_iter().chain(last).collect()
 }
 
 impl Show for GateAnswer {
     fn human(&self, page: &mut Page) {
-        if self.runs.is_empty() {
+        if self.gates.is_empty() {
             page.line("no gates: `.agent/cook.toml` names none");
         }
-        for (run, missing) in &self.runs {
-            let (tone, word) = if run.has_passed() {
-                (Tone::Good, "green")
-            } else {
-                (Tone::Bad, "red  ")
-            };
-            page.add_toned(tone, word);
-            let took = run.receipt.as_ref().map_or(String::new(), |receipt| {
-                format!("  {} ms", receipt.duration_ms.0)
-            });
-            page.line(&format!("  {}  {}{took}", run.gate.name, run.gate.run));
-            if let Some(receipt) = &run.receipt {
-                page.line(&format!("       receipt:{}", receipt.id));
-                if !receipt.proves() {
-                    page.line("       ran in the worktree, so it proves nothing");
-                }
-            }
-            if run
-                .receipt
-                .as_ref()
-                .is_some_and(|receipt| receipt.exit_code.is_none())
-            {
-                let limit = std::time::Duration::from_millis(run.gate.timeout_ms);
-                page.line(&format!(
-                    "       ended by a signal, or by its timeout of {}",
-                    humantime::format_duration(limit)
-                ));
-            }
-            for remark in &run.remarks {
-                page.line(&format!("       {remark}"));
-            }
-            if let Some(problem) = &run.problem {
-                page.line(&format!("       {problem}"));
-            } else if !run.has_passed()
-                && let Some(receipt) = &run.receipt
-            {
-                for failed in describe_failed(&receipt.tail) {
-                    page.line(&format!("       {failed}"));
-                }
-                let lines: Vec<&str> = receipt.tail.lines().collect();
-                for line in &lines[lines.len().saturating_sub(8)..] {
-                    page.line(&format!("       | {line}"));
-                }
-            }
-            for hint in missing {
-                page.add_toned(Tone::Dim, "       missing: ");
-                page.line(hint);
-            }
-        }
+        self.gates.iter().for_each(|gate| gate.lines(page));
     }
 
     fn findings(&self) -> &[Finding] {
@@ -290,10 +262,9 @@ impl Show for GateAnswer {
     }
 
     fn exit(&self) -> Exit {
-        let red = self
-            .runs
-            .iter()
-            .any(|(run, _)| run.gate.required && !run.has_passed());
-        if red { Exit::CheckFailed } else { Exit::Ok }
+        match self.gates.iter().any(|gate| gate.required && !gate.passed) {
+            true => Exit::CheckFailed,
+            false => Exit::Ok,
+        }
     }
 }

@@ -3,12 +3,11 @@
 use super::caller::AsUser;
 use super::context::{Answer, Context, answer};
 use super::input::free_text;
-use super::transition::note;
-use super::{caller, hooks, transition};
+use super::transition::{TransitionAnswer, note};
+use super::{caller, hooks};
 use crate::check::Line;
 use crate::lifecycle::install::list_installed;
-use crate::service;
-use crate::service::{Draft, GoalStanding, Workspace};
+use crate::service::{self, Draft, Workspace};
 use crate::view::{Exit, Page, Show, Tone, show_lines};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
@@ -92,31 +91,27 @@ fn set(context: &Context, args: &GoalArgs, words: &str) -> Answer {
     lines.extend(made.lines);
     lines.extend(hold(&mut workspace, args.agent.as_deref())?);
     let findings = made.applied.findings.clone();
-    let mut done = transition::transition_answer(made.applied, lines.join("; "), findings);
-    done.lines = lines;
-    answer(done)
+    answer(TransitionAnswer::new(made.applied, lines, findings))
 }
 
 /// Installs the hook of the agent that was named; of one without hooks, what still holds.
 fn hold(workspace: &mut Workspace, agent: Option<&str>) -> Result<Vec<String>, Failure> {
-    match agent {
-        None => Ok(vec![
-            "hold an agent by it: `cook hooks install AGENT --check`".to_owned(),
-        ]),
+    let line = match agent {
+        None => "hold an agent by it: `cook hooks install AGENT --check`".to_owned(),
         Some(name) if cook_hooks::Agent::parse(name).is_some() => {
-            hooks::install_check(workspace, name)
+            return hooks::install_check(workspace, name);
         }
-        Some(name) => Ok(vec![format!(
+        Some(name) => format!(
             "`{name}` takes no hooks: `{ASK_GOAL}` asks by hand, `cook hooks install git --check` holds each push, and `cook verify --from REMOTE --rerun` says it in CI"
-        )]),
-    }
+        ),
+    };
+    Ok(vec![line])
 }
 
 fn find(workspace: &Workspace) -> Result<Snapshot, Failure> {
     let (_, snapshot) = workspace.current()?;
-    snapshot
-        .filter(|snapshot| snapshot.goal().is_some())
-        .ok_or_else(|| Refusal::new(Code::GoalNone, "this worktree has no goal").into())
+    let snapshot = snapshot.filter(|snapshot| snapshot.goal().is_some());
+    snapshot.ok_or_else(|| Refusal::new(Code::GoalNone, "this worktree has no goal").into())
 }
 
 fn look(context: &Context, args: &GoalArgs) -> Answer {
@@ -126,7 +121,9 @@ fn look(context: &Context, args: &GoalArgs) -> Answer {
     let workspace = context.workspace()?;
     let snapshot = find(&workspace)?;
     if service::is_dropped(&snapshot) {
-        return answer(GoalAnswer::of_dropped(&snapshot));
+        let goal = snapshot.ledger.goal.iter();
+        let found = goal.filter_map(|goal| goal.found.as_ref()).next();
+        return answer(GoalAnswer::new(&snapshot, GoalState::Dropped, found, true));
     }
     caller::not_apart(&workspace)?;
     let standing = service::look_at_goal(&workspace, snapshot)?;
@@ -140,7 +137,15 @@ fn look(context: &Context, args: &GoalArgs) -> Answer {
             let lines = texts.map(|text| clean(&text, Lines::Keep));
             note("hidden_output", lines.collect())
         }
-        _ => answer(GoalAnswer::of(&standing)),
+        _ => {
+            let state = match standing.found.verdict() {
+                _ if standing.is_reached() => GoalState::GoalReached,
+                CheckVerdict::NotKnown => GoalState::NotKnown,
+                CheckVerdict::Green | CheckVerdict::Red => GoalState::NotReached,
+            };
+            let (found, is_head) = (Some(&standing.found), standing.is_head);
+            answer(GoalAnswer::new(&standing.snapshot, state, found, is_head))
+        }
     }
 }
 
@@ -148,25 +153,15 @@ fn drop_goal(context: &Context, args: &GoalArgs) -> Answer {
     let actor = caller::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     let snapshot = find(&workspace)?;
-    let held = list_installed(&workspace, Purpose::Check).into_iter();
-    let remove = held.map(|agent| {
-        format!(
-            "; `cook hooks remove {} --check` takes its hook out",
-            agent.name()
-        )
-    });
-    let words = format!(
-        "the goal is dropped; its commits and its log stay{}",
-        remove.collect::<String>()
-    );
-    let done = transition::record(
-        &workspace,
-        &Event::Cancelled {
-            why: DROPPED.to_owned(),
-        },
-        actor,
-        &words,
-    )?;
+    let mut words = "the goal is dropped; its commits and its log stay".to_owned();
+    for agent in list_installed(&workspace, Purpose::Check) {
+        let name = agent.name();
+        words.push_str(&format!(
+            "; `cook hooks remove {name} --check` takes its hook out"
+        ));
+    }
+    let why = DROPPED.to_owned();
+    let done = super::transition::record(&workspace, &Event::Cancelled { why }, actor, &words)?;
     if let Some(goal) = snapshot.goal() {
         service::forget_hidden(&workspace, goal)?;
     }
@@ -208,7 +203,7 @@ struct GoalRow {
 /// How far a goal is.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct GoalAnswer {
+pub(super) struct GoalAnswer {
     state: GoalState,
     words: String,
     /// What names the goal and all that was frozen with it.
@@ -230,71 +225,41 @@ pub(crate) struct GoalAnswer {
 }
 
 impl GoalAnswer {
-    /// Of one that was asked.
-    pub fn of(standing: &GoalStanding) -> Self {
-        let mut shown = Self::begin(&standing.snapshot);
-        let verdict = standing.found.verdict();
-        shown.state = match verdict {
-            _ if standing.is_reached() => GoalState::GoalReached,
-            CheckVerdict::NotKnown => GoalState::NotKnown,
-            CheckVerdict::Green | CheckVerdict::Red => GoalState::NotReached,
-        };
-        shown.is_head = standing.is_head;
-        shown.tell(&standing.found);
-        shown
-    }
-
-    /// Of one that the user gave up.
-    pub fn of_dropped(snapshot: &Snapshot) -> Self {
-        let mut shown = Self::begin(snapshot);
-        if let Some(found) = snapshot
-            .ledger
-            .goal
-            .iter()
-            .find_map(|goal| goal.found.as_ref())
-        {
-            shown.is_head = true;
-            shown.tell(found);
-        }
-        shown
-    }
-
-    fn tell(&mut self, found: &GoalFound) {
-        self.commit = Some(found.commit.clone());
-        for (row, run) in self.checks.iter_mut().zip(&found.checks) {
-            row.verdict = run.verdict;
-            row.why.clone_from(&run.why);
-            row.next.clone_from(&run.next);
-        }
-        self.lines = found.lines.iter().cloned().map(Line::from).collect();
-    }
-
-    fn begin(snapshot: &Snapshot) -> Self {
+    /// `found` is what was found of it last, at HEAD or in the worktree beside it.
+    fn new(
+        snapshot: &Snapshot,
+        state: GoalState,
+        found: Option<&GoalFound>,
+        is_head: bool,
+    ) -> Self {
         let goal = snapshot.goal();
-        let checks = goal.iter().flat_map(|goal| &goal.checks);
+        let mut checks: Vec<GoalRow> = Vec::new();
+        for check in goal.iter().flat_map(|goal| &goal.checks) {
+            let run = found.and_then(|found| found.checks.get(checks.len()));
+            checks.push(GoalRow {
+                // Whoever works is told no place of a file that is not shown.
+                check: match check.hidden {
+                    true => "a hidden check".to_owned(),
+                    false => check.run.clone(),
+                },
+                hidden: check.hidden,
+                green_at_base: check.green_at_base,
+                verdict: run.map_or(CheckVerdict::NotKnown, |run| run.verdict),
+                why: run.map_or("it was not asked", |run| &run.why).to_owned(),
+                next: run.map_or("", |run| &run.next).to_owned(),
+            });
+        }
+        let lines = found.iter().flat_map(|found| found.lines.iter().cloned());
         Self {
-            state: GoalState::Dropped,
+            state,
             words: snapshot.mission.clone(),
             digest: goal.map_or(String::new(), |goal| goal.digest()),
             branch: snapshot.ledger.branch.clone(),
             base: goal.map_or(String::new(), |goal| goal.base.clone()),
-            commit: None,
-            is_head: false,
-            checks: checks
-                .map(|check| GoalRow {
-                    // Whoever works is told no place of a file that is not shown.
-                    check: match check.hidden {
-                        true => "a hidden check".to_owned(),
-                        false => check.run.clone(),
-                    },
-                    hidden: check.hidden,
-                    green_at_base: check.green_at_base,
-                    verdict: CheckVerdict::NotKnown,
-                    why: "it was not asked".to_owned(),
-                    next: String::new(),
-                })
-                .collect(),
-            lines: Vec::new(),
+            commit: found.map(|found| found.commit.clone()),
+            is_head: is_head && found.is_some(),
+            checks,
+            lines: lines.map(Line::from).collect(),
             frozen: goal.map_or_else(Vec::new, |goal| goal.frozen.clone()),
             hidden_files: goal.map_or(0, |goal| goal.hidden.len()),
         }
@@ -308,7 +273,6 @@ impl GoalAnswer {
 
 impl Show for GoalAnswer {
     fn human(&self, page: &mut Page) {
-        let fold = |text: &str| clean(text, Lines::Fold);
         let (tone, word) = match self.state {
             GoalState::GoalReached => (Tone::Good, "reached"),
             GoalState::NotReached => (Tone::Bad, "not reached"),
@@ -316,7 +280,7 @@ impl Show for GoalAnswer {
             GoalState::Dropped => (Tone::Dim, "dropped"),
         };
         page.add_toned(tone, word);
-        page.line(&format!("  {}", fold(&self.words)));
+        page.line(&format!("  {}", self.words));
         if let Some(commit) = &self.commit {
             let place = match self.is_head {
                 true => format!("at {}", short(commit)),
@@ -332,9 +296,9 @@ impl Show for GoalAnswer {
             };
             page.text("  ");
             page.add_toned(tone, &format!("{word:<5}"));
-            page.line(&format!(" {}", fold(&row.check)));
+            page.line(&format!(" {}", row.check));
             if row.verdict != CheckVerdict::Green {
-                page.line(&format!("        {}", fold(&row.why)));
+                page.line(&format!("        {}", row.why));
             }
         }
         show_lines(page, &self.lines);

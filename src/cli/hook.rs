@@ -1,14 +1,12 @@
 //! `cook hook`: answers an agent's lifecycle event.
 
 use super::context::{Answer, Context, answer};
-use crate::lifecycle;
-use crate::lifecycle::{Call, Response};
-use crate::view::{Exit, Page, Show};
+use crate::lifecycle::{self, Call};
+use crate::view::{ColorChoice, Exit, Format, Page, Screen, Show};
 use clap::Args;
 use cook_core::model::KnownAgent;
 use cook_hooks::Agent;
 use serde::Serialize;
-use std::ffi::OsStr;
 use std::io::Read;
 
 /// Largest event that is read.
@@ -62,7 +60,11 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
     let lined = args.agent.strip_suffix(STATUSLINE).and_then(Agent::parse);
     if let Some(agent) = lined.filter(|agent| agent.hooks().install.statusline) {
         let line = lifecycle::statusline(agent, &bytes, &context.dir);
-        return answer(HookAnswer::line(line));
+        let out = if line.is_empty() { line } else { line + "\n" };
+        return answer(HookAnswer {
+            out,
+            complaint: None,
+        });
     }
     let Some(agent) = Agent::parse(&args.agent) else {
         return answer(HookAnswer::complaint("cook hook: unknown agent".to_owned()));
@@ -73,19 +75,22 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
         input: &bytes,
         dir: &context.dir,
     };
-    answer(HookAnswer::of(match args.check {
+    let response = match args.check {
         true => lifecycle::respond_to_stop(&call),
         false => lifecycle::respond(&call),
-    }))
+    };
+    let out = response.answer.map(|value| format!("{value}\n"));
+    answer(HookAnswer {
+        out: out.unwrap_or_default(),
+        complaint: response.complaint,
+    })
 }
 
 /// Whether this is a call of `cook hook`, however wrong the rest of it is.
 pub(super) fn is_hook_call() -> bool {
-    let words: Vec<_> = std::env::args_os().skip(1).collect();
-    let first = words
-        .iter()
-        .find(|word| !word.to_string_lossy().starts_with('-'));
-    first.is_some_and(|word| word == OsStr::new("hook"))
+    let mut words = std::env::args_os().skip(1);
+    let first = words.find(|word| !word.to_string_lossy().starts_with('-'));
+    first.is_some_and(|word| word == "hook")
 }
 
 /// A hook that ends with 2 would refuse what the agent is about to do.
@@ -93,48 +98,19 @@ pub(super) fn not_parsed(error: &clap::Error) -> Exit {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     let complaint = HookAnswer::complaint(format!("cook hook: {first}"));
-    crate::view::Screen::new(
-        crate::view::Format::Human,
-        false,
-        false,
-        crate::view::ColorChoice::Never,
-    )
-    .answer(&complaint)
+    Screen::new(Format::Human, false, false, ColorChoice::Never).answer(&complaint)
 }
 
 /// What an agent reads: its own JSON or nothing, and never an exit code that means no.
 #[derive(Debug, Default, Serialize)]
-pub struct HookAnswer {
+pub(super) struct HookAnswer {
     out: String,
     complaint: Option<String>,
 }
 
 impl HookAnswer {
-    /// An event's answer.
-    pub fn of(response: Response) -> Self {
-        Self {
-            out: response
-                .answer
-                .map(|value| format!("{value}\n"))
-                .unwrap_or_default(),
-            complaint: response.complaint,
-        }
-    }
-
-    /// One line of text.
-    pub fn line(text: String) -> Self {
-        Self {
-            out: if text.is_empty() {
-                text
-            } else {
-                format!("{text}\n")
-            },
-            complaint: None,
-        }
-    }
-
     /// Nothing but a line for stderr.
-    pub fn complaint(text: String) -> Self {
+    fn complaint(text: String) -> Self {
         Self {
             out: String::new(),
             complaint: Some(text),

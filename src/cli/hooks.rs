@@ -61,12 +61,8 @@ pub(super) fn hooks(context: &Context, command: &HooksCommand) -> Answer {
             let (agent, session) =
                 lifecycle::find_session_to_attach(&workspace, session.as_deref())?;
             lifecycle::attach(&workspace, &agent, &session)?;
-            note(
-                "hooks_attached",
-                vec![format!(
-                    "session {session} ({agent}) works on this workflow now"
-                )],
-            )
+            let line = format!("session {session} ({agent}) works on this workflow now");
+            note("hooks_attached", vec![line])
         }
     }
 }
@@ -120,11 +116,10 @@ fn list_untrusted(workspace: &mut Workspace) -> Result<Vec<String>, Failure> {
 
 fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
     Agent::parse(&args.agent).ok_or_else(|| {
-        let known: Vec<&str> = Agent::all().map(Agent::name).collect();
+        let known = Agent::all().map(Agent::name).collect::<Vec<_>>().join(", ");
+        let name = &args.agent;
         Failure::usage(format!(
-            "`{}` is not an agent that takes hooks; those are {}",
-            args.agent,
-            known.join(", ")
+            "`{name}` is not an agent that takes hooks; those are {known}"
         ))
     })
 }
@@ -163,12 +158,22 @@ fn write_hooks(
     }
     let mut lines = describe_changes(changes, "written", "as it was");
     lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
-    lines.extend(describe_sharing(workspace, args, changes));
-    let agent = Agent::parse(&args.agent);
-    let advice = agent
-        .into_iter()
-        .flat_map(|agent| &agent.hooks().install.advice);
-    lines.extend(advice.map(|line| format!("yours to do: {line}")));
+    if args.shared {
+        let root = workspace.repo.root();
+        let paths = changes.iter().map(|change| {
+            let path = change.path.strip_prefix(root).unwrap_or(&change.path);
+            machine::quote_word(&path.display().to_string())
+        });
+        let paths = paths.collect::<Vec<_>>().join(" ");
+        lines.push(format!("yours to do: git add {paths}, and commit: from then on everybody who works in this repository has these hooks; they do nothing where `cook` is not installed"));
+    }
+    lines.extend(find_others(workspace, args).map(|(path, flags)| {
+        format!("`{path}` has these hooks as well: `cook hooks remove {flags}` leaves one of both")
+    }));
+    if let Some(agent) = Agent::parse(&args.agent) {
+        let advice = agent.hooks().install.advice.iter();
+        lines.extend(advice.map(|line| format!("yours to do: {line}")));
+    }
     if args.check {
         lines.extend(list_untrusted(workspace)?);
     }
@@ -197,31 +202,6 @@ fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     note("hooks_removed", lines)
 }
 
-/// Who gets hooks that were written to a shared file, and where the same ones stand a second time.
-fn describe_sharing(
-    workspace: &Workspace,
-    args: &HooksAgentArgs,
-    changes: &[install::Change],
-) -> Vec<String> {
-    let mut lines = Vec::new();
-    if args.shared {
-        let root = workspace.repo.root();
-        let paths = changes.iter().map(|change| {
-            let path = change.path.strip_prefix(root).unwrap_or(&change.path);
-            machine::quote_word(&path.display().to_string())
-        });
-        let paths: Vec<String> = paths.collect();
-        lines.push(format!(
-            "yours to do: git add {}, and commit: from then on everybody who works in this repository has these hooks; they do nothing where `cook` is not installed",
-            paths.join(" ")
-        ));
-    }
-    lines.extend(find_others(workspace, args).map(|(path, flags)| {
-        format!("`{path}` has these hooks as well: `cook hooks remove {flags}` leaves one of both")
-    }));
-    lines
-}
-
 /// The same hooks in the other place, shared or one's own: the file, and the words that name them.
 fn find_others(workspace: &Workspace, args: &HooksAgentArgs) -> Option<(String, String)> {
     let known = Agent::parse(&args.agent)?;
@@ -244,23 +224,19 @@ fn name_hooks(args: &HooksAgentArgs, shared: bool) -> String {
 }
 
 fn describe_changes(changes: &[install::Change], changed: &str, unchanged: &str) -> Vec<String> {
-    changes
-        .iter()
-        .map(|change| {
-            let how = if change.changes() { changed } else { unchanged };
-            format!("{}: {how}", change.path.display())
-        })
-        .collect()
+    let describe = |change: &install::Change| {
+        let how = if change.changes() { changed } else { unchanged };
+        format!("{}: {how}", change.path.display())
+    };
+    changes.iter().map(describe).collect()
 }
 
 fn render_changes(changes: &[install::Change]) -> String {
-    changes
-        .iter()
-        .map(|change| {
-            let text = change.after.as_deref().unwrap_or("(no file)\n");
-            format!("==> {} <==\n{text}\n", change.path.display())
-        })
-        .collect()
+    let render = |change: &install::Change| {
+        let text = change.after.as_deref().unwrap_or("(no file)\n");
+        format!("==> {} <==\n{text}\n", change.path.display())
+    };
+    changes.iter().map(render).collect()
 }
 
 fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
@@ -276,11 +252,8 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
             install::Standing::Stale => Code::HooksStale,
             install::Standing::Missing => Code::HooksMissing,
         };
-        let what = format!(
-            "{}: `cook hooks install {}`",
-            code.meaning(),
-            name_hooks(args, args.shared)
-        );
+        let flags = name_hooks(args, args.shared);
+        let what = format!("{}: `cook hooks install {flags}`", code.meaning());
         findings.push(Finding::new(code, what).at(path));
     }
     if let Some((path, flags)) = find_others(workspace, args) {
@@ -301,10 +274,10 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
         }
         match install::last_called(workspace, agent) {
             Some(moment) => checked.push(format!("last called {}", Clock::of_epoch(moment / 1000))),
-            None => findings.push(Finding::new(
-                Code::HooksUnseen,
-                format!("{} has not called here yet", agent.name()),
-            )),
+            None => {
+                let what = format!("{} has not called here yet", agent.name());
+                findings.push(Finding::new(Code::HooksUnseen, what));
+            }
         }
     }
     answer(VerifyAnswer::new("hooks", checked, findings))

@@ -3,8 +3,8 @@
 use super::caller::AsUser;
 use super::context::{Answer, Context, answer};
 use super::input::free_text;
-use super::transition::{NoteAnswer, Trial, note};
-use super::{caller, input, taken_plan, transition, trial, trust};
+use super::transition::{NoteAnswer, TransitionAnswer, Trial, note};
+use super::{caller, input, taken_plan, trial, trust};
 use crate::scaffold::{FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::{Applied, Workspace};
 use crate::{scaffold, service};
@@ -183,10 +183,7 @@ impl<'a> SetUp<'a> {
         if workspace.store.is_none() {
             self.begin_log(anew, missing.is_empty())?;
         }
-        let mut profile = self.write_contract(mission.as_deref())?;
-        if let Some(chosen) = chosen {
-            self.choose_assurance(&mut profile, chosen)?;
-        }
+        let mut profile = self.write_contract(mission.as_deref(), chosen)?;
         if let Some(imported) = &mut imported {
             let layout = &imported.import.layout;
             self.lines.push(format!("took in older state ({layout})"));
@@ -253,11 +250,15 @@ impl<'a> SetUp<'a> {
         Ok(())
     }
 
-    fn write_contract(&mut self, mission: Option<&str>) -> Result<Profile, Failure> {
+    fn write_contract(
+        &mut self,
+        mission: Option<&str>,
+        chosen: Option<Assurance>,
+    ) -> Result<Profile, Failure> {
         let workspace = self.workspace;
         let was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
         let contract = scaffold::write_contract(workspace.repo.root(), mission)?;
-        let Some(profile) = contract.profile.clone() else {
+        let Some(mut profile) = contract.profile.clone() else {
             let what = "`.agent/profile.json` cannot be used";
             let mut failure = Failure::state(Code::DocumentInvalid, what);
             failure.findings = contract.findings;
@@ -279,6 +280,9 @@ impl<'a> SetUp<'a> {
             if !paths.is_empty() {
                 self.lines.push(format!("{word} {}", paths.join(", ")));
             }
+        }
+        if let Some(chosen) = chosen {
+            self.choose_assurance(&mut profile, chosen)?;
         }
         let absent = trust::absent_programs(workspace, &contract)?;
         self.findings.extend(absent.values().cloned());
@@ -406,8 +410,7 @@ impl<'a> SetUp<'a> {
                 gates,
             });
         };
-        let mut done = transition::transition_answer(applied, lines.join("; "), findings);
-        done.lines = lines;
+        let mut done = TransitionAnswer::new(applied, lines, findings);
         done.gates = gates;
         done.start = start;
         answer(done)

@@ -70,8 +70,7 @@ pub(super) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> 
     let name = path.display();
     let unreadable = || Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read"));
     match disk::read(path, limit, Links::Follow) {
-        Ok(Some(bytes)) => Ok(bytes),
-        Ok(None) => Err(unreadable()),
+        Ok(read) => read.ok_or_else(unreadable),
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
             let what = format!("`{name}` is larger than {} MiB", limit >> 20);
             Err(Failure::state(Code::InputTooLarge, what))
@@ -86,10 +85,7 @@ pub(super) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
     let text = String::from_utf8(bytes).map_err(|error| {
         Failure::state(Code::InputUnreadable, "the input is not UTF-8").with_cause(&error)
     })?;
-    Ok(text
-        .strip_prefix('\u{feff}')
-        .map(str::to_owned)
-        .unwrap_or(text))
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 /// What an argument says; `-` is standard input.

@@ -386,12 +386,8 @@ impl LiveLine {
     fn together(&self, many: usize, now: Duration) -> Option<String> {
         let longest = self.at_work().min_by_key(|held| held.heard)?;
         let began = self.at_work().map(|held| held.began).min()?;
-        Some(format!(
-            "{}, {}, {}",
-            count_noun(many as u64, "judge"),
-            span(now.saturating_sub(began)),
-            longest.silence(now)
-        ))
+        let (judges, silence) = (count_noun(many as u64, "judge"), longest.silence(now));
+        Some(format!("{judges}, {}, {silence}", span(now, began)))
     }
 
     /// What a terminal is sent so that the line stands there; none when it does already.
@@ -442,28 +438,21 @@ impl LiveLine {
 impl HeldSession {
     fn line(&self, now: Duration) -> String {
         let tool = self.tool.as_ref();
-        format!(
-            "{} ({}), {}{}, {}",
-            self.role,
-            self.agent,
-            span(now.saturating_sub(self.began)),
-            tool.map_or(String::new(), |tool| format!(", tool {tool}")),
-            self.silence(now)
-        )
+        let tool = tool.map_or(String::new(), |tool| format!(", tool {tool}"));
+        let (role, agent, time) = (self.role, &self.agent, span(now, self.began));
+        format!("{role} ({agent}), {time}{tool}, {}", self.silence(now))
     }
 
     fn silence(&self, now: Duration) -> String {
         let quiet = now.saturating_sub(self.heard);
         let seconds = quiet.as_secs();
-        if quiet > self.idle / 2 {
-            format!(
-                "stalled: silent for {seconds} s, ended at {} s",
-                self.idle.as_secs()
-            )
-        } else if quiet >= SILENT {
-            format!("silent for {seconds} s")
-        } else {
-            format!("output {seconds} s ago")
+        match seconds {
+            _ if quiet > self.idle / 2 => {
+                let end = self.idle.as_secs();
+                format!("stalled: silent for {seconds} s, ended at {end} s")
+            }
+            _ if quiet >= SILENT => format!("silent for {seconds} s"),
+            _ => format!("output {seconds} s ago"),
         }
     }
 }
@@ -475,15 +464,16 @@ pub fn cost(spent: &Spent) -> String {
         (0, _, _) => "no cost so far".to_owned(),
         (_, _, 0) => format!("{dollars:.2} US dollars so far"),
         (_, 0, _) => "cost unknown".to_owned(),
-        (_, _, unknown) => format!(
-            "{dollars:.2} US dollars so far and {} of unknown cost",
-            count_noun(unknown, "call")
-        ),
+        (_, _, unknown) => {
+            let unknown = count_noun(unknown, "call");
+            format!("{dollars:.2} US dollars so far and {unknown} of unknown cost")
+        }
     }
 }
 
-fn span(span: Duration) -> String {
-    humantime::format_duration(Duration::from_secs(span.as_secs())).to_string()
+fn span(now: Duration, began: Duration) -> String {
+    let seconds = now.saturating_sub(began).as_secs();
+    humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ mod verify;
 
 use crate::view::{self, ColorChoice, Exit, Format, Screen};
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand};
 use context::{Answer, Context};
 use cook_core::diagnostic::Failure;
 use std::path::PathBuf;
@@ -220,8 +220,7 @@ pub fn main() -> ExitCode {
     };
     let screen = Screen::new(format, cli.quiet, cli.verbose, cli.color).of_command(command);
     if let (true, Some(other)) = (cli.json, named.filter(|named| *named != Format::Json)) {
-        let other = other.to_possible_value();
-        let other = other.as_ref().map_or("", |value| value.get_name());
+        let other = format!("{other:?}").to_lowercase();
         let what = format!("`--json` and `--format {other}` ask for two answers");
         return screen.failure(&Failure::usage(what)).into();
     }
@@ -249,10 +248,8 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
     }
     if !error.use_stderr() {
         // That of the program itself, and of no command.
-        match error
-            .to_string()
-            .contains("Usage: cook [OPTIONS] [COMMAND]")
-        {
+        let text = error.to_string();
+        match text.contains("Usage: cook [OPTIONS] [COMMAND]") {
             true => drop(view::write_line(
                 help::group_commands(Cli::command()).trim_end(),
             )),
@@ -261,15 +258,12 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         return Exit::Ok.into();
     }
     let json = std::env::args_os().any(|word| word == "--json");
-    if let Some(failure) = name_new_command(error) {
+    let failure = name_new_command(error)
+        .or_else(|| json.then(|| Failure::usage(first_words(&error.to_string()))));
+    if let Some(failure) = failure {
         let format = if json { Format::Json } else { Format::Human };
         let screen = Screen::new(format, false, false, ColorChoice::Auto);
         return screen.failure(&failure).into();
-    }
-    if json {
-        let screen = Screen::new(Format::Json, false, false, ColorChoice::Auto);
-        let message = first_words(&error.to_string());
-        return screen.failure(&Failure::usage(message)).into();
     }
     let _ = error.print();
     Exit::Usage.into()
@@ -293,11 +287,8 @@ fn first_words(text: &str) -> String {
     if !first.ends_with(':') {
         return first.to_owned();
     }
-    let listed: Vec<&str> = lines
-        .map(str::trim)
-        .take_while(|line| !line.is_empty())
-        .collect();
-    format!("{first} {}", listed.join(", "))
+    let listed = lines.map(str::trim).take_while(|line| !line.is_empty());
+    format!("{first} {}", listed.collect::<Vec<_>>().join(", "))
 }
 
 fn run(context: &Context, command: Command) -> Answer {

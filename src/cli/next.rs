@@ -37,7 +37,10 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     if args.prompt {
         let prompts = service::role_prompts(&workspace, snapshot.as_ref(), &dispatch, &facts)?;
         take(&workspace, args)?;
-        return answer(RolePromptAnswer::from(prompts.whole));
+        return answer(RolePromptAnswer {
+            bytes: prompts.whole.len(),
+            prompt: prompts.whole,
+        });
     }
     if let Some(snapshot) = &snapshot
         && service::is_by_cook(snapshot, &dispatch, &facts)
@@ -82,23 +85,33 @@ fn explain(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.current()?;
     let facts = service::dispatch_facts(&workspace, snapshot.as_ref())?;
-    let (dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
-    let is_goal = snapshot.is_some_and(|snapshot| snapshot.goal().is_some());
-    answer(WhyAnswer::of(traces, dispatch, is_goal))
+    let (mut dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
+    let asked = |trace: Trace| Asked {
+        question: trace.rule.question(),
+        trace,
+    };
+    answer(WhyAnswer {
+        rules: traces.into_iter().map(asked).collect(),
+        rule: dispatch.rule,
+        role: dispatch.role,
+        findings: std::mem::take(&mut dispatch.findings),
+        is_goal: snapshot.is_some_and(|snapshot| snapshot.goal().is_some()),
+        dispatch,
+    })
 }
 
 /// `cook next`.
 #[derive(Debug, Serialize)]
-pub struct NextAnswer {
+struct NextAnswer {
     /// Who is due.
     #[serde(flatten)]
-    pub next: Dispatched,
+    next: Dispatched,
     /// `--exit-code`.
     #[serde(skip)]
-    pub exit_code: bool,
+    exit_code: bool,
     /// HEAD or the worktree moved, and the role that is due may not have seen it.
     #[serde(skip)]
-    pub needs_ticket: bool,
+    needs_ticket: bool,
 }
 
 /// The command that plays the role, for a reader who has to type it.
@@ -121,20 +134,11 @@ fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
 /// The prompt of the role that is due, as it goes to an agent.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RolePromptAnswer {
+pub(super) struct RolePromptAnswer {
     /// The whole prompt.
-    pub prompt: String,
+    prompt: String,
     /// Its bytes; four of them are about a token.
-    pub bytes: usize,
-}
-
-impl From<String> for RolePromptAnswer {
-    fn from(prompt: String) -> Self {
-        Self {
-            bytes: prompt.len(),
-            prompt,
-        }
-    }
+    bytes: usize,
 }
 
 impl Show for RolePromptAnswer {
@@ -146,7 +150,7 @@ impl Show for RolePromptAnswer {
 /// The rules in order, with what each one saw.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WhyAnswer {
+pub(super) struct WhyAnswer {
     rules: Vec<Asked>,
     /// The dispatch rule.
     rule: Rule,
@@ -166,24 +170,6 @@ struct Asked {
     question: &'static str,
     #[serde(flatten)]
     trace: Trace,
-}
-
-impl WhyAnswer {
-    /// What each rule saw, and what came of it.
-    pub fn of(traces: Vec<Trace>, mut dispatch: Dispatch, is_goal: bool) -> Self {
-        let asked = |trace: Trace| Asked {
-            question: trace.rule.question(),
-            trace,
-        };
-        Self {
-            rules: traces.into_iter().map(asked).collect(),
-            rule: dispatch.rule,
-            role: dispatch.role,
-            findings: std::mem::take(&mut dispatch.findings),
-            dispatch,
-            is_goal,
-        }
-    }
 }
 
 impl Show for WhyAnswer {
@@ -234,10 +220,9 @@ impl Show for NextAnswer {
     }
 
     fn exit(&self) -> Exit {
-        if self.exit_code {
-            Exit::of_policy(self.next.dispatch.policy)
-        } else {
-            Exit::Ok
+        match self.exit_code {
+            true => Exit::of_policy(self.next.dispatch.policy),
+            false => Exit::Ok,
         }
     }
 }

@@ -26,13 +26,12 @@ pub(super) fn overview(context: &Context, program: &clap::Command) -> Answer {
 }
 
 /// How the gates stand at HEAD.
+#[derive(Clone, Copy, PartialEq)]
 enum Gates {
-    /// No gate is known.
-    None,
+    /// There is none, or one has no receipt of HEAD.
+    NotRun,
     /// A command that is not trusted.
     Untrusted,
-    /// One has no receipt of HEAD.
-    NotRun,
     Red,
     Green,
 }
@@ -40,16 +39,27 @@ enum Gates {
 fn describe(mut workspace: Workspace) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
     let mut tell = |what: &str, text: &str| lines.push(format!("{what:<8}{text}"));
-    let standing = match workspace.repo.head()?.commit {
-        Some(commit) => {
-            let gates = find_gates(&mut workspace, &commit)?;
-            for gate in &gates.shown {
-                tell("gate", gate);
-            }
-            Some((commit, gates.standing))
+    let commit = workspace.repo.head()?.commit;
+    let mut standing = Gates::NotRun;
+    if let Some(commit) = &commit {
+        // The gates that `cook check` would run.
+        let base = find_base(&workspace.repo, commit, None)?;
+        let (is_found, _) = workspace.propose_gates_for(&base.commit, commit)?;
+        let gates = workspace.config()?.gate_specs();
+        let from = if is_found {
+            ", found in the repository"
+        } else {
+            ""
+        };
+        for gate in &gates {
+            let (name, run, place) = (&gate.name, &gate.run, describe_place(gate));
+            tell("gate", &format!("{name}: `{run}`{place}{from}"));
         }
-        None => None,
-    };
+        if gates.is_empty() {
+            tell("gate", "none that says anything about the last change");
+        }
+        standing = find_standing(&workspace, commit, &gates)?;
+    }
     let agents = list_agents(&workspace)?;
     tell("agents", &join(&agents));
     let purposes = [Purpose::Check, Purpose::Workflow].into_iter();
@@ -63,49 +73,20 @@ fn describe(mut workspace: Workspace) -> Result<Vec<String>, Failure> {
         tell("next:", snapshot.goal().map_or("cook next", |_| ASK_GOAL));
         return Ok(lines);
     }
-    let Some((commit, standing)) = standing else {
+    let Some(commit) = commit else {
         tell("HEAD", "there is no commit yet");
         tell("next:", "git commit");
         return Ok(lines);
     };
     let at = short(&commit);
     let verdict = match standing {
-        Gates::None | Gates::Untrusted | Gates::NotRun => format!("{at} was not asked yet"),
+        Gates::Untrusted | Gates::NotRun => format!("{at} was not asked yet"),
         Gates::Red => format!("a gate is red at {at}"),
         Gates::Green => format!("every gate is green at {at}"),
     };
     tell("HEAD", &verdict);
-    tell("next:", &suggest(&standing, &agents, &hooks));
+    tell("next:", &suggest(standing, &agents, &hooks));
     Ok(lines)
-}
-
-struct Found {
-    /// A line for each gate, or for there being none.
-    shown: Vec<String>,
-    standing: Gates,
-}
-
-/// The gates that `cook check` would run.
-fn find_gates(workspace: &mut Workspace, commit: &str) -> Result<Found, Failure> {
-    let base = find_base(&workspace.repo, commit, None)?;
-    let (is_found, _) = workspace.propose_gates_for(&base.commit, commit)?;
-    let gates = workspace.config()?.gate_specs();
-    let from = match is_found {
-        true => ", found in the repository",
-        false => "",
-    };
-    let show = |gate: &GateSpec| {
-        let place = describe_place(gate);
-        format!("{}: `{}`{place}{from}", gate.name, gate.run)
-    };
-    let shown = match gates.is_empty() {
-        true => vec!["none that says anything about the last change".to_owned()],
-        false => gates.iter().map(show).collect(),
-    };
-    Ok(Found {
-        shown,
-        standing: find_standing(workspace, commit, &gates)?,
-    })
 }
 
 fn list_agents(workspace: &Workspace) -> Result<Vec<String>, Failure> {
@@ -122,27 +103,27 @@ fn find_standing(
     gates: &[GateSpec],
 ) -> Result<Gates, Failure> {
     let trust = workspace.trust()?;
-    if gates.is_empty() {
-        return Ok(Gates::None);
-    }
     let receipts = Receipts::of(&workspace.repo)?;
     let tree = workspace.repo.find_tree(commit)?;
-    let (mut is_red, mut missing) = (false, None);
+    let mut standing = if gates.is_empty() {
+        Gates::NotRun
+    } else {
+        Gates::Green
+    };
     for gate in gates {
         match receipts.find_gate(gate, &tree, None)? {
-            Some(receipt) => is_red |= !receipt.has_passed(),
-            None if trust.is_trusted(&gate.run) => missing = missing.or(Some(Gates::NotRun)),
-            None => missing = Some(Gates::Untrusted),
+            Some(receipt) if receipt.has_passed() => {}
+            Some(_) => return Ok(Gates::Red),
+            None if !trust.is_trusted(&gate.run) => standing = Gates::Untrusted,
+            None if standing == Gates::Green => standing = Gates::NotRun,
+            None => {}
         }
     }
-    if let (false, Some(missing)) = (is_red, missing) {
-        return Ok(missing);
-    }
-    Ok(if is_red { Gates::Red } else { Gates::Green })
+    Ok(standing)
 }
 
 /// The one next command where no log says what is due.
-fn suggest(standing: &Gates, agents: &[String], hooks: &[String]) -> String {
+fn suggest(standing: Gates, agents: &[String], hooks: &[String]) -> String {
     match (standing, agents.first()) {
         (Gates::Untrusted, _) => "cook check --trust-repo".to_owned(),
         (Gates::Green, Some(agent)) if hooks.is_empty() => {

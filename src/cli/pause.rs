@@ -19,10 +19,8 @@ pub(super) struct PauseArgs {
 }
 
 pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
-    let why = args
-        .why
-        .clone()
-        .unwrap_or_else(|| PAUSED_BY_HAND.to_owned());
+    let why = args.why.clone();
+    let why = why.unwrap_or_else(|| PAUSED_BY_HAND.to_owned());
     let actor = caller::find_pauser(args.by.as_user)?;
     // Nobody is known to have said it: the words are kept as a reason alone.
     let summary = match (actor, &args.why) {

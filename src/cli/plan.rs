@@ -8,12 +8,11 @@ use crate::service::Workspace;
 use crate::view::{Page, Show, Tone};
 use crate::{scaffold, service};
 use clap::{Args, Subcommand};
-use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
+use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::CONTRACT_TEXTS;
 use cook_core::model::{Event, Evidence, Plan, Slice, SliceStatus};
 use cook_core::schema;
-use cook_os::disk;
-use cook_os::disk::Links;
+use cook_os::disk::{self, Links};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -50,49 +49,34 @@ pub(super) struct AdoptArgs {
     pub as_user: AsUser,
 }
 
-pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
+fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     let actor = caller::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     workspace.require()?;
     if args.branch {
-        return transition::record(
-            &workspace,
-            &Event::BranchAdopted,
-            actor,
-            "the workflow continues on this branch",
-        );
+        let done = "the workflow continues on this branch";
+        return transition::record(&workspace, &Event::BranchAdopted, actor, done);
     }
     if args.discard {
-        return transition::record(
-            &workspace,
-            &Event::Restored,
-            actor,
-            "the log's version is back; the edit is kept (`cook doctor rescue list`)",
-        );
+        let done = "the log's version is back; the edit is kept (`cook doctor rescue list`)";
+        return transition::record(&workspace, &Event::Restored, actor, done);
     }
     let edits = workspace.outside_edits()?;
     if edits.is_empty() {
-        return Err(refuse("nothing in `.agent/` differs from the log"));
+        let what = "nothing in `.agent/` differs from the log";
+        return Err(Refusal::new(Code::DoesNotApply, what).into());
     }
     if let Some(other) = edits.iter().find(|edit| edit.file != "plan.json") {
-        return Err(Failure::from(
-            Refusal::new(
-                Code::AdoptIllegal,
-                format!(
-                    "only an edited `plan.json` can be taken in; `.agent/{}` differs too",
-                    other.file
-                ),
-            )
-            .replace_hints(["run `cook plan adopt --discard` to put every file back"]),
-        ));
+        let file = &other.file;
+        let what =
+            format!("only an edited `plan.json` can be taken in; `.agent/{file}` differs too");
+        return Err(Refusal::new(Code::AdoptIllegal, what)
+            .replace_hints(["run `cook plan adopt --discard` to put every file back"])
+            .into());
     }
     let plan = read_edited_plan(&workspace)?;
-    transition::record(
-        &workspace,
-        &Event::Adopted { plan },
-        actor,
-        "the edited plan is taken in",
-    )
+    let done = "the edited plan is taken in";
+    transition::record(&workspace, &Event::Adopted { plan }, actor, done)
 }
 
 fn read_edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
@@ -103,20 +87,14 @@ fn read_edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
             .with_cause(&error)
     })?;
     schema::read_document::<Plan>(&bytes, MAX_PLAN).map_err(|findings| {
-        let mut refusal = Refusal::new(
-            Code::AdoptIllegal,
-            "the edited `plan.json` breaks its schema",
-        );
+        let what = "the edited `plan.json` breaks its schema";
+        let mut refusal = Refusal::new(Code::AdoptIllegal, what);
         refusal.findings = findings;
         refusal.into()
     })
 }
 
 /// The refusal of a command that needs a log.
-fn refuse(message: &str) -> Failure {
-    Refusal::new(Code::DoesNotApply, message).into()
-}
-
 #[derive(Debug, Args)]
 pub(super) struct RefocusArgs {
     /// The whole new mission
@@ -132,7 +110,7 @@ pub(super) struct RefocusArgs {
     pub as_user: AsUser,
 }
 
-pub(super) fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
+fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
     let actor = caller::require_user(args.as_user.as_user)?;
     let mission = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?
         .ok_or_else(|| Failure::usage("the mission is missing"))?;
@@ -145,12 +123,9 @@ pub(super) fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
     scaffold::write_mission(workspace.repo.root(), &mission)?;
     let mut summary = "new mission; the old plan stays in the log".to_owned();
     if args.commit {
-        let made = workspace
-            .repo
-            .commit_paths(&[CONTRACT_TEXTS[0]], "Change the mission")?;
-        if let Some(commit) = made {
-            let short = commit.get(..12).unwrap_or(&commit);
-            summary.push_str(&format!("; committed as {short}"));
+        let repo = &workspace.repo;
+        if let Some(commit) = repo.commit_paths(&[CONTRACT_TEXTS[0]], "Change the mission")? {
+            summary.push_str(&format!("; committed as {commit:.12}"));
         }
     }
     transition::record(&workspace, &event, actor, &summary)
@@ -165,7 +140,7 @@ pub(super) struct CriteriaArgs {
     pub command: Option<CriteriaCommand>,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(super) enum CriteriaCommand {
     /// Give up the proof of a criterion of a done slice, which stays done (user only)
     Retire {
@@ -196,7 +171,7 @@ pub(super) enum CriteriaCommand {
     },
 }
 
-pub(super) fn criteria(context: &Context, args: &CriteriaArgs) -> Answer {
+fn criteria(context: &Context, args: &CriteriaArgs) -> Answer {
     match &args.command {
         Some(command) => correct(context, command),
         None => list(context, args.slice.as_deref()),
@@ -208,106 +183,67 @@ fn list(context: &Context, only: Option<&str>) -> Answer {
     if let Some(id) = only
         && snapshot.plan.slice(id).is_none()
     {
-        return Err(
-            Failure::unknown(Code::SliceUnknown, format!("no slice is named `{id}`"))
-                .replace_hints(["run `cook plan criteria`, which lists all of them"]),
-        );
+        let failure = Failure::unknown(Code::SliceUnknown, format!("no slice is named `{id}`"));
+        let hint = "run `cook plan criteria`, which lists all of them";
+        return Err(failure.replace_hints([hint]));
     }
     let slices = snapshot.plan.candidate_slices.iter();
     let slices = slices.filter(|slice| only.is_none_or(|id| slice.slice_id == id));
     answer(CriteriaAnswer {
-        slices: slices.map(number_criteria).collect(),
+        slices: slices.map(CriteriaOfSlice::new).collect(),
     })
-}
-
-fn number_criteria(slice: &Slice) -> CriteriaOfSlice {
-    let anchor_of = |criterion: &String| {
-        let mut records = slice.evidence.iter().filter_map(Evidence::record);
-        records
-            .find(|record| record.criterion == *criterion)
-            .map(|record| record.anchor.clone())
-    };
-    let criteria = slice.acceptance_criteria.iter().enumerate();
-    CriteriaOfSlice {
-        slice_id: slice.slice_id.clone(),
-        status: slice.status,
-        criteria: criteria
-            .map(|(at, text)| NumberedCriterion {
-                number: at + 1,
-                text: text.clone(),
-                anchor: anchor_of(text),
-            })
-            .collect(),
-    }
-}
-
-fn correct(context: &Context, command: &CriteriaCommand) -> Answer {
-    let (event, as_user, summary) = match command {
-        CriteriaCommand::Amend {
-            slice,
-            number,
-            text,
-            reason,
-            as_user,
-        } => {
-            let event = Event::CriterionAmended {
-                slice_id: slice.clone(),
-                number: *number,
-                text: text.clone(),
-                reason: reason.clone(),
-            };
-            let summary = "criterion amended; its evidence and reviews are void";
-            (event, as_user, summary)
-        }
-        CriteriaCommand::Retire {
-            slice,
-            number,
-            reason,
-            as_user,
-        } => {
-            let event = Event::ProofRetired {
-                slice_id: slice.clone(),
-                number: *number,
-                reason: reason.clone(),
-            };
-            let summary = "the proof is given up, and the slice stays as it is";
-            (event, as_user, summary)
-        }
-    };
-    let actor = caller::require_user(as_user.as_user)?;
-    transition::record(&context.workspace()?, &event, actor, summary)
 }
 
 /// The criteria of the plan.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CriteriaAnswer {
+pub(super) struct CriteriaAnswer {
     /// In order of the plan.
-    pub slices: Vec<CriteriaOfSlice>,
+    slices: Vec<CriteriaOfSlice>,
 }
 
 /// The criteria of one slice.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CriteriaOfSlice {
-    /// The slice.
-    pub slice_id: String,
+struct CriteriaOfSlice {
+    slice_id: String,
     /// Where it stands.
-    pub status: SliceStatus,
+    status: SliceStatus,
     /// The number is the one that `cook plan criteria amend` takes.
-    pub criteria: Vec<NumberedCriterion>,
+    criteria: Vec<NumberedCriterion>,
 }
 
 /// One criterion.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NumberedCriterion {
+struct NumberedCriterion {
     /// From 1.
-    pub number: usize,
+    number: usize,
     /// What must hold.
-    pub text: String,
+    text: String,
     /// Where its proof stands; null while it has none.
-    pub anchor: Option<String>,
+    anchor: Option<String>,
+}
+
+impl CriteriaOfSlice {
+    fn new(slice: &Slice) -> Self {
+        let anchor_of = |criterion: &String| {
+            let mut records = slice.evidence.iter().filter_map(Evidence::record);
+            let record = records.find(|record| record.criterion == *criterion);
+            record.map(|record| record.anchor.clone())
+        };
+        let criteria = slice.acceptance_criteria.iter().zip(1..);
+        let criteria = criteria.map(|(text, number)| NumberedCriterion {
+            number,
+            text: text.clone(),
+            anchor: anchor_of(text),
+        });
+        Self {
+            slice_id: slice.slice_id.clone(),
+            status: slice.status,
+            criteria: criteria.collect(),
+        }
+    }
 }
 
 impl Show for CriteriaAnswer {
@@ -316,22 +252,65 @@ impl Show for CriteriaAnswer {
             page.line("nothing is planned yet");
         }
         for slice in &self.slices {
-            page.add_toned(Tone::Strong, &clean(&slice.slice_id, Lines::Fold));
+            page.add_toned(Tone::Strong, &slice.slice_id);
             page.line(&format!(" ({})", slice.status.id()));
-            for criterion in &slice.criteria {
-                page.line(&format!(
-                    "  {}. {}",
-                    criterion.number,
-                    clean(&criterion.text, Lines::Fold)
-                ));
-                match &criterion.anchor {
-                    Some(anchor) => page.add_toned_line(
-                        Tone::Good,
-                        &format!("     proof: {}", clean(anchor, Lines::Fold)),
-                    ),
+            for NumberedCriterion {
+                number,
+                text,
+                anchor,
+            } in &slice.criteria
+            {
+                page.line(&format!("  {number}. {text}"));
+                match anchor {
+                    Some(anchor) => {
+                        page.add_toned_line(Tone::Good, &format!("     proof: {anchor}"));
+                    }
                     None => page.add_toned_line(Tone::Dim, "     no proof yet"),
                 }
             }
         }
     }
+}
+
+fn correct(context: &Context, command: &CriteriaCommand) -> Answer {
+    let (event, as_user, summary) = match command.clone() {
+        CriteriaCommand::Amend {
+            slice: slice_id,
+            number,
+            text,
+            reason,
+            as_user,
+        } => {
+            let event = Event::CriterionAmended {
+                slice_id,
+                number,
+                text,
+                reason,
+            };
+            (
+                event,
+                as_user,
+                "criterion amended; its evidence and reviews are void",
+            )
+        }
+        CriteriaCommand::Retire {
+            slice: slice_id,
+            number,
+            reason,
+            as_user,
+        } => {
+            let event = Event::ProofRetired {
+                slice_id,
+                number,
+                reason,
+            };
+            (
+                event,
+                as_user,
+                "the proof is given up, and the slice stays as it is",
+            )
+        }
+    };
+    let actor = caller::require_user(as_user.as_user)?;
+    transition::record(&context.workspace()?, &event, actor, summary)
 }

@@ -5,7 +5,7 @@ use super::brief::{
     BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer, GuideAnswer, RecoverAnswer,
 };
 use super::doctor::{AgentsAnswer, RescueAnswer, RescuedFile};
-use super::gate::GatesRun;
+use super::gate::GateAnswer;
 use super::goal::GoalAnswer;
 use super::issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 use super::log::{DiffAnswer, EntryAnswer, LogAnswer};
@@ -13,10 +13,11 @@ use super::next::{RolePromptAnswer, WhyAnswer};
 use super::plan::CriteriaAnswer;
 use super::pull::PullAnswer;
 use super::push::PushAnswer;
-use super::run::{EstimateAnswer, RunAnswer};
+use super::run::RunAnswer;
 use super::session::{SessionLogAnswer, SessionShowAnswer};
 use super::status::{ReadyAnswer, StatusAnswer};
 use super::transition::{NoteAnswer, TransitionAnswer};
+use crate::service::RunEstimate;
 use crate::view::{
     AttestAnswer, AttestedAnswer, CalibrateAnswer, CommitCheckAnswer, CostAnswer, DemoAnswer,
     Dispatched, Failed, GraphAnswer, PullRequestAnswer, ReportAnswer, StrengthAnswer, Verified,
@@ -57,10 +58,10 @@ pub fn describe_answers() -> Vec<(&'static str, &'static str, Value)> {
         "criteria" CriteriaAnswer, "cook plan criteria --json";
         "demo" DemoAnswer, "what a demonstration came to";
         "diff" DiffAnswer, "cook log A..B --json";
-        "estimate" EstimateAnswer, "cook run --estimate --json";
+        "estimate" RunEstimate, "cook run --estimate --json";
         "failure" Failed, "a failure, in JSON";
         "fanout" FanoutAnswer, "cook ask --each --json";
-        "gate" GatesRun, "cook gate --json";
+        "gate" GateAnswer, "cook gate --json";
         "goal" GoalAnswer, "cook goal --json";
         "graph" GraphAnswer, "cook status --graph --json";
         "issue-changed" IssueChangedAnswer, "cook issue claim, close, comment, create --json";

@@ -38,17 +38,15 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
         caller::require_user(args.as_user.as_user)?;
     }
     let (_, snapshot) = workspace.current()?;
-    if let Some(named) = args.branch.as_ref().filter(|named| !is_branch_name(named)) {
-        return Err(Failure::usage(format!(
-            "`{named}` cannot be the name of a branch"
-        )));
-    }
     let branch = match (&args.branch, workspace.repo.head()?.branch) {
+        (Some(named), _) if !is_branch_name(named) => {
+            let what = format!("`{named}` cannot be the name of a branch");
+            return Err(Failure::usage(what));
+        }
         (Some(named), None) => named.clone(),
         (Some(named), Some(here)) if *named != here => {
-            return Err(Failure::usage(format!(
-                "`--branch` names `{named}`, and `{here}` is checked out"
-            )));
+            let what = format!("`--branch` names `{named}`, and `{here}` is checked out");
+            return Err(Failure::usage(what));
         }
         _ => service::branch(&workspace, snapshot.as_ref())?,
     };
@@ -65,69 +63,63 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
         false => remote.pull(store, &branch, Manner::Usual)?,
     };
     let is_theirs = pulled.ahead_of.is_none();
-    let mut told = PullAnswer::of(
+    let mut done = PullAnswer::new(
         &workspace.place(),
         remote.show(),
         branch.clone(),
         pulled,
         head.as_deref(),
     );
-    if is_theirs {
-        // A fresh clone has a log by now. It is taken in, whatever comes of looking at it.
-        let looked = context.workspace();
-        let looked = looked.and_then(|now| verify::tell_signer(&now, &remote, &branch));
-        match looked {
-            Ok((signer, unsigned)) => {
-                told.signer = signer;
-                told.findings.extend(unsigned);
-            }
-            Err(failure) => told.findings.push(Finding::new(
-                failure.code,
-                format!(
-                    "it is pulled, and who signed it cannot be read: {}",
-                    failure.message
-                ),
-            )),
-        }
-        let brought = context.workspace();
-        let brought = brought.and_then(|now| verify::bring_files(now, &remote, &branch));
-        if let Err(failure) = brought {
-            let what = format!(
-                "it is pulled, and files that it rests on could not be fetched: {}",
-                failure.message
-            );
-            told.findings.push(Finding::new(failure.code, what));
-        }
+    if !is_theirs {
+        return answer(done);
     }
-    answer(told)
+    // A fresh clone has a log by now. It is taken in, whatever comes of looking at it.
+    let looked = context.workspace();
+    match looked.and_then(|now| verify::tell_signer(&now, &remote, &branch)) {
+        Ok((signer, unsigned)) => {
+            done.signer = signer;
+            done.findings.extend(unsigned);
+        }
+        Err(failure) => done.miss("who signed it cannot be read", failure),
+    }
+    let brought = context.workspace();
+    if let Err(failure) = brought.and_then(|now| verify::bring_files(now, &remote, &branch)) {
+        done.miss("files that it rests on could not be fetched", failure);
+    }
+    answer(done)
 }
 
 /// What a pull took in.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PullAnswer {
+pub(super) struct PullAnswer {
     /// Its name or address.
-    pub remote: String,
+    remote: String,
     /// Whose log it is.
-    pub branch: String,
+    branch: String,
     /// The log's newest transition, by its commit.
-    pub operation: String,
+    operation: String,
     /// Its number.
-    pub seq: u64,
+    seq: u64,
     /// Transitions that are new here.
-    pub transitions: u64,
+    transitions: u64,
     /// There was no log here before.
-    pub is_fresh: bool,
+    is_fresh: bool,
     /// The ref of the log that keeps transitions which the remote lacks; null where there are none.
-    pub set_aside: Option<String>,
+    set_aside: Option<String>,
     /// Who signed the newest transition, of those whom the base branch lists; null where nobody did, or
     /// nobody is listed.
-    pub signer: Option<String>,
-    pub findings: Vec<Finding>,
+    signer: Option<String>,
+    findings: Vec<Finding>,
 }
 
 impl PullAnswer {
-    pub(crate) fn of(
+    fn miss(&mut self, what: &str, failure: Failure) {
+        let what = format!("it is pulled, and {what}: {}", failure.message);
+        self.findings.push(Finding::new(failure.code, what));
+    }
+
+    fn new(
         place: &Place,
         remote: String,
         branch: String,
@@ -137,25 +129,18 @@ impl PullAnswer {
         let mut findings = pulled.findings;
         let set_aside = pulled.set_aside.map(|aside| {
             let log = quote_word(&place.log_dir().display().to_string());
-            findings.push(Finding::new(
-                Code::TransitionsSetAside,
-                format!(
-                    "{} of this clone that `{remote}` lacks are kept: `git --git-dir={log} log {}`",
-                    count_noun(aside.transitions, "transition"),
-                    aside.name
-                ),
-            ));
+            let transitions = count_noun(aside.transitions, "transition");
+            let name = &aside.name;
+            let what = format!("{transitions} of this clone that `{remote}` lacks are kept: `git --git-dir={log} log {name}`");
+            findings.push(Finding::new(Code::TransitionsSetAside, what));
             aside.name
         });
         let (from, of) = (shell_words::quote(&remote), shell_words::quote(&branch));
         if let Some(there) = pulled.branch.filter(|there| Some(there.as_str()) != head) {
-            findings.push(Finding::new(
-                Code::BranchElsewhere,
-                format!(
-                    "branch `{branch}` of `{remote}` stands at {}, and HEAD does not: `git pull --no-rebase {from} {of}`, or `cook push`; where it was rewritten there and nothing here is yours: `git fetch {from} {of}`, then `git reset --keep FETCH_HEAD`",
-                    there.get(..12).unwrap_or(&there),
-                ),
-            ));
+            let what = format!(
+                "branch `{branch}` of `{remote}` stands at {there:.12}, and HEAD does not: `git pull --no-rebase {from} {of}`, or `cook push`; where it was rewritten there and nothing here is yours: `git fetch {from} {of}`, then `git reset --keep FETCH_HEAD`"
+            );
+            findings.push(Finding::new(Code::BranchElsewhere, what));
         }
         Self {
             remote,
@@ -176,19 +161,16 @@ impl Show for PullAnswer {
         if let Some(who) = &self.signer {
             page.row("signed by", who);
         }
+        let (branch, remote, seq) = (&self.branch, &self.remote, self.seq);
         if self.transitions == 0 && self.set_aside.is_none() {
-            page.line(&format!(
-                "the log of `{}` is up to date with `{}` (#{})",
-                self.branch, self.remote, self.seq
-            ));
+            let text = format!("the log of `{branch}` is up to date with `{remote}` (#{seq})");
+            page.line(&text);
             return;
         }
-        page.add_toned(Tone::Good, &format!("pulled #{}", self.seq));
+        page.add_toned(Tone::Good, &format!("pulled #{seq}"));
+        let transitions = count_noun(self.transitions, "transition");
         page.line(&format!(
-            "  {} from `{}` for branch `{}`",
-            count_noun(self.transitions, "transition"),
-            self.remote,
-            self.branch
+            "  {transitions} from `{remote}` for branch `{branch}`"
         ));
         if self.is_fresh {
             page.line("  this clone has the log now: `cook status` shows where the work stands");

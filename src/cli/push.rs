@@ -12,7 +12,6 @@ use cook_core::model::Event;
 use cook_remote::{Mark, Plan, Restore, Side};
 use cook_store::store::{Contents, Signed};
 use serde::Serialize;
-use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -45,19 +44,19 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     if args.restore || args.signing.sign || args.no_keep || !args.allow_secret.is_empty() {
         caller::require_user_by("--yes", args.yes)?;
     }
-    let key = match args.signing.sign {
-        true => Some(args.signing.key(context, &workspace)?),
-        false => None,
-    };
+    let signing = &args.signing;
+    let key = signing.sign.then(|| signing.key(context, &workspace));
+    let key = key.transpose()?;
     let (_, snapshot) = workspace.require()?;
     let branch = service::branch(&workspace, Some(&snapshot))?;
     let attended = caller::is_attended();
     let named = args.remote.as_deref();
     let remote = service::remote(&workspace, named, &branch, Side::Push, attended)?;
     let head = workspace.repo.head()?.commit;
-    let restore = match args.restore {
-        true => Restore::Yes,
-        false => Restore::No,
+    let restore = if args.restore {
+        Restore::Yes
+    } else {
+        Restore::No
     };
     let look = || -> Result<(Plan, Public, PushAnswer), Failure> {
         let mut plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
@@ -66,7 +65,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
         }
         let public = service::look_into(&workspace, &plan)?;
         service::check_secrets(&public, &args.allow_secret)?;
-        let planned = PushAnswer::from_plan(remote.show(), &plan, &public.contents);
+        let planned = PushAnswer::new(remote.show(), &plan, &public.contents);
         Ok((plan, public, planned))
     };
     let (mut plan, public, mut done) = look()?;
@@ -147,48 +146,34 @@ fn confirm(
     is_named: bool,
     yes: bool,
 ) -> Result<(), Failure> {
-    let refuse = || refuse_unconfirmed(planned, is_named);
+    let mut summary = planned.summary();
+    if !is_named {
+        summary.push_str(
+            "; nobody has pushed this log there from here yet, and only the settings name it",
+        );
+    }
+    let refused = || Failure::from(Refusal::new(Code::PushUnconfirmed, summary.clone()));
     caller::require_user(yes).map_err(|failure| match yes || caller::agent_around().is_some() {
         true => failure,
-        false => refuse(),
+        false => refused(),
     })?;
     if yes {
         return Ok(());
     }
-    context.screen.note(&summarise(planned, is_named));
-    for finding in public.secrets.values() {
-        context
-            .screen
-            .note(&format!("allowed: {}", finding.message));
-    }
-    context
+    let allowed = public.secrets.values();
+    let allowed = allowed.map(|finding| format!("\nallowed: {}", finding.message));
+    let what = match (plan.with_branch, plan.kept.is_empty()) {
+        (true, _) => "the branch and its log",
+        (false, false) => "these commits and the log",
+        (false, true) => "the log",
+    };
+    let allowed: String = allowed.collect();
+    match context
         .screen
-        .note(match (plan.with_branch, plan.kept.is_empty()) {
-            (true, _) => "Push the branch and its log? [y/N]",
-            (false, false) => "Push these commits and the log? [y/N]",
-            (false, true) => "Push the log? [y/N]",
-        });
-    let mut line = String::new();
-    let read = std::io::stdin().lock().read_line(&mut line);
-    match read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes") && std::io::stdin().is_terminal()
+        .agrees(&format!("{summary}{allowed}\nPush {what}? [y/N]"))
     {
         true => Ok(()),
-        false => Err(refuse()),
-    }
-}
-
-fn refuse_unconfirmed(planned: &PushAnswer, is_named: bool) -> Failure {
-    Refusal::new(Code::PushUnconfirmed, summarise(planned, is_named)).into()
-}
-
-/// What becomes public, and that it goes where only the settings of the repository say.
-fn summarise(planned: &PushAnswer, is_named: bool) -> String {
-    match is_named {
-        true => planned.summary(),
-        false => format!(
-            "{}; nobody has pushed this log there from here yet, and only the settings name it",
-            planned.summary()
-        ),
+        false => Err(refused()),
     }
 }
 
@@ -213,36 +198,36 @@ impl SigningArgs {
 /// What a push did, or would do.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PushAnswer {
+pub(super) struct PushAnswer {
     /// Its name or address.
-    pub remote: String,
+    remote: String,
     /// False for a dry run, and where the remote has everything already.
-    pub pushed: bool,
+    pushed: bool,
     /// The log's newest transition, by its commit.
-    pub operation: String,
+    operation: String,
     /// Full names of the refs that moved there.
-    pub refs: Vec<String>,
+    refs: Vec<String>,
     /// The branch was pushed too. Where neither it nor other commits are, the repository's `pre-push`
     /// hook does not run.
-    pub with_branch: bool,
+    with_branch: bool,
     /// Commits that leave beside the branch: the log cites them, and the branch does not hold them.
-    pub kept_commits: u64,
+    kept_commits: u64,
     /// The same that stay here (`--no-keep`): what rests on them alone nobody elsewhere can verify.
-    pub withheld_commits: u64,
+    withheld_commits: u64,
     /// Transitions that become public.
-    pub transitions: u64,
+    transitions: u64,
     /// Bytes of their files, before compression.
-    pub bytes: u64,
+    bytes: u64,
     /// Exchanges with agents among them.
-    pub exchanges: u64,
+    exchanges: u64,
     /// Messages of the user among them.
-    pub messages: u64,
+    messages: u64,
     /// Fingerprint of the key that signed the log's newest transition (`--sign`).
-    pub key: Option<String>,
+    key: Option<String>,
 }
 
 impl PushAnswer {
-    pub(crate) fn from_plan(remote: String, plan: &Plan, contents: &Contents) -> Self {
+    fn new(remote: String, plan: &Plan, contents: &Contents) -> Self {
         Self {
             remote,
             pushed: false,
@@ -259,34 +244,37 @@ impl PushAnswer {
         }
     }
 
-    /// What becomes public, in a line.
-    pub(crate) fn summary(&self) -> String {
-        format!(
-            "a push to `{}` makes public: {}, {}, {} with agents, {} of the user{}{}",
-            self.remote,
+    /// Transitions, bytes, exchanges and messages.
+    fn count(&self) -> [String; 4] {
+        [
             count_noun(self.transitions, "transition"),
             count_noun(self.bytes, "byte"),
             count_noun(self.exchanges, "exchange"),
             count_noun(self.messages, "message"),
-            match self.with_branch {
-                true => ", and the branch",
-                false => "",
-            },
-            self.tell_kept()
-                .map_or_else(String::new, |kept| format!(", and {kept}"))
-        )
+        ]
     }
-}
 
-impl PushAnswer {
+    /// What becomes public, in a line.
+    fn summary(&self) -> String {
+        let [transitions, bytes, exchanges, messages] = self.count();
+        let mut text = format!(
+            "a push to `{}` makes public: {transitions}, {bytes}, {exchanges} with agents, {messages} of the user",
+            self.remote
+        );
+        if self.with_branch {
+            text.push_str(", and the branch");
+        }
+        if let Some(kept) = self.tell_kept() {
+            text.push_str(&format!(", and {kept}"));
+        }
+        text
+    }
+
     /// What leaves beside the branch, which nobody sees among its commits.
     fn tell_kept(&self) -> Option<String> {
-        (self.kept_commits > 0).then(|| {
-            format!(
-                "{} that the log cites and the branch does not hold",
-                count_noun(self.kept_commits, "commit")
-            )
-        })
+        let commits = count_noun(self.kept_commits, "commit");
+        let text = format!("{commits} that the log cites and the branch does not hold");
+        (self.kept_commits > 0).then_some(text)
     }
 }
 
@@ -295,12 +283,8 @@ impl Show for PushAnswer {
         if let Some(key) = &self.key {
             page.row("signed by", key);
         }
-        if !self.pushed
-            && self.transitions == 0
-            && self.refs.is_empty()
-            && !self.with_branch
-            && self.kept_commits == 0
-        {
+        let is_alone = !self.with_branch && self.kept_commits == 0;
+        if !self.pushed && self.transitions == 0 && self.refs.is_empty() && is_alone {
             page.line(&format!("`{}` has everything already", self.remote));
             return;
         }
@@ -308,13 +292,10 @@ impl Show for PushAnswer {
             true => page.add_toned(Tone::Good, "pushed"),
             false => page.add_toned(Tone::Warn, "not pushed (dry run)"),
         }
+        let [transitions, bytes, exchanges, messages] = self.count();
+        let remote = &self.remote;
         page.line(&format!(
-            "  {}: {}, {} ({}, {})",
-            self.remote,
-            count_noun(self.transitions, "transition"),
-            count_noun(self.bytes, "byte"),
-            count_noun(self.exchanges, "exchange"),
-            count_noun(self.messages, "message")
+            "  {remote}: {transitions}, {bytes} ({exchanges}, {messages})"
         ));
         if let Some(kept) = self.tell_kept() {
             page.line(&format!("  {kept}"));
@@ -323,12 +304,10 @@ impl Show for PushAnswer {
             page.line(&format!("  {name}"));
         }
         if self.withheld_commits > 0 {
-            page.line(&format!(
-                "  {} that the log cites and the branch does not hold: kept here, and what rests on them alone nobody elsewhere can verify; `cook push` without `--no-keep` sends them",
-                count_noun(self.withheld_commits, "commit")
-            ));
+            let commits = count_noun(self.withheld_commits, "commit");
+            page.line(&format!("  {commits} that the log cites and the branch does not hold: kept here, and what rests on them alone nobody elsewhere can verify; `cook push` without `--no-keep` sends them"));
         }
-        if self.pushed && !self.with_branch && self.kept_commits == 0 {
+        if self.pushed && is_alone {
             page.line("  the log alone: the repository's `pre-push` hook was not run");
         }
     }

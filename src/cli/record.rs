@@ -2,6 +2,7 @@
 
 use super::context::{Answer, Context, PromptAnswer, answer};
 use super::event_summary::summarize_taken;
+use super::transition::TransitionAnswer;
 use super::{caller, init, input, transition};
 use crate::service::{Applied, Foresight, Workspace};
 use crate::view::{Exit, Page, Show, Tone, finding_line};
@@ -126,7 +127,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
             last = done;
         }
     }
-    answer(transition::transition_answer(last, summary, findings))
+    answer(TransitionAnswer::new(last, vec![summary], findings))
 }
 
 /// What is wrong with the report itself; where a repository waits for it, what would refuse it.

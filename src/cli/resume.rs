@@ -5,10 +5,10 @@ use super::context::{Answer, Context};
 use super::input::free_text;
 use super::{input, transition};
 use crate::scaffold;
-use crate::service::{self, Workspace};
+use crate::service;
 use clap::Args;
-use cook_core::diagnostic::Failure;
-use cook_core::model::{Actor, Event, Limits, Resume, WaitingKind};
+use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::model::{Event, Limits, Resume, WaitingKind};
 
 #[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
@@ -34,12 +34,9 @@ pub(super) struct ResumeArgs {
 pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
     let actor = caller::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
+    let text = args.answer.as_deref();
     let resume = Resume {
-        answer: args
-            .answer
-            .as_deref()
-            .map(input::read_argument)
-            .transpose()?,
+        answer: text.map(input::read_argument).transpose()?,
         trust: args.trust.clone(),
         settings: false,
         budget: parse_budget(&args.add)?,
@@ -47,16 +44,20 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
         review_again: args.review_again,
     };
     let (_, snapshot) = workspace.require()?;
-    let waiting = snapshot.ledger.waiting.as_ref().map(|waiting| waiting.kind);
-    let is_budget_alone = resume.budget.is_some()
-        && resume
-            == Resume {
-                budget: resume.budget.clone(),
-                ..Resume::default()
-            };
-    // More budget brings no cancelled work back.
-    if is_budget_alone && waiting == Some(WaitingKind::Cancel) {
-        transition::fits(&workspace, WaitingKind::Budget, "more budget")?;
+    let budget_alone = Resume {
+        budget: resume.budget.clone(),
+        ..Resume::default()
+    };
+    let is_budget_alone = resume.budget.is_some() && resume == budget_alone;
+    // A stopped workflow is resumed by the command that its state names: more budget brings no cancelled work
+    // back.
+    if let Some(waiting) = &snapshot.ledger.waiting
+        && is_budget_alone
+        && waiting.kind == WaitingKind::Cancel
+    {
+        let what = format!("the work does not wait for more budget: {}", waiting.what);
+        let hint = format!("run `{}`", waiting.exit);
+        return Err(Refusal::new(Code::DoesNotApply, what).hint(hint).into());
     }
     let summary = match resume.answer {
         Some(_) => "answered",
@@ -67,23 +68,16 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
     for command in &args.trust {
         workspace.trust()?.trust(command)?;
     }
-    leave(&workspace, resume, actor, summary)
-}
-
-/// Leaves a stopped state. An answer that becomes the mission is written into
-/// `mission.md` too, once it is known that the command applies.
-fn leave(workspace: &Workspace, resume: Resume, actor: Actor, summary: &str) -> Answer {
-    let (_, snapshot) = workspace.require()?;
-    let mission = resume
-        .answer
-        .clone()
-        .filter(|_| snapshot.mission.is_empty());
+    // An answer that becomes the mission is written into `mission.md` too, once it is known that the command
+    // applies.
+    let mission = resume.answer.clone();
+    let mission = mission.filter(|_| snapshot.mission.is_empty());
     let event = Event::Resumed(resume);
     if let Some(mission) = mission {
-        service::dry_run(workspace, &event, actor)?;
+        service::dry_run(&workspace, &event, actor)?;
         scaffold::write_mission(workspace.repo.root(), &mission)?;
     }
-    transition::record(workspace, &event, actor, summary)
+    transition::record(&workspace, &event, actor, summary)
 }
 
 /// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.
@@ -95,39 +89,30 @@ fn parse_budget(words: &[String]) -> Result<Option<Limits>, Failure> {
     for word in words {
         let wrong = |why: &str| Failure::usage(format!("`{word}`: {why}"));
         let Some((key, value)) = word.split_once('=') else {
-            return Err(wrong(
-                "write KEY=N, with steps, attempts, cost or wall as KEY",
-            ));
+            let how = "write KEY=N, with steps, attempts, cost or wall as KEY";
+            return Err(wrong(how));
         };
-        let count = || {
-            value
-                .parse::<u64>()
-                .ok()
-                .filter(|number| *number > 0 && *number <= 1_000_000)
-                .ok_or_else(|| wrong("not a number from 1 to 1000000"))
+        let count = || match value.parse::<u64>() {
+            Ok(number @ 1..=1_000_000) => Ok(Some(number)),
+            _ => Err(wrong("not a number from 1 to 1000000")),
         };
         match key {
-            "steps" => limits.steps = Some(count()?),
-            "attempts" => limits.attempts_per_slice = Some(count()?),
-            "cost" => {
-                let dollars: f64 = value
-                    .parse()
-                    .ok()
-                    .filter(|dollars: &f64| {
-                        dollars.is_finite() && (0.01..=1_000_000.0).contains(dollars)
-                    })
-                    .ok_or_else(|| wrong("not an amount from 0.01 to 1000000"))?;
-                limits.cost_micro_usd = Some((dollars * 1_000_000.0).round() as u64);
-            }
+            "steps" => limits.steps = count()?,
+            "attempts" => limits.attempts_per_slice = count()?,
+            "cost" => match value.parse::<f64>() {
+                Ok(dollars @ 0.01..=1_000_000.0) => {
+                    limits.cost_micro_usd = Some((dollars * 1_000_000.0).round() as u64);
+                }
+                _ => return Err(wrong("not an amount from 0.01 to 1000000")),
+            },
             "wall" => {
-                humantime::parse_duration(value)
-                    .map_err(|_| wrong("not a time span such as 2h"))?;
+                let span = humantime::parse_duration(value);
+                span.map_err(|_| wrong("not a time span such as 2h"))?;
                 limits.wall = Some(value.to_owned());
             }
             _ => {
-                return Err(wrong(
-                    "unknown budget; steps, attempts, cost and wall exist",
-                ));
+                let known = "unknown budget; steps, attempts, cost and wall exist";
+                return Err(wrong(known));
             }
         }
     }

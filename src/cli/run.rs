@@ -5,14 +5,13 @@ use super::caller;
 use super::context::{Answer, Context, answer};
 use super::live_line::Printer;
 use crate::drive::{Ended, Held, Observer, Opening, Operator, Order, Outcome, paths_are};
-use crate::service::{RoleEstimate, RunEstimate, Workspace};
+use crate::service::{RunEstimate, Workspace};
 use crate::view::{Dispatched, Exit, Page, Screen, Show, Tone, describe_policy};
 use crate::{drive, service};
 use clap::Args;
 use cook_core::diagnostic::count_noun;
-use cook_core::model::{Assurance, Policy, Role};
+use cook_core::model::{Policy, Role};
 use serde::Serialize;
-use std::io::{BufRead, IsTerminal};
 
 /// What a scheduler does next, by how a session for a remote ends.
 const EXITS: &str = "Exit codes with --from:
@@ -44,13 +43,6 @@ pub(super) struct RunArgs {
     /// With --from: trust every gate, stop verifier and agent of the repository for this session
     #[arg(long, requires = "from")]
     pub trust_repo: bool,
-    #[command(flatten)]
-    pub drive: DriveArgs,
-}
-
-/// What one session and many have in common.
-#[derive(Debug, Args)]
-pub(super) struct DriveArgs {
     /// The agent of every role, in place of `[roles.*] agent`
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
@@ -67,25 +59,22 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
     if args.estimate {
         let workspace = context.workspace()?;
         let calls = store(&workspace)?.lines()?;
-        let estimate = service::estimate_run(&workspace, &calls)?;
-        return answer(EstimateAnswer::of(&estimate));
+        return answer(service::estimate_run(&workspace, &calls)?);
     }
     caller::not_nested()?;
-    if args.once {
-        return hold_one(context, args);
-    }
-    let order = args.drive.order(context, args.steps, Opening::default());
-    let held = drive::hold(&order, &Terminal(context.screen))?;
-    answer(RunAnswer::of(held))
-}
-
-fn hold_one(context: &Context, args: &RunArgs) -> Answer {
     let opening = Opening {
         trusts_everything: args.trust_repo,
         pushes_later: args.from.is_some(),
         tells_nobody: false,
     };
-    let order = args.drive.order(context, Some(1), opening);
+    let order = Order {
+        dir: &context.dir,
+        agent: args.agent.as_deref(),
+        steps: if args.once { Some(1) } else { args.steps },
+        goes_beside: args.yes,
+        parks: args.park_changes,
+        opening,
+    };
     let terminal = Terminal(context.screen);
     let mut held = match &args.from {
         None => drive::hold(&order, &terminal)?,
@@ -94,26 +83,8 @@ fn hold_one(context: &Context, args: &RunArgs) -> Answer {
             drive::step_from(&order, &terminal, remote, caller::is_attended())?
         }
     };
-    held.is_one_step = true;
-    answer(RunAnswer::of(held))
-}
-
-impl DriveArgs {
-    pub fn order<'a>(
-        &'a self,
-        context: &'a Context,
-        steps: Option<u64>,
-        opening: Opening,
-    ) -> Order<'a> {
-        Order {
-            dir: &context.dir,
-            agent: self.agent.as_deref(),
-            steps,
-            goes_beside: self.yes,
-            parks: self.park_changes,
-            opening,
-        }
-    }
+    held.is_one_step = args.once;
+    answer(RunAnswer::new(held))
 }
 
 /// Whoever began the run, at the terminal.
@@ -133,13 +104,7 @@ impl Operator for Terminal {
     }
 
     fn agrees(&self, question: &str) -> bool {
-        if !std::io::stdin().is_terminal() || self.0.json {
-            return false;
-        }
-        self.0.note(question);
-        let mut line = String::new();
-        let read = std::io::stdin().lock().read_line(&mut line);
-        read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
+        self.0.agrees(question)
     }
 
     fn observer(&self) -> Box<dyn Observer> {
@@ -174,8 +139,7 @@ pub struct RunAnswer {
 }
 
 impl RunAnswer {
-    /// What came of a run.
-    pub fn of(held: Held) -> Self {
+    fn new(held: Held) -> Self {
         let goes_on = goes_on(&held);
         let is_done = held.is_done();
         let Outcome {
@@ -197,9 +161,11 @@ impl RunAnswer {
             Ended::Agents(_) => ("agents", Exit::Supplier),
             Ended::Asked => ("asked", Exit::Interrupted),
         };
-        let exit = match (&held.given, is_done) {
-            (Some(_), true) => Exit::Ended,
-            _ => exit,
+        let is_given = held.given.is_some();
+        let exit = if is_given && is_done {
+            Exit::Ended
+        } else {
+            exit
         };
         let reason = match ended {
             Ended::Policy(policy) => match (policy, next.reason.as_str()) {
@@ -233,28 +199,17 @@ impl RunAnswer {
         match (self.cost_usd > 0.0, self.cost_unknown) {
             (_, 0) => dollars,
             (false, _) => "unknown cost".to_owned(),
-            (true, unknown) => format!(
-                "{dollars}, and {} of unknown cost",
-                count_noun(unknown, "call")
-            ),
+            (true, unknown) => {
+                let calls = count_noun(unknown, "call");
+                format!("{dollars}, and {calls} of unknown cost")
+            }
         }
-    }
-}
-
-fn list_refs(refs: &[String]) -> String {
-    match refs.is_empty() {
-        true => "nothing, because nothing was recorded".to_owned(),
-        false => refs.join(", "),
     }
 }
 
 /// What goes on from here; none when nothing is to go on.
 fn goes_on(held: &Held) -> Option<String> {
-    let Held {
-        outcome,
-        uncommitted,
-        ..
-    } = held;
+    let (outcome, uncommitted) = (&held.outcome, held.uncommitted);
     let next = &outcome.next;
     let again = match &held.given {
         Some(given) => format!("cook run --once --from {}", given.remote),
@@ -265,27 +220,25 @@ fn goes_on(held: &Held) -> Option<String> {
     }
     let mut text = match (&outcome.ended, outcome.cut) {
         (Ended::Policy(Policy::Done), _) => return None,
-        (Ended::Asked, Some(role)) => format!(
-            "`{again}` begins the step of the {role} again, and no attempt is spent{}",
-            match role {
+        (Ended::Asked, Some(role)) => {
+            let kept = match role {
                 Role::Implementer => "; what it left in the worktree, and its commits, stay",
                 _ => "",
-            }
-        ),
-        (Ended::Agents(_), _) => {
-            format!(
-                "`cook doctor agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `{again}`"
-            )
+            };
+            format!("`{again}` begins the step of the {role} again, and no attempt is spent{kept}")
         }
+        (Ended::Agents(_), _) => format!(
+            "`cook doctor agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `{again}`"
+        ),
         (_, _) => match next.role {
             Some(role) => format!("`{again}` resumes with the {role}"),
             None => "`cook next` says what is due".to_owned(),
         },
     };
-    if matches!(outcome.ended, Ended::Asked) && *uncommitted > 0 {
+    if matches!(outcome.ended, Ended::Asked) && uncommitted > 0 {
         text.push_str(&format!(
             "; it refuses while {} not committed, unless you say `--yes` or `--park-changes`",
-            paths_are(*uncommitted)
+            paths_are(uncommitted)
         ));
     }
     Some(text)
@@ -297,7 +250,11 @@ impl Show for RunAnswer {
         let sessions = count_noun(self.sessions, "session");
         page.row("held", &format!("{sessions}, {}", self.cost()));
         if let Some(refs) = &self.pushed {
-            page.row("pushed", &list_refs(refs));
+            let refs = match refs.is_empty() {
+                true => "nothing, because nothing was recorded".to_owned(),
+                false => refs.join(", "),
+            };
+            page.row("pushed", &refs);
         }
         if let Some(text) = &self.goes_on {
             page.row("goes on", text);
@@ -310,93 +267,7 @@ impl Show for RunAnswer {
     }
 }
 
-/// What a run would take.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EstimateAnswer {
-    /// The profile in force.
-    assurance: Assurance,
-    /// Open slices that are counted.
-    slices: u64,
-    /// No plan is there yet: one slice is counted.
-    planless: bool,
-    /// By role.
-    rows: Vec<EstimateRow>,
-    sessions: u64,
-    /// Tokens that go into all of them.
-    prompt_tokens: u64,
-    /// US dollars, of the roles whose calls have told their cost; null = none has.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
-    cost_usd: Option<f64>,
-    /// Sessions of roles whose cost no call has told.
-    cost_unknown: u64,
-}
-
-/// What the sessions of one role would take.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct EstimateRow {
-    role: Role,
-    sessions: u64,
-    prompt_tokens: u64,
-    /// `record`: by what calls of this role have taken; `size`: by the bytes of its prompt now.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["record", "size"])))]
-    tokens_by: &'static str,
-    /// US dollars; null = no call of this role has told its cost.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
-    cost_usd: Option<f64>,
-}
-
-fn dollars(micro_usd: u64) -> f64 {
-    micro_usd as f64 / 1e6
-}
-
-impl From<&RoleEstimate> for EstimateRow {
-    fn from(row: &RoleEstimate) -> Self {
-        Self {
-            role: row.role,
-            sessions: row.sessions,
-            prompt_tokens: row.prompt_tokens,
-            tokens_by: match row.is_recorded {
-                true => "record",
-                false => "size",
-            },
-            cost_usd: row.micro_usd.map(dollars),
-        }
-    }
-}
-
-impl EstimateAnswer {
-    /// Of a workflow as it stands.
-    pub fn of(estimate: &RunEstimate) -> Self {
-        let rows = || estimate.rows.iter();
-        let known: Vec<u64> = rows().filter_map(|row| row.micro_usd).collect();
-        let unknown = rows().filter(|row| row.micro_usd.is_none());
-        Self {
-            assurance: estimate.assurance,
-            slices: estimate.slices,
-            planless: estimate.is_planless,
-            rows: rows().map(EstimateRow::from).collect(),
-            sessions: rows().map(|row| row.sessions).sum(),
-            prompt_tokens: rows().map(|row| row.prompt_tokens).sum(),
-            cost_usd: (!known.is_empty()).then(|| dollars(known.iter().sum())),
-            cost_unknown: unknown.map(|row| row.sessions).sum(),
-        }
-    }
-
-    fn cost(&self) -> String {
-        match (self.cost_usd, self.cost_unknown) {
-            (None, _) => "unknown: no call has told its cost yet".to_owned(),
-            (Some(cost), 0) => format!("{cost:.2} US dollars"),
-            (Some(cost), unknown) => format!(
-                "{cost:.2} US dollars, and {} of unknown cost",
-                count_noun(unknown, "session")
-            ),
-        }
-    }
-}
-
-impl Show for EstimateAnswer {
+impl Show for RunEstimate {
     fn human(&self, page: &mut Page) {
         page.row("assurance", self.assurance.id());
         let what = match self.planless {
@@ -408,25 +279,28 @@ impl Show for EstimateAnswer {
         for row in &self.rows {
             page.text("  ");
             page.add_toned(Tone::Strong, &format!("{:<12}", row.role.short()));
+            let sessions = count_noun(row.sessions, "session");
+            let by = match row.tokens_by {
+                "record" => "what calls of this role have taken",
+                _ => "the size of its prompt now",
+            };
+            let tokens = row.prompt_tokens;
             page.line(&format!(
-                "{:>9}, about {} prompt tokens by {}",
-                count_noun(row.sessions, "session"),
-                row.prompt_tokens,
-                match row.tokens_by {
-                    "record" => "what calls of this role have taken",
-                    _ => "the size of its prompt now",
-                }
+                "{sessions:>9}, about {tokens} prompt tokens by {by}"
             ));
         }
+        let (sessions, tokens) = (count_noun(self.sessions, "session"), self.prompt_tokens);
         page.row(
             "in all",
-            &format!(
-                "{}, about {} prompt tokens",
-                count_noun(self.sessions, "session"),
-                self.prompt_tokens
-            ),
+            &format!("{sessions}, about {tokens} prompt tokens"),
         );
-        page.row("cost", &self.cost());
+        let unknown = count_noun(self.cost_unknown, "session");
+        let cost = match (self.cost_usd, self.cost_unknown) {
+            (None, _) => "unknown: no call has told its cost yet".to_owned(),
+            (Some(cost), 0) => format!("{cost:.2} US dollars"),
+            (Some(cost), _) => format!("{cost:.2} US dollars, and {unknown} of unknown cost"),
+        };
+        page.row("cost", &cost);
         page.row(
             "counts",
             "every verdict a yes, no red gate, no report asked for twice",

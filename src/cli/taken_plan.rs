@@ -22,18 +22,18 @@ pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
     let ticked = plans::tick(workspace.repo.root(), &snapshot, &worths)?;
     let path = &ticked.path;
     let items = ticked.items.iter();
-    let mut lines: Vec<String> = items
-        .map(|item| format!("ticked in {path}: {item}"))
-        .collect();
+    let items = items.map(|item| format!("ticked in {path}: {item}"));
     let back = ticked.taken_back.iter();
-    lines.extend(back.map(|(item, why)| format!("took the tick back in {path}: {item}: {why}")));
+    let back = back.map(|(item, why)| format!("took the tick back in {path}: {item}: {why}"));
+    let mut lines: Vec<String> = items.chain(back).collect();
     if lines.is_empty() && ticked.untold.is_empty() {
         lines.push(format!("nothing to tick in {path}: what holds is ticked"));
     }
     let left = ticked.left.iter();
     lines.extend(left.map(|(item, why)| format!("left as it is in {path}: {item}: {why}")));
+    let untold = ticked.untold.iter();
     lines.extend(
-        ticked.untold.iter().map(|item| {
+        untold.map(|item| {
             format!("left, as it stands in {path} no longer, or more than once: {item}")
         }),
     );
@@ -67,7 +67,17 @@ pub(super) fn begin_anew(
     let mut entries = workspace.store()?.entries()?;
     let is_begun = entries.any(|entry| !matches!(entry, Ok(meta) if meta.event == BOOTSTRAPPED));
     if has_plan || is_begun || service::check_unseen(workspace).is_err() {
-        return Err(too_late(from));
+        let what =
+            format!("the workflow has begun with a plan of its own: `{from}` is not taken in");
+        let mission = format!("Do what {from} lists; its boxes are claims, not proof");
+        let mission = quote_word(&mission);
+        let hints = [
+            format!("let the next re-ground plan it: `cook plan refocus --mission {mission}`"),
+            "or begin with it beside this work: `git worktree add PATH`, and `cook init --from` there".to_owned(),
+        ];
+        return Err(Refusal::new(Code::DoesNotApply, what)
+            .replace_hints(hints)
+            .into());
     }
     as_user.as_ref().map_err(Clone::clone)?;
     let kept = service::leave_workflow(workspace, tip)?;
@@ -79,48 +89,23 @@ pub(super) fn begin_anew(
 /// The name of the event that `cook init` records.
 const BOOTSTRAPPED: &str = "bootstrapped";
 
-/// The plan is the log's already.
-fn too_late(from: &str) -> Failure {
-    let refocus = format!(
-        "cook plan refocus --mission {}",
-        quote_word(&format!(
-            "Do what {from} lists; its boxes are claims, not proof"
-        ))
-    );
-    Refusal::new(
-        Code::DoesNotApply,
-        format!("the workflow has begun with a plan of its own: `{from}` is not taken in"),
-    )
-    .replace_hints([
-        format!("let the next re-ground plan it: `{refocus}`"),
-        "or begin with it beside this work: `git worktree add PATH`, and `cook init --from` there"
-            .to_owned(),
-    ])
-    .into()
-}
-
 /// Older state and a plan are both there.
 pub(super) fn refuse_two() -> Failure {
-    Refusal::new(
-        Code::PlanAmbiguous,
-        "`.agent/` holds the plan of an older workflow, and `--from` names another",
-    )
-    .replace_hints([
-        "run `cook init` without `--from` to go on with the older one, or move its `plan.json`, `state.json` and `active-slice.json` away first",
-    ])
-    .into()
+    let what = "`.agent/` holds the plan of an older workflow, and `--from` names another";
+    let hint = "run `cook init` without `--from` to go on with the older one, or move its `plan.json`, `state.json` and `active-slice.json` away first";
+    Refusal::new(Code::PlanAmbiguous, what)
+        .replace_hints([hint])
+        .into()
 }
 
 /// What was taken in, and what its ticks are worth.
 pub(super) fn describe(taken: &plans::TakenPlan) -> String {
-    let path = taken.import.path.as_deref().unwrap_or_default();
+    let import = &taken.import;
+    let (path, layout) = (import.path.as_deref().unwrap_or_default(), &import.layout);
     let tasks = count_noun(taken.tasks as u64, "task");
     let claimed = match taken.ticked {
         0 => String::new(),
         ticked => format!("; {ticked} ticked there, which nothing proves yet"),
     };
-    format!(
-        "took {tasks} from {path} ({}){claimed}",
-        taken.import.layout
-    )
+    format!("took {tasks} from {path} ({layout}){claimed}")
 }

@@ -2,20 +2,14 @@
 //! answer of every command that moves state.
 
 use super::context::{Answer, answer};
-use crate::service;
-use crate::service::{Applied, Asked, Taker, Workspace};
-use crate::tracker::{
-    Bounds, Memory, MemoryError, Outage, Tracker, TrackerAction, TrackerError, list_owed, open,
-    settle,
-};
+use crate::service::{self, Applied, Asked, Taker, Workspace};
+use crate::tracker::{Bounds, Memory, MemoryError, Outage, TrackerError, list_owed, open, settle};
 use crate::view::{Dispatched, Page, Show, Tone};
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_core::machine;
-use cook_core::machine::Step;
-use cook_core::model::{Actor, Event, Snapshot, WaitingKind};
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::machine::{self, Step};
+use cook_core::model::{Actor, Event, Snapshot};
 use cook_os::process::session_around;
 use serde::Serialize;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Records one event of the user's and answers with who is due.
@@ -29,50 +23,8 @@ pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary
     let applied = service::transition(workspace, event, actor)?;
     findings.extend(applied.findings.clone());
     findings.extend(follow(workspace, &applied.step.snapshot));
-    answer(transition_answer(applied, summary.to_owned(), findings))
-}
-
-/// A stopped workflow is resumed by the command that its state names, so that more
-/// budget does not bring a cancelled one back.
-pub(super) fn fits(workspace: &Workspace, brought: WaitingKind, what: &str) -> Result<(), Failure> {
-    let (_, snapshot) = workspace.require()?;
-    match &snapshot.ledger.waiting {
-        Some(waiting) if waiting.kind != brought => Err(Failure::from(
-            Refusal::new(
-                Code::DoesNotApply,
-                format!("the work does not wait for {what}: {}", waiting.what),
-            )
-            .hint(format!("run `{}`", waiting.exit)),
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// The answer of every command that moves state.
-pub(super) fn transition_answer(
-    applied: Applied,
-    summary: String,
-    findings: Vec<Finding>,
-) -> TransitionAnswer {
-    let Step { snapshot, next, .. } = applied.step;
-    // Most transitions measure the worktree.
-    let is_measured = applied.event != Event::Verified.name()
-        && next.role.is_some_and(service::leaves_the_tree_alone);
-    let status = snapshot.ledger.status_seen.as_deref();
-    let status = status.filter(|_| is_measured);
-    let ticket = applied.tip.as_ref();
-    let ticket = ticket.map(|tip| machine::ticket(&tip.commit, &applied.head, status));
-    TransitionAnswer {
-        operation: applied.tip.map(|tip| tip.commit).into(),
-        seq: snapshot.ledger.seq.0,
-        event: applied.event,
-        summary,
-        lines: Vec::new(),
-        findings,
-        gates: Vec::new(),
-        start: None,
-        next: Dispatched::of(next, Some(&snapshot), &applied.head, ticket),
-    }
+    let lines = vec![summary.to_owned()];
+    answer(TransitionAnswer::new(applied, lines, findings))
 }
 
 /// The failure; inside a sandbox the request is left instead, for whoever comes next
@@ -83,14 +35,12 @@ pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) 
     }
     let session = session_around().map(|(_, id)| id);
     match service::leave(workspace, session, request) {
-        Ok(path) => answer(NoteAnswer {
-            what: "queued",
-            lines: vec![format!(
+        Ok(path) => note(
+            "queued",
+            vec![format!(
                 "queued: this session may not write the log; `{path}` is taken in by the next hook or cook command outside"
             )],
-            findings: Vec::new(),
-            gates: Vec::new(),
-        }),
+        ),
         Err(_) => Err(failure),
     }
 }
@@ -112,11 +62,12 @@ const FOLLOW_ALL: Duration = Duration::from_secs(15);
 /// and is tried again with the next report.
 pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding> {
     let actions = list_owed(&snapshot.plan);
+    let git_dir = workspace.repo.git_dir();
+    let behind = |error: MemoryError| vec![Finding::new(Code::TrackerBehind, error.to_string())];
     if actions.is_empty() {
         // What was settled before an undo is owed anew when it comes again.
-        let forgotten = Memory::forget_settled(workspace.repo.git_dir());
-        let behind = |error: MemoryError| Finding::new(Code::TrackerBehind, error.to_string());
-        return forgotten.err().map(behind).into_iter().collect();
+        let forgotten = Memory::forget_settled(git_dir);
+        return forgotten.map_or_else(behind, |()| Vec::new());
     }
     let kind = match workspace.config() {
         Ok(config) => config.tracker(),
@@ -125,7 +76,11 @@ pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding>
     let bounds = Bounds::beside(FOLLOW_CALL, Instant::now() + FOLLOW_ALL);
     match open(kind, workspace.repo.root(), bounds) {
         Ok(None) => Vec::new(),
-        Ok(Some(beads)) => give(&beads, workspace.repo.git_dir(), &actions),
+        Ok(Some(beads)) => Memory::hold(git_dir)
+            .and_then(|mut memory| settle(&beads, &mut memory, &actions))
+            .map_or_else(behind, |problems| {
+                problems.iter().map(TrackerError::finding).collect()
+            }),
         Err(error) => {
             note_outage(workspace, &error);
             vec![error.finding()]
@@ -133,25 +88,11 @@ pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding>
     }
 }
 
-fn give(
-    tracker: &dyn Tracker,
-    git_dir: &Path,
-    actions: &std::collections::BTreeSet<TrackerAction>,
-) -> Vec<Finding> {
-    let settled =
-        Memory::hold(git_dir).and_then(|mut memory| settle(tracker, &mut memory, actions));
-    match settled {
-        Ok(problems) => problems.iter().map(TrackerError::finding).collect(),
-        Err(error) => vec![Finding::new(Code::TrackerBehind, error.to_string())],
-    }
-}
-
 /// Best effort: an outage that cannot be noted is met again by the next caller.
 pub(super) fn note_outage(workspace: &Workspace, error: &TrackerError) {
-    if !error.is_outage() {
-        return;
-    }
-    if let Ok(mut memory) = Memory::hold(workspace.repo.git_dir()) {
+    if error.is_outage()
+        && let Ok(mut memory) = Memory::hold(workspace.repo.git_dir())
+    {
         let _ = memory.note_outage(Some(Outage {
             why: error.to_string(),
             since: workspace.clock.now(),
@@ -162,7 +103,7 @@ pub(super) fn note_outage(workspace: &Workspace, error: &TrackerError) {
 /// Whether something was written to the log, and where.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Recorded {
+pub(super) struct Recorded {
     /// False where nothing was written: for a dry run, or because nothing had to change.
     pub recorded: bool,
     /// The log commit; null where nothing was written.
@@ -181,7 +122,7 @@ impl From<Option<String>> for Recorded {
 /// What `cook record`, `init` and every user-only command answer.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TransitionAnswer {
+pub(super) struct TransitionAnswer {
     #[serde(flatten)]
     pub operation: Recorded,
     /// Log sequence.
@@ -191,7 +132,7 @@ pub struct TransitionAnswer {
     pub event: &'static str,
     /// One line that says what was done.
     pub summary: String,
-    /// The same for people, where it is more than one thing: a line each.
+    /// The same for people, a line for each thing.
     #[serde(skip)]
     pub lines: Vec<String>,
     pub findings: Vec<Finding>,
@@ -204,18 +145,37 @@ pub struct TransitionAnswer {
     pub next: Dispatched,
 }
 
+impl TransitionAnswer {
+    pub fn new(applied: Applied, lines: Vec<String>, findings: Vec<Finding>) -> Self {
+        let Step { snapshot, next, .. } = applied.step;
+        // Most transitions measure the worktree.
+        let is_measured = applied.event != Event::Verified.name()
+            && next.role.is_some_and(service::leaves_the_tree_alone);
+        let status = snapshot.ledger.status_seen.as_deref();
+        let status = status.filter(|_| is_measured);
+        let ticket = applied.tip.as_ref();
+        let ticket = ticket.map(|tip| machine::ticket(&tip.commit, &applied.head, status));
+        Self {
+            operation: applied.tip.map(|tip| tip.commit).into(),
+            seq: snapshot.ledger.seq.0,
+            event: applied.event,
+            summary: lines.join("; "),
+            lines,
+            findings,
+            gates: Vec::new(),
+            start: None,
+            next: Dispatched::of(next, Some(&snapshot), &applied.head, ticket),
+        }
+    }
+}
+
 impl Show for TransitionAnswer {
     fn human(&self, page: &mut Page) {
         match self.operation.recorded {
             true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
             false => page.add_toned(Tone::Warn, "not recorded (dry run)"),
         }
-        let (first, more) = match self.lines.split_first() {
-            Some((first, more)) => (first, more),
-            None => (&self.summary, &[][..]),
-        };
-        page.line(&format!("  {first}"));
-        for line in more {
+        for line in &self.lines {
             page.line(&format!("  {line}"));
         }
         Trial::lines(&self.gates, page);
@@ -234,7 +194,7 @@ impl Show for TransitionAnswer {
 /// What was done or seen by a command that recorded nothing, a line each.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NoteAnswer {
+pub(super) struct NoteAnswer {
     /// A stable word for the kind of note.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z][a-z0-9_]*$")))]
     pub what: &'static str,
@@ -264,7 +224,7 @@ impl Show for NoteAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum TrialOutcome {
+pub(super) enum TrialOutcome {
     /// It passed.
     Green,
     /// It failed, or could not be started.
@@ -280,7 +240,7 @@ pub enum TrialOutcome {
 /// A gate, or a setup command, that was tried once.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Trial {
+pub(super) struct Trial {
     /// `setup`, or the gate's name.
     pub name: String,
     pub run: String,

@@ -1,18 +1,13 @@
 //! The end of `cook init`: each gate once, in the clean room in which it will count.
 
 use super::context::Context;
+use super::gate::describe_red;
 use super::transition::{Trial, TrialOutcome};
-use crate::anchor::describe_failed;
 use crate::measure;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::GateRun;
-use cook_core::model::GateSpec;
-use cook_store::receipt::plan_gate;
 use std::time::Duration;
-
-/// Lines of output that are shown of one that is red.
-const SHOWN: usize = 8;
 
 /// Tries setup and gates as HEAD has them, each for so long at most: whoever sets a repository up
 /// looks at the terminal. What keeps them from being tried is a finding, because
@@ -55,26 +50,26 @@ fn run_all(
         context.screen.note("gates are tried on a commit: run `cook init --commit`, or commit `.agent/` and `.gitignore`, then run `cook gate --clean`");
         return Ok(Vec::new());
     }
-    let setup: Vec<GateSpec> = workspace
+    let setup: Vec<String> = workspace
         .config()?
         .clean_room
         .setup()
-        .map(|command| plan_gate(command))
+        .map(|command| command.to_string())
         .collect();
+    let count = match gates.len() {
+        1 => "the gate".to_owned(),
+        count => format!("{count} gates"),
+    };
+    let most = humantime::format_duration(patience);
     context.screen.note(&format!(
-        "trying {} in a clean room, each for {} at most; Ctrl-C leaves the set-up as it is",
-        match gates.len() {
-            1 => "the gate".to_owned(),
-            count => format!("{count} gates"),
-        },
-        humantime::format_duration(patience)
+        "trying {count} in a clean room, each for {most} at most; Ctrl-C leaves the set-up as it is"
     ));
     let mut trials = Vec::new();
-    for gate in setup {
-        trials.extend(refuse_to_run(&workspace, "setup", &gate.run)?);
+    for command in &setup {
+        trials.extend(refuse_to_run(&workspace, "setup", command)?);
     }
     if trials.is_empty() {
-        for command in workspace.config()?.clean_room.setup() {
+        for command in &setup {
             context.screen.note(&format!("setup: {command}"));
         }
         let head = workspace.repo.head()?.commit.unwrap_or_default();
@@ -83,14 +78,10 @@ fn run_all(
             trials.push(trial(&workspace, run)?);
         }
     }
-    if trials
-        .iter()
-        .any(|trial| trial.outcome != TrialOutcome::Green)
-    {
-        findings.push(Finding::new(
-            Code::GateRed,
-            "the gates were not tried, because the room was not set up for them",
-        ));
+    let mut outcomes = trials.iter().map(|trial| trial.outcome);
+    if outcomes.any(|outcome| outcome != TrialOutcome::Green) {
+        let what = "the gates were not tried, because the room was not set up for them";
+        findings.push(Finding::new(Code::GateRed, what));
         return Ok(trials);
     }
     for gate in &mut gates {
@@ -104,14 +95,12 @@ fn run_all(
             trials.push(trial(&workspace, run)?);
         }
     }
-    let is_red = trials
-        .iter()
-        .any(|trial| trial.outcome == TrialOutcome::Red);
-    if is_red && !workspace.repo.status()?.worktree.is_clean() {
-        findings.push(Finding::new(
-            Code::DirtyWorktree,
-            "the clean room held HEAD's commit, without what is not committed",
-        ));
+    let mut outcomes = trials.iter().map(|trial| trial.outcome);
+    if outcomes.any(|outcome| outcome == TrialOutcome::Red)
+        && !workspace.repo.status()?.worktree.is_clean()
+    {
+        let what = "the clean room held HEAD's commit, without what is not committed";
+        findings.push(Finding::new(Code::DirtyWorktree, what));
     }
     Ok(trials)
 }
@@ -119,18 +108,17 @@ fn run_all(
 /// A command that is not to be run here, and why.
 fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<Trial>, Failure> {
     let trust = workspace.trust()?;
-    let absent = trust.absent_programs(run);
-    let (outcome, why) = if !absent.is_empty() {
-        let why = format!(
-            "not on this machine: {}; install it, then run `cook trust --gates`",
-            absent.join(", ")
-        );
-        (TrialOutcome::Absent, why)
-    } else if !trust.is_trusted(run) {
-        let why = "not trusted on this machine: look at it, then run `cook trust --gates`";
-        (TrialOutcome::Untrusted, why.to_owned())
-    } else {
-        return Ok(None);
+    let absent = trust.absent_programs(run).join(", ");
+    let (outcome, why) = match (absent.is_empty(), trust.is_trusted(run)) {
+        (false, _) => (
+            TrialOutcome::Absent,
+            format!("not on this machine: {absent}; install it, then run `cook trust --gates`"),
+        ),
+        (true, false) => (
+            TrialOutcome::Untrusted,
+            "not trusted on this machine: look at it, then run `cook trust --gates`".to_owned(),
+        ),
+        (true, true) => return Ok(None),
     };
     Ok(Some(Trial {
         name: name.to_owned(),
@@ -146,33 +134,26 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
     let own = Duration::from_millis(run.gate.timeout_ms);
     let patience = workspace.patience.unwrap_or(own);
     let receipt = run.receipt.as_ref();
-    let outcome = if run.has_passed() {
-        TrialOutcome::Green
-    } else if receipt.is_some_and(|receipt| receipt.timed_out) && own > patience {
-        TrialOutcome::Slow
-    } else {
-        TrialOutcome::Red
-    };
-    let is_red = outcome == TrialOutcome::Red;
-    let why = match (outcome, &run.problem) {
-        (TrialOutcome::Green, _) => Vec::new(),
-        (TrialOutcome::Slow, _) => vec![format!(
-            "not done after {}; `cook gate --clean` runs it to its end",
-            humantime::format_duration(patience)
-        )],
-        (_, Some(problem)) => vec![problem.clone()],
-        (_, None) => {
+    let is_cut = receipt.is_some_and(|receipt| receipt.timed_out) && own > patience;
+    let (outcome, why) = match (run.has_passed(), &run.problem) {
+        (true, _) => (TrialOutcome::Green, Vec::new()),
+        (false, _) if is_cut => {
+            let after = humantime::format_duration(patience);
+            let why = format!("not done after {after}; `cook gate --clean` runs it to its end");
+            (TrialOutcome::Slow, vec![why])
+        }
+        (false, Some(problem)) => (TrialOutcome::Red, vec![problem.clone()]),
+        (false, None) => {
             let tail = receipt.map_or("", |receipt| &receipt.tail);
-            let lines: Vec<&str> = tail.lines().collect();
-            let shown = &lines[lines.len().saturating_sub(SHOWN)..];
-            let shown = shown.iter().map(|line| format!("| {line}"));
-            describe_failed(tail).into_iter().chain(shown).collect()
+            (TrialOutcome::Red, describe_red(tail))
         }
     };
     Ok(Trial {
-        hints: match is_red {
-            true => measure::missing(&workspace.repo, workspace.config()?, (&run).into())?,
-            false => Vec::new(),
+        hints: match outcome {
+            TrialOutcome::Red => {
+                measure::missing(&workspace.repo, workspace.config()?, (&run).into())?
+            }
+            _ => Vec::new(),
         },
         duration_ms: receipt.map(|receipt| receipt.duration_ms.0),
         name: run.gate.name,

@@ -1,17 +1,17 @@
 //! `cook trust`: lets cook run a command.
 
+use super::caller;
 use super::caller::AsUser;
 use super::context::{Answer, Context, answer};
 use super::input::free_text;
-use super::transition::note;
-use super::{caller, transition};
+use super::transition::{TransitionAnswer, note};
 use crate::scaffold::{Contract, FileOutcome, SETTINGS};
 use crate::service;
 use crate::service::Workspace;
 use clap::Args;
 use cook_agents::Preset;
 use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::model::{Actor, Config, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+use cook_core::model::{Config, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use cook_store::receipt::Trust;
 use std::collections::BTreeMap;
 
@@ -48,16 +48,12 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     let mut trust = workspace.trust()?;
     if args.list {
         let (commands, prefixes) = trust.list_trusted();
-        let mut lines: Vec<String> = commands
-            .iter()
-            .map(|command| format!("command  {command}"))
-            .collect();
-        lines.extend(prefixes.iter().map(|prefix| format!("prefix   {prefix} …")));
-        if !lines.is_empty() {
-            lines.extend(tools(&trust));
-        }
-        if lines.is_empty() {
-            lines.push("nothing is trusted on this machine".to_owned());
+        let commands = commands.iter().map(|command| format!("command  {command}"));
+        let prefixes = prefixes.iter().map(|prefix| format!("prefix   {prefix} …"));
+        let mut lines: Vec<String> = commands.chain(prefixes).collect();
+        match lines.is_empty() {
+            true => lines.push("nothing is trusted on this machine".to_owned()),
+            false => lines.extend(tools(&trust)),
         }
         return note("trust_list", lines);
     }
@@ -68,18 +64,21 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     }
     if let Some(name) = &args.program {
         let file = trust.trust_program(name)?;
-        return note(
-            "trusted",
-            vec![format!("trusted: program `{name}` as {}", file.display())],
-        );
+        let line = format!("trusted: program `{name}` as {}", file.display());
+        return note("trusted", vec![line]);
     }
     let mut lines = Vec::new();
     let commands: Vec<String> = match &args.command {
         Some(command) => vec![command.clone()],
-        None => commands(workspace.config()?)
-            .map(|(_, command)| command)
-            .chain(stop_verifier_here(&workspace))
-            .collect(),
+        None => {
+            let mut commands: Vec<String> = commands(workspace.config()?)
+                .map(|(_, command)| command)
+                .collect();
+            // The stop verifier's command, where its script is in the worktree.
+            let script = workspace.repo.root().join(STOP_VERIFIER_SCRIPTS[0]);
+            commands.extend(script.is_file().then(|| STOP_VERIFIER.to_owned()));
+            commands
+        }
     };
     let mut given = Vec::new();
     for command in commands {
@@ -99,47 +98,28 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             given.push(command);
         }
     }
-    record_trust(&workspace, actor, given, args.command.is_none(), lines)
+    // Without a log there is nothing to write to.
+    let (_, Some(before)) = workspace.current()? else {
+        return note("trusted", lines);
+    };
+    // It leaves the state that waited for it when nothing else is missing.
+    let resume = Resume {
+        trust: given,
+        settings: args.command.is_none(),
+        ..Resume::default()
+    };
+    let applied = service::transition(&workspace, &Event::Resumed(resume), actor)?;
+    if before.state.continuation_policy != applied.step.snapshot.state.continuation_policy {
+        lines.push("resumed".to_owned());
+    }
+    let findings = applied.findings.clone();
+    answer(TransitionAnswer::new(applied, lines, findings))
 }
 
 /// Where gates find programs, one line for each variable.
 fn tools(trust: &Trust) -> Vec<String> {
-    let tools = trust.tools();
-    let lines = tools
-        .iter()
-        .map(|(name, value)| format!("tools    {name}={value}"));
-    lines.collect()
-}
-
-/// The stop verifier's command, where its script is in the worktree.
-fn stop_verifier_here(workspace: &Workspace) -> Option<String> {
-    let script = workspace.repo.root().join(STOP_VERIFIER_SCRIPTS[0]);
-    script.is_file().then(|| STOP_VERIFIER.to_owned())
-}
-
-/// After `cook trust`: writes down that it was given, and leaves the state that waited for
-/// it when nothing else is missing. Without a log there is nothing to write to.
-fn record_trust(
-    workspace: &Workspace,
-    actor: Actor,
-    trust: Vec<String>,
-    settings: bool,
-    mut lines: Vec<String>,
-) -> Answer {
-    let (_, Some(before)) = workspace.current()? else {
-        return note("trusted", lines);
-    };
-    let resume = Resume {
-        trust,
-        settings,
-        ..Resume::default()
-    };
-    let applied = service::transition(workspace, &Event::Resumed(resume), actor)?;
-    if before.state.continuation_policy != applied.step.snapshot.state.continuation_policy {
-        lines.push("resumed".to_owned());
-    }
-    let (summary, findings) = (lines.join("; "), applied.findings.clone());
-    answer(transition::transition_answer(applied, summary, findings))
+    let line = |(name, value)| format!("tools    {name}={value}");
+    trust.tools().iter().map(line).collect()
 }
 
 /// What the settings have cook run in a clean room: name and command.
@@ -152,15 +132,9 @@ pub(super) fn commands(config: &Config) -> impl Iterator<Item = (String, String)
 
 /// The programs of a command that are not on this machine.
 pub(super) fn absent(trust: &Trust, name: &str, command: &str) -> Option<Finding> {
-    let absent = trust.absent_programs(command);
-    let named: Vec<String> = absent.iter().map(|name| format!("`{name}`")).collect();
-    (!named.is_empty()).then(|| {
-        let what = format!(
-            "`{command}` needs {}, not on the PATH here",
-            named.join(", ")
-        );
-        Finding::new(Code::ProgramAbsent, what).at(name)
-    })
+    let absent = trust.absent_programs(command).join("`, `");
+    let what = format!("`{command}` needs `{absent}`, not on the PATH here");
+    (!absent.is_empty()).then(|| Finding::new(Code::ProgramAbsent, what).at(name))
 }
 
 /// By command: the programs of gates and setup that are not on this machine.
@@ -217,27 +191,22 @@ pub(super) fn trust_written(
         absent.contains_key(command) || command == STOP_VERIFIER && !absent.is_empty()
     });
     if !left.is_empty() {
+        let left = left.join(" · ");
         lines.push(format!(
-            "not trusted, because a program is not here: {}",
-            left.join(" · ")
+            "not trusted, because a program is not here: {left}"
         ));
     }
     if commands.is_empty() {
         return Ok(());
     }
+    let named = commands.join(" · ");
     if let Some(marker) = caller::agent_around() {
-        lines.push(format!(
-            "gates, not trusted yet because {marker}: {}",
-            commands.join(" · ")
-        ));
+        lines.push(format!("gates, not trusted yet because {marker}: {named}"));
         return Ok(());
     }
     for command in &commands {
         trust.trust(command)?;
     }
-    lines.push(format!(
-        "gates, trusted on this machine: {}",
-        commands.join(" · ")
-    ));
+    lines.push(format!("gates, trusted on this machine: {named}"));
     Ok(())
 }

@@ -36,18 +36,15 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
         operations.push(meta.commit);
     }
     if operations.is_empty() {
-        return Err(Refusal::new(
-            Code::UndoTooFar,
-            "that is the newest transition; nothing comes after it",
-        )
-        .into());
+        let what = "that is the newest transition; nothing comes after it";
+        return Err(Refusal::new(Code::UndoTooFar, what).into());
     }
     let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
-    let summary = format!(
-        "{} taken back to #{}{later}",
+    let (taken, seq) = (
         count_noun(operations.len() as u64, "transition"),
-        target.seq
+        target.seq,
     );
+    let summary = format!("{taken} taken back to #{seq}{later}");
     let event = Event::Undone {
         to: Box::new(target.snapshot),
         to_seq: Count(target.seq),
@@ -77,16 +74,11 @@ fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, F
     if range.commits.is_empty() {
         return Ok(String::new());
     }
-    let names: Vec<&str> = range
-        .commits
-        .iter()
-        .rev()
-        .take(10)
-        .map(|commit| commit.id.get(..12).unwrap_or(&commit.id))
-        .collect();
-    Ok(format!(
-        "; your repository keeps its {} ({})",
+    let names = range.commits.iter().rev().take(10);
+    let names: Vec<String> = names.map(|commit| format!("{:.12}", commit.id)).collect();
+    let (later, names) = (
         count_noun(range.commits.len() as u64, "later commit"),
-        names.join(", ")
-    ))
+        names.join(", "),
+    );
+    Ok(format!("; your repository keeps its {later} ({names})"))
 }

@@ -10,36 +10,47 @@ use cook_core::machine::{self, Facts, Rule, Selection};
 use cook_core::model::{Assurance, Role, Snapshot};
 use cook_core::prompt::{self, PromptInput};
 use cook_store::session::CallRecord;
+use serde::Serialize;
 
 /// Bytes of a prompt that make a token, about.
 const BYTES_A_TOKEN: u64 = 4;
 
-/// What one role would take.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What the sessions of one role would take.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoleEstimate {
-    /// The role.
     pub role: Role,
-    /// Its sessions.
     pub sessions: u64,
     /// Tokens that go into all of them.
     pub prompt_tokens: u64,
-    /// By what calls of this role have taken; else by the size of its prompt now.
-    pub is_recorded: bool,
-    /// Money for all of them, millionths of a dollar; none = no call of this role tells its cost.
-    pub micro_usd: Option<u64>,
+    /// `record`: by what calls of this role have taken; `size`: by the bytes of its prompt now.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["record", "size"])))]
+    pub tokens_by: &'static str,
+    /// US dollars; null = no call of this role has told its cost.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub cost_usd: Option<f64>,
 }
 
 /// What a run would take.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunEstimate {
     /// The profile in force.
     pub assurance: Assurance,
-    /// Open slices that it counts.
+    /// Open slices that are counted.
     pub slices: u64,
-    /// No plan is there yet: it counts one slice.
-    pub is_planless: bool,
+    /// No plan is there yet: one slice is counted.
+    pub planless: bool,
     /// By role.
     pub rows: Vec<RoleEstimate>,
+    pub sessions: u64,
+    /// Tokens that go into all of them.
+    pub prompt_tokens: u64,
+    /// US dollars, of the roles whose calls have told their cost; null = none has.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub cost_usd: Option<f64>,
+    /// Sessions of roles whose cost no call has told.
+    pub cost_unknown: u64,
 }
 
 /// Estimates a run from here to the end, where every verdict is a yes.
@@ -62,14 +73,28 @@ pub fn estimate_run(workspace: &Workspace, calls: &[CallRecord]) -> Result<RunEs
             role,
             sessions,
             prompt_tokens: each.saturating_mul(sessions),
-            is_recorded: known.tokens.is_some(),
-            micro_usd: known.micro_usd.map(|micro| micro.saturating_mul(sessions)),
+            tokens_by: if known.tokens.is_some() {
+                "record"
+            } else {
+                "size"
+            },
+            cost_usd: known
+                .micro_usd
+                .map(|micro| micro.saturating_mul(sessions) as f64 / 1e6),
         });
     }
+    let costs = rows.iter().filter_map(|row| row.cost_usd);
+    let unknown = rows.iter().filter(|row| row.cost_usd.is_none());
     Ok(RunEstimate {
         assurance: snapshot.assurance(),
         slices: estimate.slices,
-        is_planless: estimate.is_planless,
+        planless: estimate.is_planless,
+        sessions: rows.iter().map(|row| row.sessions).sum(),
+        prompt_tokens: rows.iter().map(|row| row.prompt_tokens).sum(),
+        cost_usd: costs
+            .reduce(|one, two| one + two)
+            .map(|sum| (sum * 1e6).round() / 1e6),
+        cost_unknown: unknown.map(|row| row.sessions).sum(),
         rows,
     })
 }

@@ -50,12 +50,10 @@ pub(crate) use dispatch::{
     check_room, dispatch_facts, dispatch_now, dispatch_told, find_head, require_turn,
     run_stop_verifier,
 };
-pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
+pub(crate) use estimate::{RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};
 pub(crate) use found::{find, find_plan, find_where_moved};
-pub(crate) use goal::{
-    Draft, GoalStanding, find_goal, forget_hidden, is_dropped, look_at_goal, set_goal,
-};
+pub(crate) use goal::{Draft, find_goal, forget_hidden, is_dropped, look_at_goal, set_goal};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub use judging::Judging;
 pub(crate) use prompting::{

@@ -51,7 +51,11 @@ impl Dispatched {
         ticket: Option<String>,
     ) -> Self {
         let active = snapshot.map(|snapshot| &snapshot.active);
-        let handoff = active.filter(|active| is_in_work(active.status)).cloned();
+        let is_in_work = |active: &&ActiveSlice| {
+            use ActiveStatus::{Committed, InProgress, Selected};
+            matches!(active.status, Selected | InProgress | Committed)
+        };
+        let handoff = active.filter(is_in_work).cloned();
         Self {
             schema_version: SchemaVersion,
             dispatch,
@@ -70,13 +74,6 @@ impl Dispatched {
     }
 }
 
-fn is_in_work(status: ActiveStatus) -> bool {
-    matches!(
-        status,
-        ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
-    )
-}
-
 /// A policy in words.
 pub(crate) fn describe_policy(policy: Policy) -> &'static str {
     match policy {
@@ -90,15 +87,10 @@ pub(crate) fn describe_policy(policy: Policy) -> &'static str {
 
 /// What every answer about dispatch prints.
 pub(crate) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch, is_goal: bool) {
-    let (tone, who) = match dispatch.role {
-        Some(role) => (Tone::Strong, role.id().to_owned()),
-        None => (
-            Tone::Warn,
-            match (is_goal, dispatch.policy) {
-                (true, Policy::Done) => "nobody (goal_reached)".to_owned(),
-                (_, policy) => format!("nobody ({})", describe_policy(policy)),
-            },
-        ),
+    let (tone, who) = match (dispatch.role, dispatch.policy) {
+        (Some(role), _) => (Tone::Strong, role.id().to_owned()),
+        (None, Policy::Done) if is_goal => (Tone::Warn, "nobody (goal_reached)".to_owned()),
+        (None, policy) => (Tone::Warn, format!("nobody ({})", describe_policy(policy))),
     };
     page.add_toned(Tone::Dim, &format!("{:<10} ", "next"));
     page.add_toned(tone, &who);

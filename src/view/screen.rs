@@ -106,21 +106,16 @@ impl Screen {
             return self.tell(&failure);
         }
         if !as_json && !self.quiet {
-            self.notes(answer.findings());
+            // Findings that are not the answer itself.
+            let mut page = Page::new(self.color_err);
+            let findings = answer.findings().iter();
+            findings.for_each(|finding| finding_line(&mut page, finding));
+            write_err(&page.into_text());
         }
         if let Some(aside) = answer.aside() {
             write_err(&format!("{}\n", show(aside)));
         }
         answer.exit()
-    }
-
-    /// Findings that are not the answer itself.
-    fn notes(&self, findings: &[Finding]) {
-        let mut page = Page::new(self.color_err);
-        for finding in findings {
-            finding_line(&mut page, finding);
-        }
-        write_err(&page.into_text());
     }
 
     /// Prints a failure and says how the command ends.
@@ -144,25 +139,18 @@ impl Screen {
     fn tell(&self, failure: &Failure) -> Exit {
         let mut page = Page::new(self.color_err);
         page.add_toned(Tone::Bad, "error");
-        page.text(&format!(
+        let message = &failure.message;
+        page.line(&format!(
             "[{}]: {}",
             failure.code,
-            clean(&failure.message, Lines::Fold)
+            clean(message, Lines::Fold)
         ));
-        page.newline();
-        for finding in failure
-            .findings
-            .iter()
-            .filter(|f| f.message != failure.message)
-        {
-            finding_line(&mut page, finding);
-        }
+        let findings = failure.findings.iter();
+        findings
+            .filter(|finding| finding.message != *message)
+            .for_each(|finding| finding_line(&mut page, finding));
         if self.verbose || failure.findings.is_empty() {
-            for cause in failure
-                .causes
-                .iter()
-                .filter(|cause| **cause != failure.message)
-            {
+            for cause in failure.causes.iter().filter(|cause| *cause != message) {
                 page.line(&format!("  because: {}", clean(cause, Lines::Fold)));
             }
         }
@@ -202,6 +190,17 @@ impl Screen {
         }
     }
 
+    /// Asks the person at the terminal; nobody there is a no.
+    pub fn agrees(&self, question: &str) -> bool {
+        if !io::stdin().is_terminal() || self.json {
+            return false;
+        }
+        question.lines().for_each(|line| self.note(line));
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line);
+        read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
+    }
+
     /// A line for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {
@@ -220,12 +219,11 @@ pub(crate) fn finding_line(page: &mut Page, finding: &Finding) {
     };
     page.text("  ");
     page.add_toned(tone, word);
-    let place = finding
-        .place
-        .as_ref()
-        .filter(|place| !finding.message.contains(place.as_str()))
-        .map(|place| format!("{place}: "))
-        .unwrap_or_default();
+    let place = finding.place.as_deref().unwrap_or_default();
+    let place = match place.is_empty() || finding.message.contains(place) {
+        true => String::new(),
+        false => format!("{place}: "),
+    };
     let said = clean(&format!("{place}{}", finding.message), Lines::Fold);
     page.line(&format!(" [{}] {said}", finding.code));
 }

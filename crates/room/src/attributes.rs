@@ -47,8 +47,6 @@ pub(crate) struct Attributes<'a> {
     fetched: Fetched,
 }
 
-/// A path, and the bytes that a checkout has there.
-type CheckedOut<'p> = (&'p [u8], Vec<u8>);
 
 impl<'a> Attributes<'a> {
     /// Lays out what git needs to answer, in `dir`.
