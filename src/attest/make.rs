@@ -8,7 +8,7 @@ use super::statement::{
 use crate::judges::find_verdicts;
 use crate::scaffold::SETTINGS;
 use crate::service::{self, Workspace};
-use crate::verify::{CommitStanding, Criterion, Proven};
+use crate::verify::{CommitStanding, Criterion};
 use cook_core::diagnostic::{Code, Failure, harmless_json};
 use cook_core::machine::{GateRun, Head, list_votes};
 use cook_core::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
@@ -130,10 +130,10 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
         properties: properties.clone(),
         cook_log: Resource::new("gitCommit", &tip.commit).at(log_uri),
         cook_done: (done != commit).then(|| Resource::new("gitCommit", done)),
-        cook_merged_into: match &standing.how {
-            Some(Proven::Merged(from)) => Some(Resource::new("gitCommit", &from.base)),
-            _ => None,
-        },
+        cook_merged_into: standing
+            .base
+            .as_ref()
+            .map(|base| Resource::new("gitCommit", base)),
         cook_judges: find_verdicts(workspace, &snapshot, &at)?
             .into_iter()
             .map(Into::into)

@@ -128,9 +128,8 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
     }
     answer(VerifyAnswer {
         scope: "doctor",
-        question: None,
-        strict: false,
         checked,
         findings,
+        ..VerifyAnswer::default()
     })
 }

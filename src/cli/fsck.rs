@@ -9,8 +9,6 @@ pub(super) fn fsck(context: &Context) -> Answer {
     let report = workspace.store()?.fsck()?;
     answer(VerifyAnswer {
         scope: "fsck",
-        question: None,
-        strict: false,
         checked: vec![
             format!("{} objects, {} bytes", report.objects, report.bytes),
             format!(
@@ -20,5 +18,6 @@ pub(super) fn fsck(context: &Context) -> Answer {
             ),
         ],
         findings: report.findings,
+        ..VerifyAnswer::default()
     })
 }

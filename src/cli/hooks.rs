@@ -310,9 +310,8 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     }
     answer(VerifyAnswer {
         scope: "hooks",
-        question: None,
-        strict: false,
         checked,
         findings,
+        ..VerifyAnswer::default()
     })
 }

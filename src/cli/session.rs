@@ -217,14 +217,13 @@ fn check(store: &GitStore) -> Answer {
     ];
     answer(VerifyAnswer {
         scope: "session",
-        question: None,
-        strict: false,
         checked: seen,
         findings: checked
             .damaged
             .into_iter()
             .map(|(what, why)| Finding::new(Code::SessionDamaged, why).at(what))
             .collect(),
+        ..VerifyAnswer::default()
     })
 }
 

@@ -1,101 +1,73 @@
 //! Is this slice proven: its review, its audit, its receipts and its criteria, at its head.
 
-use super::answered::Answered;
-use super::control_plane::{sound, state};
-use super::criteria::{Judge, Rerun};
-use super::no_log::log_missing;
-use super::outcome::Outcome;
-use super::proof::tell_strength;
-use super::{goal, word};
+use super::control_plane::check_state;
+use super::criterion_proof::{Judge, Rerun};
+use super::reached_goal;
+use super::verification::{Answered, Outcome};
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::diagnostic::{Code, Failure, count_noun};
 use cook_core::machine::{Head, current_audit, current_review, short};
-use cook_core::model::{Accepted, Slice, SliceStatus, Snapshot};
-use cook_git::Repo;
+use cook_core::model::{Accepted, Slice, SliceStatus, Snapshot, StrengthNote};
 
 /// Recomputes the log, and looks at one slice at the commit that it was accepted at.
 ///
 /// # Errors
 /// `slice_unknown`; git that does not answer, a log that cannot be read.
 pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, Failure> {
-    let asks = format!("is slice `{id}` proven?");
-    let mut outcome = state(workspace)?;
-    let Some(snapshot) = sound(workspace, &outcome)? else {
-        if !outcome.has_found(Code::LogDamaged) {
-            outcome.findings.push(log_missing(workspace));
-        }
-        return Ok(Answered::without_log(&asks, outcome));
+    let outcome = check_state(workspace)?;
+    let snapshot = outcome.sound_log(workspace)?;
+    let mut answered = Answered::new(
+        format!("is slice `{id}` proven?"),
+        "it is not done",
+        outcome,
+    );
+    let Some(snapshot) = snapshot else {
+        return Ok(answered.without_log(workspace));
     };
-    // Nobody reviews a goal, which has one slice.
-    if snapshot.goal().is_some() && snapshot.plan.slice(id).is_some() {
-        return goal::answer(workspace, &snapshot, rerun, outcome);
-    }
     let Some(slice) = snapshot.plan.slice(id) else {
         let what = format!("the plan has no slice `{id}`");
         return Err(Failure::unknown(Code::SliceUnknown, what));
     };
-    let mut answered = Answered {
-        asks,
-        answer: String::new(),
-        has_log: true,
-        commit: None,
-        criteria: Vec::new(),
-        base: None,
-        outcome: Outcome::default(),
+    // Nobody reviews a goal, which has one slice.
+    if snapshot.goal().is_some() {
+        return reached_goal::answer(workspace, &snapshot, rerun, answered.outcome);
+    }
+    let ledger = snapshot.ledger.slices.get(id);
+    let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
+    let Some(accepted) = accepted.filter(|_| slice.status == SliceStatus::Done) else {
+        let why = match slice.status {
+            SliceStatus::Done => "it came in as done, and no acceptance is on record".to_owned(),
+            status => format!("it is {}", status.id().replace('_', " ")),
+        };
+        answered.outcome.find_at(Code::SliceNotProven, why, id);
+        return answered.finish(workspace);
     };
-    let accepted = snapshot.ledger.slices.get(id);
-    let accepted = accepted.and_then(|ledger| ledger.accepted.as_ref());
-    match accepted.filter(|_| slice.status == SliceStatus::Done) {
-        Some(accepted) => {
-            answered.answer = format!("at its head `{}`", short(&accepted.head));
-            acceptance(workspace, slice, accepted, &mut outcome)?;
-            let at = find_head(&workspace.repo, &accepted.head)?;
-            if let Some(at) = &at {
-                let judge = Judge::new(workspace, &snapshot, at, rerun);
-                answered.criteria = judge.criteria(Some(id))?;
-            } else {
-                let code = match workspace.repo.is_shallow() {
-                    true => Code::HistoryShallow,
-                    false => Code::ProofBroken,
-                };
-                let what = format!("its head {} is not in this clone", short(&accepted.head));
-                outcome.find(code, what, id);
-            }
+    answered.answer = format!("at its head `{}`", short(&accepted.head));
+    check_acceptance(workspace, slice, accepted, &mut answered.outcome)?;
+    match workspace.repo.resolve(&accepted.head)? {
+        Some(commit) => {
+            let at = Head {
+                tree: Some(workspace.repo.find_tree(&commit)?),
+                commit: Some(commit),
+                branch: None,
+            };
+            let judge = Judge::new(workspace, &snapshot, &at, rerun);
+            answered.criteria = judge.criteria(Some(id))?;
         }
         None => {
-            answered.answer = "it is not done".to_owned();
-            outcome.find(Code::SliceNotProven, why_not(slice), id);
+            let code = match workspace.repo.is_shallow() {
+                true => Code::HistoryShallow,
+                false => Code::ProofBroken,
+            };
+            let what = format!("its head {} is not in this clone", short(&accepted.head));
+            answered.outcome.find_at(code, what, id);
         }
     }
-    let is_shallow = workspace.repo.is_shallow();
-    let wrong = answered.criteria.iter();
-    let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));
-    outcome.findings.extend(wrong);
-    word::say(workspace, &mut answered.answer, &mut outcome)?;
-    answered.outcome = outcome.sort();
-    Ok(answered)
-}
-
-fn why_not(slice: &Slice) -> String {
-    match slice.status {
-        SliceStatus::Done => "it came in as done, and no acceptance is on record".to_owned(),
-        status => format!("it is {}", status.id().replace('_', " ")),
-    }
-}
-
-fn find_head(repo: &Repo, head: &str) -> Result<Option<Head>, Failure> {
-    let Some(commit) = repo.resolve(head)? else {
-        return Ok(None);
-    };
-    Ok(Some(Head {
-        tree: Some(repo.find_tree(&commit)?),
-        commit: Some(commit),
-        branch: None,
-    }))
+    answered.finish(workspace)
 }
 
 /// The review, the audit and the receipts that it was accepted with.
-fn acceptance(
+fn check_acceptance(
     workspace: &Workspace,
     slice: &Slice,
     accepted: &Accepted,
@@ -105,16 +77,14 @@ fn acceptance(
     let seq = accepted.seq.0.saturating_sub(1);
     let before: Snapshot = store.entry(&seq.to_string())?.snapshot;
     let id = slice.slice_id.as_str();
-    let mut lacking = |what: String| {
-        let finding = Finding::new(Code::SliceNotProven, what);
-        outcome.findings.push(finding.at(id.to_owned()));
-    };
+    let mut lacking = |what: String| outcome.find_at(Code::SliceNotProven, what, id);
     match current_review(&before) {
         Some(review) if !review.rejects() => {}
         Some(_) => lacking("the review of its head did not find it acceptable".to_owned()),
         None => lacking("no review of its head is on record".to_owned()),
     }
-    if current_audit(&before).is_none() && before.assurance().is_strict() {
+    let audit = current_audit(&before);
+    if audit.is_none() && before.assurance().is_strict() {
         lacking("no audit of its head is on record".to_owned());
     }
     let ledger = before.ledger.slices.get(id);
@@ -132,20 +102,26 @@ fn acceptance(
         }
     }
     if let Some(note) = ledger.and_then(|ledger| ledger.strength.as_ref()) {
-        outcome.add_checked(tell_strength(id, note));
+        outcome.add_checked(describe_strength(id, note));
     }
     if let Some(assurance) = before.describe_assurance() {
         outcome.add_checked(format!(
             "assurance under which it was accepted: {assurance}"
         ));
     }
+    let audit = audit.map_or("", |_| ", the audit");
+    let receipts = count_noun(ids.len() as u64, "receipt");
     outcome.add_checked(format!(
-        "{} and {} that it was accepted with",
-        match current_audit(&before) {
-            Some(_) => "the review, the audit",
-            None => "the review",
-        },
-        cook_core::diagnostic::count_noun(ids.len() as u64, "receipt")
+        "the review{audit} and {receipts} that it was accepted with"
     ));
     Ok(())
+}
+
+/// What planted defects said of the gates that a slice was accepted with, by the log.
+pub(super) fn describe_strength(id: &str, note: &StrengthNote) -> String {
+    let mut told = format!("strength of the gates over `{id}`: {}", note.tell());
+    for waiver in &note.waived {
+        told.push_str(&format!("; waived `{}`: {}", waiver.id, waiver.why));
+    }
+    told
 }

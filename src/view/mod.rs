@@ -84,7 +84,7 @@ pub(crate) use strength::StrengthAnswer;
 pub(crate) use summary::{find_accepted, summarize, summarize_taken};
 pub(crate) use transition::{NoteAnswer, TransitionAnswer};
 pub(crate) use trial::{Trial, TrialOutcome};
-pub(crate) use verify::{GateAnswer, Question, VerifyAnswer};
+pub(crate) use verify::{GateAnswer, VerifyAnswer};
 #[cfg(feature = "schema")]
 pub(crate) use {
     screen::Failed,

@@ -4,7 +4,7 @@ use super::results::find_weight;
 use super::screen::finding_line;
 use super::{Exit, Page, Results, Show, Tone};
 use crate::anchor::describe_failed;
-use crate::verify::{CommitStanding, Compared, Criterion, ProofVerdict, Proven};
+use crate::verify::{Answered, Criterion, Outcome, ProofVerdict};
 use cook_core::diagnostic::{Code, Finding, Severity, count_noun};
 use cook_core::machine::GateRun;
 use cook_core::model::Receipt;
@@ -21,113 +21,9 @@ pub(crate) struct Verified<'a> {
     strict: bool,
     passed: bool,
     #[serde(flatten)]
-    question: Option<Questioned<'a>>,
+    question: Option<&'a Answered>,
     checked: &'a [String],
     findings: Vec<Judged<'a>>,
-}
-
-/// The question that `cook verify` was asked, and its answer.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Questioned<'a> {
-    /// The question.
-    question: &'a str,
-    /// How the commit is the proven one, or what the answer is about.
-    answer: &'a str,
-    /// The commit that was asked about; left out where the question is not about one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    commit: Option<Asked<'a>>,
-    /// What the proof of each criterion of a done slice is worth.
-    criteria: &'a [Criterion],
-    /// The commit whose contract decides; left out where none was named.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    base: Option<Base<'a>>,
-}
-
-/// The commit whose contract decides, and how the one at HEAD stands to it.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Base<'a> {
-    /// As it was named.
-    name: &'a str,
-    commit: &'a str,
-    /// SHA-256 of HEAD's whole contract, for `--accept-contract`.
-    contract: &'a str,
-    /// That digest was accepted: HEAD's contract decides.
-    accepted: bool,
-    /// HEAD differs in nothing but its contract.
-    contract_alone: bool,
-}
-
-impl<'a> From<&'a Compared> for Base<'a> {
-    fn from(compared: &'a Compared) -> Self {
-        Self {
-            name: &compared.name,
-            commit: &compared.commit,
-            contract: &compared.digest,
-            accepted: compared.accepted,
-            contract_alone: compared.alone,
-        }
-    }
-}
-
-/// The commit that was asked about, and how it is the proven one.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Asked<'a> {
-    /// HEAD; null = there is no commit yet.
-    head: Option<&'a str>,
-    /// The commit that was found done; null while work is open.
-    done: Option<&'a str>,
-    /// null = it is not the proven one.
-    #[cfg_attr(feature = "schema", schemars(extend(
-        "enum" = ["itself", "same_tree", "merged_from", null]
-    )))]
-    how: Option<&'static str>,
-    /// What the done commit was merged into.
-    base: Option<&'a str>,
-    /// How.
-    #[cfg_attr(feature = "schema", schemars(extend(
-        "enum" = ["merge", "squash", "rebase", null]
-    )))]
-    merged_as: Option<&'static str>,
-}
-
-impl<'a> From<&'a CommitStanding> for Asked<'a> {
-    fn from(standing: &'a CommitStanding) -> Self {
-        let from = match &standing.how {
-            Some(Proven::Merged(from)) => Some(from),
-            _ => None,
-        };
-        Self {
-            head: standing.head.commit.as_deref(),
-            done: standing.done.as_deref(),
-            how: standing.how.as_ref().map(|how| match how {
-                Proven::Itself => "itself",
-                Proven::SameTree => "same_tree",
-                Proven::Merged(_) => "merged_from",
-            }),
-            base: from.map(|from| from.base.as_str()),
-            merged_as: from.map(|from| from.how.id()),
-        }
-    }
-}
-
-/// A question, and what it was answered.
-#[derive(Debug)]
-pub struct Question {
-    /// The question.
-    pub asks: String,
-    /// How the commit is the proven one, or what the answer is about.
-    pub answer: String,
-    /// The log that it is about is there.
-    pub has_log: bool,
-    /// The commit, where it is about one.
-    pub commit: Option<CommitStanding>,
-    /// The proof of each criterion.
-    pub criteria: Vec<Criterion>,
-    /// How the contract stands to the base's, where one was named.
-    pub base: Option<Compared>,
 }
 
 /// A finding and how much it weighs.
@@ -143,12 +39,12 @@ struct Judged<'a> {
 }
 
 /// The outcome of a verification.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct VerifyAnswer {
     /// `control-plane`, `stop`, `all`, `slice` or `fsck`.
     pub scope: &'static str,
     /// What `cook verify` was asked.
-    pub question: Option<Question>,
+    pub question: Option<Answered>,
     /// Findings that need a re-ground fail too, and a worktree that is not clean.
     pub strict: bool,
     /// What was looked at, one line each.
@@ -158,6 +54,17 @@ pub struct VerifyAnswer {
 }
 
 impl VerifyAnswer {
+    pub fn of(scope: &'static str, strict: bool, mut answered: Answered) -> Self {
+        let Outcome { checked, findings } = std::mem::take(&mut answered.outcome);
+        Self {
+            scope,
+            question: Some(answered),
+            strict,
+            checked,
+            findings,
+        }
+    }
+
     /// Whether it passes: a question that could not be answered never does. What reviewers and
     /// judges were shown as remarks does not fail it.
     pub fn has_passed(&self) -> bool {
@@ -182,7 +89,7 @@ impl VerifyAnswer {
     /// What every format is made from.
     pub(crate) fn as_results(&self) -> Results {
         let verdict = match &self.question {
-            Some(question) => format!("{} {}", question.asks, question.answer),
+            Some(question) => format!("{} {}", question.question, question.answer),
             None => format!("verify {}", self.scope),
         };
         let mut results = Results::new("cook verify", self.has_passed(), &verdict);
@@ -221,13 +128,7 @@ impl Serialize for VerifyAnswer {
             scope: self.scope,
             strict: self.strict,
             passed: self.has_passed(),
-            question: self.question.as_ref().map(|question| Questioned {
-                question: &question.asks,
-                answer: &question.answer,
-                commit: question.commit.as_ref().map(Asked::from),
-                criteria: &question.criteria,
-                base: question.base.as_ref().map(Base::from),
-            }),
+            question: self.question.as_ref(),
             checked: &self.checked,
             findings: findings
                 .map(|finding| Judged {
@@ -246,7 +147,7 @@ impl Serialize for VerifyAnswer {
 impl Show for VerifyAnswer {
     fn human(&self, page: &mut Page) {
         if let Some(question) = &self.question {
-            page.add_toned(Tone::Strong, &question.asks);
+            page.add_toned(Tone::Strong, &question.question);
             page.line(&format!(" {}", question.answer));
         }
         for line in &self.checked {

@@ -4,9 +4,9 @@ mod forge;
 mod tell;
 
 use super::context::{Answer, Context, answer};
-use super::{caller, verify};
+use super::{caller, runner_files};
 use crate::verify::Rerun;
-use crate::view::PullRequestAnswer;
+use crate::view::{PullRequestAnswer, VerifyAnswer};
 use clap::Args;
 use cook_core::diagnostic::Failure;
 use forge::Forge;
@@ -42,7 +42,10 @@ pub(super) fn pr(context: &Context, args: &PrArgs) -> Answer {
         }
         false => None,
     };
-    let verified = verify::verify_head(&workspace, Rerun::No, false)?;
+    let look = || crate::verify::all(&workspace, Rerun::No, false);
+    let (found, written) = runner_files::guard(look)?;
+    let mut verified = VerifyAnswer::of("all", false, found);
+    verified.findings.extend(written);
     let request = tell::tell(&workspace, &snapshot, &verified)?;
     let title = args.title.as_deref();
     let title = title.unwrap_or(&snapshot.state.mission_anchor);

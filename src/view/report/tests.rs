@@ -1,9 +1,9 @@
 //! What a page is whatever stands in it: nothing of it runs or loads, and it stays short.
 
 use super::*;
-use crate::verify::{Criterion, ProofVerdict};
+use crate::verify::{Answered, Criterion, Outcome, ProofVerdict};
 use crate::view::{
-    CostAnswer, CostRow, Edge, GraphAnswer, GraphForm, Node, Question, VerifyAnswer,
+    CostAnswer, CostRow, Edge, GraphAnswer, GraphForm, Node, VerifyAnswer,
 };
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::SliceStatus;
@@ -24,8 +24,9 @@ fn fill_report(word: &str, slices: usize, transitions: usize) -> Report {
         made_at: "2026-01-01T00:00:00Z".to_owned(),
         verified: VerifyAnswer {
             scope: "all",
-            question: Some(Question {
-                asks: text(),
+            question: Some(Answered {
+                question: text(),
+                outcome: Outcome::default(),
                 answer: text(),
                 has_log: true,
                 commit: None,

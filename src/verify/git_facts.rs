@@ -4,15 +4,18 @@
 //! committed) cannot be asked again; neither can one about commits or files that this clone does not
 //! hold: where a slice was accepted by it, that is said.
 
-use super::commit;
-use super::criteria::{Kind, find_kind};
+use super::criterion_proof::{Kind, find_kind};
 use crate::anchor::Anchor;
+use crate::measure::read_settings_at;
+use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::machine::{
-    AnchorQuestion, FactSet, Facts, Head, Range, Required, Verdict, follow, needs, short,
+    AnchorQuestion, CommitFacts, CommitQuestion, FactSet, Facts, Head, MAX_PATHS, Range, Required,
+    Verdict, follow, needs, short,
 };
-use cook_core::model::{Event, Evidence, Snapshot};
+use cook_core::model::{Event, Evidence, GateSpec, Snapshot};
+use cook_store::receipt::merge_gates;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Asks git again, one transition after the other.
@@ -103,7 +106,7 @@ impl<'a> Again<'a> {
         let Some(before) = followed.as_deref() else {
             return Ok(None);
         };
-        if let Some(what) = commit::contradiction(self.workspace, head, facts, &set)? {
+        if let Some(what) = contradict_commit(self.workspace, head, facts, &set)? {
             return Ok(Some(what));
         }
         self.anchors(seq, before, head, facts, &set.anchors)
@@ -302,4 +305,80 @@ pub(super) fn list_accepted(snapshot: &Snapshot) -> BTreeSet<String> {
         commits.extend(records.map(|record| record.head_sha.clone()));
     }
     commits
+}
+
+/// What git contradicts of a reported commit and of its gates. What rests on a commit that is not here is not
+/// asked.
+fn contradict_commit(
+    workspace: &Workspace,
+    head: &Head,
+    facts: &Facts,
+    asked: &FactSet,
+) -> Result<Option<String>, Failure> {
+    let (Some(question), Some(said)) = (&asked.commit, &facts.commit) else {
+        return Ok(None);
+    };
+    let Some(id) = &said.id else {
+        return Ok(None);
+    };
+    if !is_here(workspace, question, id)? {
+        return Ok(None);
+    }
+    // Those that were in force: a report of a commit that holds others is refused.
+    let Some(config) = read_settings_at(&workspace.repo, id)? else {
+        return Ok(None);
+    };
+    if let (Some(question), Some(runs)) = (&asked.gates, &facts.gates) {
+        let gates: Vec<&GateSpec> = runs.iter().map(|run| &run.gate).collect();
+        let expected = merge_gates(config.gate_specs(), &question.commands);
+        if gates != expected.iter().collect::<Vec<_>>() {
+            let of = short(id);
+            return Ok(Some(format!("`{SETTINGS}` at {of} names other gates")));
+        }
+    }
+    let question = CommitQuestion {
+        // An abbreviation that was clear then may not be now.
+        commit: id.clone(),
+        ..question.clone()
+    };
+    let protected = &config.rules.protected;
+    let found = workspace.repo.commit_facts(head, &question, protected)?;
+    Ok(difference(said, &found).map(|what| format!("{what} {}", short(id))))
+}
+
+/// Every commit that the answer is found by.
+fn is_here(workspace: &Workspace, question: &CommitQuestion, id: &str) -> Result<bool, Failure> {
+    let named = [id, &question.basis].into_iter();
+    let named = named.chain(question.since.as_deref());
+    for commit in named.chain(question.claimed.iter().map(String::as_str)) {
+        if workspace.repo.resolve(commit)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(id.starts_with(&question.commit) || workspace.repo.resolve(&question.commit)?.is_some())
+}
+
+fn difference(said: &CommitFacts, found: &CommitFacts) -> Option<&'static str> {
+    let is_whole = |facts: &CommitFacts| facts.paths.len() < MAX_PATHS;
+    let sorted = |paths: &[String]| {
+        let mut paths = paths.to_vec();
+        paths.sort();
+        paths
+    };
+    let lacks = |said: &[String], found: &[String]| found.iter().any(|path| !said.contains(path));
+    if said.id != found.id {
+        Some("another commit is meant than")
+    } else if said.tree != found.tree {
+        Some("another tree is that of")
+    } else if (said.on_head, said.after_basis) != (found.on_head, found.after_basis) {
+        Some("HEAD and the slice's basis are not where it says beside")
+    } else if said.claimed != found.claimed || said.merged != found.merged {
+        Some("the session made other commits up to")
+    } else if is_whole(found) && sorted(&said.paths) != sorted(&found.paths) {
+        Some("the slice changes other paths up to")
+    } else if lacks(&said.protected, &found.protected) {
+        Some("a protected path is changed up to")
+    } else {
+        None
+    }
 }

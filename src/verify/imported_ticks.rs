@@ -1,9 +1,7 @@
 //! What the ticks of a plan that was taken in are worth.
 
-use super::asked::list_criteria;
-use super::criteria::{Judge, Rerun};
-use super::criterion::{Criterion, ProofVerdict};
-use super::outcome::Outcome;
+use super::criterion_proof::{Criterion, Judge, ProofVerdict, Rerun, list_criteria};
+use super::verification::Outcome;
 use crate::scaffold::plans::Worth;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, count_noun};
@@ -23,14 +21,13 @@ pub fn measure_worths(
     let criteria = judge.criteria(None)?;
     let mut worths = BTreeMap::new();
     for slice in &snapshot.plan.candidate_slices {
-        let of_slice = find_criteria(&judge, slice, &criteria)?;
         let known = snapshot.ledger.slices.get(&slice.slice_id);
         // It was closed before, and is open again.
         let was_accepted = known.is_some_and(|known| known.last_head.is_some());
-        let worth = match &of_slice {
+        let worth = match find_criteria(&judge, slice, &criteria)? {
             None if was_accepted => Worth::Lost("it was opened again".to_owned()),
             None => Worth::Never,
-            Some(criteria) => weigh(criteria),
+            Some(criteria) => weigh(&criteria),
         };
         worths.insert(slice.slice_id.clone(), worth);
     }
@@ -39,23 +36,20 @@ pub fn measure_worths(
 
 /// The worst of its criteria.
 fn weigh(criteria: &[Criterion]) -> Worth {
-    let find = |wanted: fn(ProofVerdict) -> bool| {
-        let found = criteria.iter().find(|one| wanted(one.verdict));
+    let find = |is_wanted: fn(ProofVerdict) -> bool| {
+        let found = criteria.iter().find(|one| is_wanted(one.verdict));
         found.map(|one| format!("`{}`: {}", one.text, one.why))
     };
-    match (
-        find(is_lost),
-        find(|it| it == ProofVerdict::NotReproducible),
-    ) {
-        (Some(why), _) => Worth::Lost(why),
-        (None, Some(why)) => Worth::Untold(why),
-        (None, None) if criteria.is_empty() => Worth::Untold("it has no criterion".to_owned()),
-        (None, None) => Worth::Holds,
+    if let Some(why) = find(ProofVerdict::is_lost) {
+        return Worth::Lost(why);
     }
-}
-
-fn is_lost(verdict: ProofVerdict) -> bool {
-    matches!(verdict, ProofVerdict::Differs | ProofVerdict::Lost)
+    let untold = find(|it| it == ProofVerdict::NotReproducible);
+    let none = || {
+        criteria
+            .is_empty()
+            .then(|| "it has no criterion".to_owned())
+    };
+    untold.or_else(none).map_or(Worth::Holds, Worth::Untold)
 }
 
 /// The criteria of what was built here or shown to be there; none of what is open.
@@ -64,20 +58,14 @@ fn find_criteria(
     slice: &Slice,
     done: &[Criterion],
 ) -> Result<Option<Vec<Criterion>>, Failure> {
-    Ok(match slice.is_satisfied() {
-        true => Some(judge.judge(list_criteria(slice))?),
-        false if slice.status == SliceStatus::Done => {
-            let own = done.iter().filter(|one| one.slice == slice.slice_id);
-            Some(own.cloned().collect())
-        }
-        false => None,
-    })
+    if slice.is_satisfied() {
+        return judge.judge(list_criteria(slice)).map(Some);
+    }
+    let own = done.iter().filter(|one| one.slice == slice.slice_id);
+    Ok((slice.status == SliceStatus::Done).then(|| own.cloned().collect()))
 }
 
 /// How many of the tasks that the source calls done hold: they were built here, or shown to be there.
-///
-/// # Errors
-/// When git or the log cannot be read.
 pub(super) fn count(
     judge: &Judge,
     snapshot: &Snapshot,
@@ -87,34 +75,28 @@ pub(super) fn count(
     let Some(source) = &snapshot.ledger.plan_source else {
         return Ok(());
     };
-    let is_ticked = |slice: &&Slice| {
+    let (mut ticked, mut bare) = (0, Vec::new());
+    for slice in &snapshot.plan.candidate_slices {
         let known = snapshot.ledger.slices.get(&slice.slice_id);
-        let source = known.and_then(|known| known.source.as_ref());
-        source.is_some_and(|source| source.ticked)
-    };
-    let ticked: Vec<&Slice> = snapshot
-        .plan
-        .candidate_slices
-        .iter()
-        .filter(is_ticked)
-        .collect();
-    if ticked.is_empty() {
-        return Ok(());
-    }
-    let mut held = 0;
-    let mut bare = Vec::new();
-    for slice in &ticked {
-        let of_slice = find_criteria(judge, slice, criteria)?.unwrap_or_default();
-        match !of_slice.is_empty() && !of_slice.iter().any(|one| is_lost(one.verdict)) {
-            true => held += 1,
-            false => bare.push(format!("`{}`", slice.slice_id)),
+        let from = known.and_then(|known| known.source.as_ref());
+        if !from.is_some_and(|from| from.ticked) {
+            continue;
+        }
+        ticked += 1;
+        let own = find_criteria(judge, slice, criteria)?.unwrap_or_default();
+        if own.is_empty() || own.iter().any(|one| one.verdict.is_lost()) {
+            bare.push(format!("`{}`", slice.slice_id));
         }
     }
-    let count = count_noun(ticked.len() as u64, "tick");
+    if ticked == 0 {
+        return Ok(());
+    }
     let rest = match bare.is_empty() {
         true => String::new(),
         false => format!("; nothing shows {}", bare.join(", ")),
     };
+    let held = ticked - bare.len();
+    let count = count_noun(ticked as u64, "tick");
     outcome.add_checked(format!("{held} of {count} in {} hold{rest}", source.path));
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! Whose word it is, what a fetched log only records: a signature of its tip, by somebody whom the
 //! base branch lists.
 
-use super::outcome::Outcome;
+use super::verification::Outcome;
 use crate::service::{self, LogSource, Workspace};
 use crate::signature::{self, Blob, NAMESPACE, Signer};
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
 use cook_core::machine::short;
 use cook_git::Entry;
 use cook_remote::{FORMER, Remote, Side};
-use cook_store::store::Signed;
+use cook_store::store::{Signed, Tip};
 
 /// Who may sign, as ssh-keygen reads it.
 const SIGNERS: &str = ".agent/allowed_signers";
@@ -63,15 +63,29 @@ impl Word {
 
 /// Says of a log that came from a remote whose word it is. Of one that was pulled it is asked where
 /// there is a list: what this clone recorded afterwards is its own.
-pub(super) fn say(
+pub(super) fn tell(
     workspace: &Workspace,
     answer: &mut String,
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
-    if let Some(source) = &workspace.log_from {
+    let sources = match (&workspace.log_from, &workspace.judging) {
+        (Some(source), _) => vec![source.clone()],
+        (None, Some(judging)) => {
+            let own = |tip: Tip| LogSource {
+                shown: "this clone".to_owned(),
+                reference: "its log".to_owned(),
+                tip: tip.commit,
+                base: Some(judging.commit.clone()),
+                ..LogSource::default()
+            };
+            workspace.current()?.0.map(own).into_iter().collect()
+        }
+        (None, None) => service::list_pulled(workspace)?,
+    };
+    for source in &sources {
         let word = find(workspace, source)?;
         outcome.findings.extend(word.finding());
-        if !source.tip.is_empty() {
+        if workspace.log_from.is_some() && !source.tip.is_empty() {
             let tip = short(&source.tip);
             let (of, remote) = (&source.reference, &source.shown);
             outcome.add_checked(format!(
@@ -80,31 +94,6 @@ pub(super) fn say(
         }
         answer.push_str("; ");
         answer.push_str(&word.words(workspace, source));
-        return Ok(());
-    }
-    if let Some(judging) = &workspace.judging {
-        let Some(tip) = workspace.current()?.0 else {
-            return Ok(());
-        };
-        let own = LogSource {
-            remote: String::new(),
-            shown: "this clone".to_owned(),
-            reference: "its log".to_owned(),
-            tip: tip.commit,
-            base: Some(judging.commit.clone()),
-            signers: None,
-        };
-        let word = find(workspace, &own)?;
-        outcome.findings.extend(word.finding());
-        answer.push_str("; ");
-        answer.push_str(&word.words(workspace, &own));
-        return Ok(());
-    }
-    for source in service::list_pulled(workspace)? {
-        let word = find(workspace, &source)?;
-        outcome.findings.extend(word.finding());
-        answer.push_str("; ");
-        answer.push_str(&word.words(workspace, &source));
     }
     Ok(())
 }
@@ -129,23 +118,25 @@ fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
         (None, Some(kept)) => List::Of(kept.clone()),
         (base, _) => read_list(workspace, base)?,
     };
-    let list = match list {
-        List::Nothing => return Ok(Word::Pushers),
-        List::Of(bytes) => bytes,
-        List::Unreadable(why) => return Ok(from_unsigned(&why)),
-    };
-    let Some(signed) = workspace.store()?.read_signed(&source.tip)? else {
-        return Ok(from_unsigned("the log's tip bears no signature"));
-    };
-    judge(&list, &signed)
+    match list {
+        List::Nothing => Ok(Word::Pushers),
+        List::Unreadable => Ok(from_unsigned(UNREADABLE)),
+        List::Of(list) => match workspace.store()?.read_signed(&source.tip)? {
+            Some(signed) => judge(&list, &signed),
+            None => Ok(from_unsigned("the log's tip bears no signature")),
+        },
+    }
 }
 
 /// The list of a commit.
 enum List {
     Nothing,
     Of(Vec<u8>),
-    Unreadable(String),
+    Unreadable,
 }
+
+const UNREADABLE: &str =
+    "`.agent/allowed_signers` of the base branch is not a file that can be read";
 
 fn read_list(workspace: &Workspace, base: Option<&String>) -> Result<List, Failure> {
     let Some(base) = base else {
@@ -154,9 +145,7 @@ fn read_list(workspace: &Workspace, base: Option<&String>) -> Result<List, Failu
     Ok(match workspace.repo.entry(base, SIGNERS)? {
         Entry::Nothing => List::Nothing,
         Entry::File { bytes, .. } => List::Of(bytes),
-        _ => List::Unreadable(format!(
-            "`{SIGNERS}` of the base branch is not a file that can be read"
-        )),
+        _ => List::Unreadable,
     })
 }
 
@@ -173,7 +162,7 @@ pub(crate) fn check_signature(
     let word = match read_list(workspace, base)? {
         List::Nothing => return Ok(()),
         List::Of(bytes) => judge(&bytes, signed)?,
-        List::Unreadable(why) => from_unsigned(&why),
+        List::Unreadable => from_unsigned(UNREADABLE),
     };
     let Word::Nobody(code, why) = word else {
         return Ok(());
@@ -183,13 +172,13 @@ pub(crate) fn check_signature(
         Code::WordUnsigned => Code::SigningFailed,
         _ => Code::SignerNotListed,
     };
-    let mut refusal = Refusal::new(code, format!("nothing was signed or pushed: {why}"));
-    refusal = refusal.hint("sign with a key that is listed: `cook push --sign --key FILE`");
-    Err(refusal
-        .with(vec![
-            Finding::new(code, format!("`{SIGNERS}` of the base")).at(SIGNERS),
-        ])
-        .into())
+    let finding = Finding::new(code, format!("`{SIGNERS}` of the base")).at(SIGNERS);
+    Err(
+        Refusal::new(code, format!("nothing was signed or pushed: {why}"))
+            .hint("sign with a key that is listed: `cook push --sign --key FILE`")
+            .with(vec![finding])
+            .into(),
+    )
 }
 
 /// The base that says who may sign what is pushed there. A remote is asked for its default branch where this
@@ -253,31 +242,24 @@ pub(crate) fn tell_signer(
     };
     let (remote, base, is_told) = ask_base(workspace, from, branch)?;
     if let Some(base) = base.as_ref().filter(|_| is_told) {
-        keep_signers(workspace, from, base)?;
+        // For when nobody is asked. On a list that cannot be read nobody stands.
+        match read_list(workspace, Some(base))? {
+            List::Nothing => from.keep_signers(None),
+            List::Of(list) => from.keep_signers(Some(&list)),
+            List::Unreadable => from.keep_signers(Some(b"")),
+        }?;
     }
     let source = LogSource {
         remote,
-        shown: String::new(),
-        reference: String::new(),
         tip: tip.commit,
         base,
-        signers: None,
+        ..LogSource::default()
     };
     Ok(match find(workspace, &source)? {
         Word::Pushers => (None, None),
         Word::Signer(who) => (Some(who), None),
         word @ Word::Nobody(..) => (None, word.finding()),
     })
-}
-
-/// What that commit says of who may sign, for when nobody is asked.
-fn keep_signers(workspace: &Workspace, from: &Remote, base: &str) -> Result<(), Failure> {
-    match read_list(workspace, Some(&base.to_owned()))? {
-        List::Nothing => from.keep_signers(None),
-        List::Of(list) => from.keep_signers(Some(&list)),
-        // Nobody is on it.
-        List::Unreadable(_) => from.keep_signers(Some(b"")),
-    }
 }
 
 fn from_unsigned(why: &str) -> Word {
@@ -298,29 +280,25 @@ fn judge(list: &[u8], signed: &Signed) -> Result<Word, Failure> {
         );
         return Ok(Word::Nobody(Code::WordNamespace, what));
     }
-    let found = match signature::find_signer(list, &signed.signature, &signed.payload) {
-        Ok(found) => found,
+    let (code, what) = match signature::find_signer(list, &signed.signature, &signed.payload) {
         // What cannot be checked is signed by nobody.
-        Err(failure) => return Ok(from_unsigned(&failure.message)),
-    };
-    let (code, what) = match found {
-        Signer::Listed(who) => return Ok(Word::Signer(who)),
-        Signer::OutOfTime(why) => (
+        Err(failure) => (Code::WordUnsigned, failure.message),
+        Ok(Signer::Listed(who)) => return Ok(Word::Signer(who)),
+        Ok(Signer::OutOfTime(why)) => (
             Code::WordSignerExpired,
             format!(
                 "the base lists the key that signed the log's tip for another time than now: {why}"
             ),
         ),
-        Signer::ForSomethingElse => (
+        Ok(Signer::ForSomethingElse) => (
             Code::WordNamespace,
             format!("the base lists the key that signed the log's tip, and not for `{NAMESPACE}`"),
         ),
-        Signer::OfSomethingElse => {
-            return Ok(from_unsigned(
-                "the signature of the log's tip is not one of that transition",
-            ));
-        }
-        Signer::Nobody => (
+        Ok(Signer::OfSomethingElse) => (
+            Code::WordUnsigned,
+            "the signature of the log's tip is not one of that transition".to_owned(),
+        ),
+        Ok(Signer::Nobody) => (
             Code::WordSignerUnknown,
             "the key that signed the log's tip is not on the list of the base".to_owned(),
         ),

@@ -41,10 +41,6 @@ impl ContractFile {
         })
     }
 
-    pub fn is_same(&self, other: &Self) -> bool {
-        (&self.mode, &self.id) == (&other.mode, &other.id)
-    }
-
     fn text(&self) -> Option<String> {
         let bytes = self.bytes.as_ref()?;
         Some(String::from_utf8_lossy(bytes).into_owned())
@@ -66,7 +62,7 @@ impl Contract {
         let (mut protected, mut scripts) = (Vec::new(), BTreeSet::new());
         if let Some(base) = commits.first() {
             let own = Self::read(repo, base, is_agents)?;
-            let settings = own.settings().unwrap_or_default();
+            let settings = own.read_config().unwrap_or_default();
             protected = settings.rules.protected.clone();
             scripts = list_named_scripts(repo, base, &list_commands(&settings))?;
         }
@@ -89,7 +85,7 @@ impl Contract {
                     .insert(path, ContractFile::read(repo, entry)?);
             }
         }
-        let config = contract.settings();
+        let config = contract.read_config().ok();
         let made = [
             config.map(|config| stop_script(&config.gate_specs())),
             Some(control_plane_script()),
@@ -102,12 +98,13 @@ impl Contract {
         Ok(contract)
     }
 
-    /// The settings; none where they cannot be read.
-    pub fn settings(&self) -> Option<Config> {
-        match self.files.get(SETTINGS) {
-            None => Some(Config::default()),
-            Some(file) => Config::parse(&file.text()?).ok(),
-        }
+    /// The settings, or why they cannot be read.
+    pub fn read_config(&self) -> Result<Config, String> {
+        let Some(file) = self.files.get(SETTINGS) else {
+            return Ok(Config::default());
+        };
+        let text = file.text().ok_or("it is not a file that can be read")?;
+        Config::parse(&text)
     }
 
     /// Whether anything under `.agent/` says what is asked for.
@@ -211,7 +208,7 @@ impl Difference {
             found.changed.push((path.clone(), what));
         }
         // A gate comes with the files that it names.
-        let settings = head.settings().unwrap_or_default();
+        let settings = head.read_config().unwrap_or_default();
         let added = settings.gates.iter();
         let added = added.filter(|(name, _)| found.gates.contains(name));
         let named: BTreeSet<String> = added
@@ -236,7 +233,7 @@ impl Difference {
         let after = is?.text()?;
         if path == SETTINGS {
             let before = was.map_or(Some(String::new()), ContractFile::text)?;
-            let known = base.settings()?.gates;
+            let known = base.read_config().ok()?.gates;
             let gates = list_added_gates(&before, &after)?;
             if gates.iter().any(|name| known.contains_key(name)) {
                 return None;
@@ -258,11 +255,9 @@ impl Difference {
     }
 }
 
-fn are_same(one: Option<&ContractFile>, other: Option<&ContractFile>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => one.is_same(other),
-        (one, other) => one.is_none() && other.is_none(),
-    }
+pub(super) fn are_same(one: Option<&ContractFile>, other: Option<&ContractFile>) -> bool {
+    let key = |file: &ContractFile| (file.mode.clone(), file.id.clone());
+    one.map(key) == other.map(key)
 }
 
 /// A file below `.agent/` whose name means nothing to cook.
