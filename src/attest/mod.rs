@@ -6,7 +6,6 @@
 mod address;
 mod envelope;
 mod make;
-mod proven;
 mod read;
 mod statement;
 

@@ -1,12 +1,12 @@
 //! A file of statements that somebody else hands over: only what a listed key signed is parsed as one.
 
 use super::envelope::{Found, PAYLOAD, encode_signed};
-use super::proven::DONE;
+use super::make::DONE;
 use super::statement::{STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified};
 use crate::signature::{self, Blob, NAMESPACE, Signer, to_armor};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, clean, without_tags};
 use cook_core::schema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -26,28 +26,36 @@ pub(crate) struct About {
     pub tree: Option<String>,
 }
 
-/// What a file says, and who says so.
-#[derive(Debug)]
+/// What a file says about a commit, and who says so.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Attested {
+    /// The commit that it is about.
+    pub commit: String,
+    /// Its tree; null = the commit is not here, so that it was not compared.
+    pub tree: Option<String>,
+    /// What the commit is called there; null = nothing.
+    pub name: Option<String>,
+    /// Who says so, as the list names them.
+    pub signer: String,
+    /// The fingerprint of their key.
+    pub key: String,
     /// By which rules it was verified.
     pub verifier: String,
     /// When.
     pub time: String,
     /// What passed.
     pub properties: Vec<String>,
-    /// What the commit is called there.
-    pub name: Option<String>,
-    /// The log's newest transition.
+    /// The log's newest transition then, by its commit; null = not said.
     pub log: Option<String>,
-    /// Gates that were green; none where the file holds no test result.
+    /// Gates that were green; null = the file holds no test result.
     pub gates: Option<Vec<String>>,
     /// Gates that were red and are not required.
     pub warned: Vec<String>,
-    /// Who signed what was verified.
-    pub signer: String,
-    /// The key's fingerprint.
-    pub key: String,
+    /// The same signature checked without cook, a command a line.
+    pub by_hand: Vec<String>,
     /// Where in the file that stands.
+    #[serde(skip)]
     pub found: Found,
 }
 
@@ -126,12 +134,8 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
     };
     let Verified {
         verifier,
-        time_created: time,
         properties,
-        cook_log,
-        cook_done: _,
-        cook_merged_into: _,
-        cook_judges: _,
+        ..
     } = statement.predicate;
     if verifier.id != VERIFIER {
         let what = format!("it was verified by `{}`, not by `{VERIFIER}`", verifier.id);
@@ -152,11 +156,14 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
     let mut named = subject.filter(|it| it.digest.contains_key("gitCommit"));
     let warned = tested.as_ref().map(|it| it.warned.clone());
     Ok(Attested {
+        commit: about.commit.clone(),
+        tree: about.tree.clone(),
+        by_hand: Vec::new(),
         verifier: verifier.id,
-        time,
+        time: statement.predicate.time_created,
         properties,
         name: named.next().and_then(|it| it.name),
-        log: cook_log.digest.get("gitCommit").cloned(),
+        log: statement.predicate.cook_log.digest.get("gitCommit").cloned(),
         gates: tested.map(|it| it.passed),
         warned: warned.unwrap_or_default(),
         signer: line.signer,

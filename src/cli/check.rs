@@ -6,7 +6,7 @@ use super::progress::Progress;
 use super::runner_files;
 use crate::check::{Ask, Checked, Line, Runs, Truth, check};
 use crate::service::Workspace;
-use crate::view::{CommitCheckAnswer, Format};
+use crate::view::Format;
 use clap::Args;
 use cook_core::diagnostic::Failure;
 use cook_trials::Weight;
@@ -64,23 +64,20 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
             let line = Line::new(written.code, Weight::Refuses, written.message, next);
             checked.lines.insert(0, line);
         }
-        Ok::<Checked, Failure>(checked)
+        Ok::<Checked, Failure>(checked.settle())
     };
     if !args.pushed {
-        let checked = asked(None, args.base.as_deref(), &mut workspace)?;
-        return answer(CommitCheckAnswer::from(checked));
+        return answer(asked(None, args.base.as_deref(), &mut workspace)?);
     }
     let mut last: Option<Checked> = None;
-    for Pushed { commit, base } in read_pushed(&workspace)? {
-        let checked = asked(Some(&commit), base.as_deref(), &mut workspace)?;
-        let is_true = checked.truth() == Truth::True;
-        last = Some(checked);
-        if !is_true {
+    for (commit, base) in read_pushed(&workspace)? {
+        let checked = last.insert(asked(Some(&commit), base.as_deref(), &mut workspace)?);
+        if checked.answer != Truth::True {
             break;
         }
     }
     match last {
-        Some(checked) => answer(CommitCheckAnswer::from(checked)),
+        Some(checked) => answer(checked),
         None => note(
             "nothing_pushed",
             vec!["nothing is pushed that could be checked".to_owned()],
@@ -88,22 +85,22 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
     }
 }
 
-/// A commit that a push brings, and what the remote has in its place, where that is here.
-struct Pushed {
-    commit: String,
-    base: Option<String>,
-}
+/// Commits that a push brings, each with what the remote has in its place, where that is here.
+type Pushed = Vec<(String, Option<String>)>;
 
 /// What git tells its pre-push hook: `LOCAL_REF LOCAL_ID REMOTE_REF REMOTE_ID`, a line for each ref.
-fn read_pushed(workspace: &Workspace) -> Result<Vec<Pushed>, Failure> {
+fn read_pushed(workspace: &Workspace) -> Result<Pushed, Failure> {
     let mut text = String::new();
     let read = std::io::stdin()
         .lock()
         .take(MAX_PUSH)
         .read_to_string(&mut text);
     read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-    let none = |id: &str| id.bytes().all(|byte| byte == b'0');
-    let mut found: Vec<Pushed> = Vec::new();
+    let named = |id: &str| match id.bytes().all(|byte| byte == b'0') {
+        true => Ok(None),
+        false => workspace.repo.commit_named(id),
+    };
+    let mut found = Pushed::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         let [_, local, _, remote] = words[..] else {
@@ -112,17 +109,9 @@ fn read_pushed(workspace: &Workspace) -> Result<Vec<Pushed>, Failure> {
             )));
         };
         // A ref that is deleted brings nothing; a tag is what it points at; other things are no commit.
-        let commit = match none(local) {
-            true => None,
-            false => workspace.repo.commit_named(local)?,
-        };
-        let Some(commit) = commit else { continue };
-        let base = match none(remote) {
-            true => None,
-            false => workspace.repo.commit_named(remote)?,
-        };
-        if !found.iter().any(|known| known.commit == commit) {
-            found.push(Pushed { commit, base });
+        let Some(commit) = named(local)? else { continue };
+        if !found.iter().any(|(known, _)| *known == commit) {
+            found.push((commit, named(remote)?));
         }
     }
     Ok(found)

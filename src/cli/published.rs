@@ -1,16 +1,18 @@
 //! The schema of every answer.
 
+use super::pull_request::PullRequestAnswer;
+use super::report::ReportAnswer;
+use crate::attest::{Attested, Made};
 use crate::view::{
-    AgentsAnswer, AttestAnswer, AttestedAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer,
-    CalibrateAnswer, CheckpointAnswer, CommitCheckAnswer, CostAnswer, CriteriaAnswer, DemoAnswer,
+    AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer,
+    CalibrateAnswer, CheckpointAnswer, CostAnswer, CriteriaAnswer, DemoAnswer,
     DiffAnswer, Dispatched, EntryAnswer, EstimateAnswer, Failed, FanoutAnswer, Gates, GoalAnswer,
     GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer,
-    IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PullRequestAnswer, PushAnswer,
-    ReadyAnswer, RecoverAnswer, ReplyAnswer, ReportAnswer, RescueAnswer, RescuedFile,
+    IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PushAnswer,
+    ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile,
     RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, StrengthAnswer,
     TransitionAnswer, Verified, WhyAnswer,
 };
-use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
 use serde_json::Value;
 
@@ -23,15 +25,15 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
     }
     all! {
         "agents" AgentsAnswer, "cook doctor agents --json";
-        "attest" AttestAnswer, "cook attest --json";
-        "attested" AttestedAnswer, "cook attest verify --json";
+        "attest" Made, "cook attest --json";
+        "attested" Attested, "cook attest verify --json";
         "brief" BriefAnswer, "`cook brief`, `cook brief render`";
         "brief-change" BriefChangeAnswer, "`cook brief note`, `say`, `import`, `--reconcile`";
         "brief-check" BriefCheckAnswer, "`cook brief check`";
         "brief-guide" GuideAnswer, "`cook brief guide`";
         "calibrate" CalibrateAnswer, "cook calibrate --json";
-        "check" Checked, "cook record --check --json";
-        "check-commit" CommitCheckAnswer, "cook check --json";
+        "check" cook_core::report::Checked, "cook record --check --json";
+        "check-commit" crate::check::Checked, "cook check --json";
         "checkpoint" CheckpointAnswer, "cook brief checkpoint --json";
         "cost" CostAnswer, "cook status --cost --json";
         "criteria" CriteriaAnswer, "cook plan criteria --json";

@@ -140,6 +140,16 @@ impl<'a> Change<'a> {
         holds
     }
 
+    /// What became of a file, by its path at the head, or where it is gone at the base.
+    pub(super) fn find(&self, path: &str) -> Option<&TreeChange> {
+        self.changes.iter().find(|change| change.path() == path)
+    }
+
+    /// A file that came with the head.
+    pub(super) fn is_new(&self, path: &str) -> bool {
+        self.find(path).is_some_and(|change| change.before.is_none())
+    }
+
     /// The files that came with the head.
     pub(super) fn list_added(&self) -> impl Iterator<Item = &(String, TreeEntry)> {
         let added = self.changes.iter().filter(|change| change.before.is_none());
@@ -208,12 +218,11 @@ impl<'a> Change<'a> {
         let rakefiles = gates.iter().filter(by_rake);
         let rakefiles = rakefiles.map(|gate| gate.from_root("Rakefile"));
         named.extend(rakefiles.filter(|path| changed.contains(&**path)));
-        let is_new = |path: &str| self.list_added().any(|(added, _)| added == path);
         // A gate's folder is where its words lead from. The head's recipe makes no test of what was code.
         let is_named = |path: &str| {
             texts.iter().any(|(gate, end, text)| {
                 let inside = gate.inside(path);
-                (*end == End::Base || is_new(path))
+                (*end == End::Base || self.is_new(path))
                     && inside.is_some_and(|inside| names_path(text, inside))
             })
         };
@@ -258,10 +267,6 @@ impl<'a> Change<'a> {
         if candidates.is_empty() {
             return Ok(named);
         }
-        let is_new = |path: &str| {
-            let mut changes = self.changes.iter();
-            changes.any(|change| change.before.is_none() && change.path() == path)
-        };
         for end in [End::Base, End::Head] {
             let files = self.repo.files(self.commit(end))?;
             let settings = files
@@ -277,7 +282,7 @@ impl<'a> Change<'a> {
                 };
                 for path in &candidates {
                     // What was there is product code unless nothing but a runner's settings name it.
-                    if (is_whole || is_new(path)) && names_file(&own, path) {
+                    if (is_whole || self.is_new(path)) && names_file(&own, path) {
                         named.insert((**path).to_owned());
                     }
                 }

@@ -1,44 +1,9 @@
 //! `cook check`: what is not true of a commit, worst first.
 
 use super::{Exit, Page, Results, Show, Tone};
-use crate::check::{ChangedPath, Checked, Line, Truth};
-use cook_core::diagnostic::{Lines, clean};
+use crate::check::{Checked, Line, Truth};
+use cook_core::machine::short;
 use cook_trials::Weight;
-use serde::Serialize;
-
-/// What `cook check` found.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct CommitCheckAnswer {
-    /// The answer.
-    answer: Truth,
-    /// The commit that was checked.
-    head: String,
-    /// The commit that it was compared with.
-    base: String,
-    /// Why with that one.
-    base_is: String,
-    /// What was found, worst first.
-    lines: Vec<Line>,
-    /// The paths that differ, and on which side of a trial each stands.
-    changed: Vec<ChangedPath>,
-    /// What was looked at, one line each.
-    checked: Vec<String>,
-}
-
-impl From<Checked> for CommitCheckAnswer {
-    fn from(checked: Checked) -> Self {
-        Self {
-            answer: checked.truth(),
-            head: checked.head,
-            base: checked.base.commit,
-            base_is: checked.base.why,
-            lines: checked.lines,
-            changed: checked.changed,
-            checked: checked.checked,
-        }
-    }
-}
 
 /// A line for each thing that was found, with what there is to do.
 pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
@@ -50,21 +15,17 @@ pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
         };
         page.text("  ");
         page.add_toned(tone, &format!("{word:<5}"));
-        page.line(&format!(
-            " [{}] {}",
-            line.code,
-            clean(&line.message, Lines::Fold)
-        ));
+        page.line(&format!(" [{}] {}", line.code, line.message));
         page.add_toned(Tone::Dim, "        next: ");
-        page.line(&clean(&line.show, Lines::Fold));
+        page.line(&line.show);
         if let Some(declare) = &line.declare {
             page.add_toned(Tone::Dim, "        or declare it in a commit's message: ");
-            page.line(&clean(declare, Lines::Fold));
+            page.line(declare);
         }
     }
 }
 
-impl Show for CommitCheckAnswer {
+impl Show for Checked {
     fn human(&self, page: &mut Page) {
         let tone = match self.answer {
             Truth::False => Tone::Bad,
@@ -75,7 +36,7 @@ impl Show for CommitCheckAnswer {
         page.line(&format!("  {}", self.describe_compared()));
         show_lines(page, &self.lines);
         for line in &self.checked {
-            page.add_toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
+            page.add_toned_line(Tone::Dim, &format!("  {line}"));
         }
     }
 
@@ -101,7 +62,7 @@ impl Show for CommitCheckAnswer {
     }
 }
 
-impl CommitCheckAnswer {
+impl Checked {
     fn word(&self) -> &'static str {
         match (self.answer, self.lines.is_empty()) {
             (Truth::False, _) => "false",
@@ -113,9 +74,7 @@ impl CommitCheckAnswer {
 
     /// Which commit, and with which it was compared.
     fn describe_compared(&self) -> String {
-        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
-        let base_is = clean(&self.base_is, Lines::Fold);
-        let (head, base) = (short(&self.head), short(&self.base));
-        format!("{head} against {base} ({base_is})")
+        let (head, base) = (short(&self.head), short(&self.base.commit));
+        format!("{head} against {base} ({})", self.base.why)
     }
 }

@@ -56,7 +56,7 @@ impl CostRow {
         }
     }
 
-    pub(super) fn cost(&self) -> String {
+    pub(crate) fn cost(&self) -> String {
         let known = tell_dollars(self.micro_usd);
         match (self.unknown, self.calls) {
             (0, _) => known,
@@ -79,8 +79,8 @@ pub(super) fn tell_dollars(micro: u64) -> String {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostAnswer {
     /// By role and agent.
-    pub(super) rows: Vec<CostRow>,
-    pub(super) total: CostRow,
+    pub(crate) rows: Vec<CostRow>,
+    pub(crate) total: CostRow,
 }
 
 /// Millionths of a dollar, written as dollars.

@@ -3,7 +3,6 @@
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
 mod agents;
-mod attest;
 mod brief;
 mod calibrate;
 mod carriage;
@@ -13,23 +12,20 @@ mod cost;
 mod demo;
 mod estimate;
 mod exit;
-mod format;
 mod formats;
 mod goal;
 mod history;
 mod hook;
+pub(crate) mod html_page;
 mod issue;
 mod judges;
 mod next;
 mod page;
 mod plan;
 mod progress;
-mod pull_request;
 mod reply;
-mod report;
 mod results;
 mod run;
-mod runner;
 mod screen;
 mod session;
 mod status;
@@ -40,20 +36,17 @@ mod trial;
 mod verify;
 
 pub(crate) use agents::{AgentRow, AgentsAnswer};
-pub(crate) use attest::{AttestAnswer, AttestedAnswer};
 pub(crate) use brief::{
     ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry,
 };
 pub(crate) use calibrate::CalibrateAnswer;
 pub(crate) use carriage::{PullAnswer, PushAnswer};
 pub(crate) use check::CheckAnswer;
-pub(crate) use checked::CommitCheckAnswer;
 pub(crate) use cost::{CostAnswer, CostRow};
 pub(crate) use demo::DemoAnswer;
 pub(crate) use estimate::EstimateAnswer;
 pub(crate) use exit::Exit;
-pub(crate) use format::Format;
-pub(crate) use formats::{Caught, PullRequest, SliceLine, VoteLine};
+pub(crate) use formats::{Format, markdown};
 pub(crate) use goal::GoalAnswer;
 pub(crate) use history::{
     Change, DiffAnswer, EntryAnswer, GateRun, LogAnswer, LogRow, RescueAnswer, RescueFile,
@@ -68,13 +61,8 @@ pub(crate) use plan::{
     ReadyAnswer, WaitingSlice,
 };
 pub(crate) use progress::LiveLine;
-pub(crate) use pull_request::PullRequestAnswer;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
-pub(crate) use report::{
-    Catch, Judgment, Kept, Moment, OpenCriterion, PageAnswer, Report, ReportAnswer, SliceEvent,
-    SliceStory, page,
-};
-pub(crate) use results::Results;
+pub(crate) use results::{Results, Weight, plain};
 pub(crate) use run::{RunAnswer, event_line};
 pub(crate) use screen::write_line;
 pub(crate) use screen::{ColorChoice, Screen};

@@ -1,6 +1,6 @@
 //! `cook verify`, `cook doctor fsck`, `cook gate`: what was checked and what was found.
 
-use super::results::find_weight;
+use super::results::Weight;
 use super::screen::finding_line;
 use super::{Exit, Page, Results, Show, Tone};
 use crate::anchor::describe_failed;
@@ -102,7 +102,7 @@ impl VerifyAnswer {
         let mut findings: Vec<_> = self.findings.iter().collect();
         findings.sort_by_key(|finding| !self.fails(finding));
         for finding in findings {
-            let weight = find_weight(finding, self.fails(finding));
+            let weight = Weight::of(finding, self.fails(finding));
             results.find(finding, weight, finding.code.hint());
         }
         results.note_looked_at(&self.checked);

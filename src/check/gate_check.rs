@@ -1,23 +1,19 @@
 //! Gates: of the commit's folders that a change touches, of the base where the commit has other ones; what the
 //! trials by them say, and what a red one lacks.
 
-use super::found::{Ask, ChangedPath, Checked, Runs, Tell};
-use super::line::Line;
-use super::uncommitted::some;
+use super::{Ask, Base, ChangedPath, Checked, Line, Runs, Tell, some};
 use crate::measure::{Green, list_packages, missing, read_settings_at};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
-use crate::trial::{ADD_GATE, count_declared, show_red, show_red_before};
-use cook_core::diagnostic::{Code, Failure, count_noun, without_escapes};
-use cook_core::machine::{self, GateRun};
+use crate::trial::{ADD_GATE, count_declared, last_line, show_red, show_red_before};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::machine::{GateRun, quote_word, short};
 use cook_core::model::{GateSpec, Place};
-use cook_git::MAX_EDITS;
-use cook_strength::{Touch, list_touched_tests};
+use cook_store::receipt::{merge_gates, words};
 use cook_trials::{TrialLine, Weight, Word, fits_path};
-use std::collections::BTreeMap;
 
 /// Gates of the settings, those of these names alone where there are any.
-pub(super) fn choose(
+fn choose(
     workspace: &Workspace,
     names: &[String],
     checked: &mut Checked,
@@ -26,14 +22,12 @@ pub(super) fn choose(
     for name in names {
         if !gates.iter().any(|gate| &gate.name == name) {
             let known: Vec<&str> = gates.iter().map(|gate| gate.name.as_str()).collect();
-            let known = if known.is_empty() {
-                "none".to_owned()
-            } else {
-                known.join(", ")
+            let known = match known.is_empty() {
+                true => "none".to_owned(),
+                false => known.join(", "),
             };
-            return Err(Failure::usage(format!(
-                "unknown gate `{name}`; there is {known}"
-            )));
+            let what = format!("unknown gate `{name}`; there is {known}");
+            return Err(Failure::usage(what));
         }
     }
     if !names.is_empty() {
@@ -55,6 +49,12 @@ pub(super) fn choose(
     Ok(gates)
 }
 
+/// A gate says something about what changed.
+fn concerns(gate: &GateSpec, touched: &[String]) -> bool {
+    let fits = |path: &String| gate.paths.iter().any(|pattern| fits_path(pattern, path));
+    gate.paths.is_empty() || touched.iter().any(fits)
+}
+
 /// Of the gates, those that say something about what changed; the others are named. A commit that is its own base
 /// is asked for all.
 fn keep_concerned(
@@ -66,10 +66,8 @@ fn keep_concerned(
         return Ok(gates);
     }
     let touched = workspace.list_touched(&checked.base.commit, &checked.head)?;
-    let (kept, left): (Vec<GateSpec>, Vec<GateSpec>) = gates.into_iter().partition(|gate| {
-        let fits = |path: &String| gate.paths.iter().any(|pattern| fits_path(pattern, path));
-        gate.paths.is_empty() || touched.iter().any(fits)
-    });
+    let (kept, left): (Vec<GateSpec>, Vec<GateSpec>) =
+        gates.into_iter().partition(|gate| concerns(gate, &touched));
     checked.checked.extend(left.iter().map(|gate| {
         format!(
             "`{}` ({}) was not run: nothing of its `paths` changed",
@@ -102,13 +100,12 @@ pub(super) fn look(
             false => "no gate is known here that runs tests of what changed",
         };
         let what = format!("{what}; the line below, in `.agent/cook.toml`, names one");
-        let line = Line::new(Code::NoGates, Weight::NotKnown, what, ADD_GATE);
-        checked.lines.push(line);
+        checked.find(Code::NoGates, Weight::NotKnown, what, ADD_GATE);
     }
-    let gates = runnable(workspace, &gates, checked)?.unwrap_or_default();
+    let gates = runnable(workspace, &gates, checked)?;
     let mut runs = run_all(workspace, (&gates, proposed), tell, checked)?;
     // What the base asked is asked of the head, whatever its settings say now.
-    let may_run = runnable(workspace, &replaced, checked)?.unwrap_or_default();
+    let may_run = runnable(workspace, &replaced, checked)?;
     for gate in replaced {
         let ran = match may_run.contains(&gate) {
             true => workspace.ask_gates_at(&head, std::slice::from_ref(&gate))?,
@@ -143,10 +140,9 @@ pub(super) fn look(
         let is_of = |line: &TrialLine| {
             matches!(line.word, Word::GateRed | Word::RedBefore) && shows.contains(&line.show)
         };
-        let was_so = lines.iter().filter(|line| is_of(line));
-        let was_so = was_so.clone().next().is_some()
-            && was_so.clone().all(|line| line.word == Word::RedBefore);
         let is_told = lines.iter().any(is_of);
+        let mut told = lines.iter().filter(|line| is_of(line));
+        let was_so = is_told && told.all(|line| line.word == Word::RedBefore);
         if run.problem.is_some() || run.receipt.is_none() {
             checked.lines.push(weigh_problem(workspace, run, &base)?);
         } else if is_told
@@ -176,24 +172,16 @@ fn run_all(
         true => String::new(),
         false => format!(", where it is due after {}", setup.join(", ")),
     };
+    let found = if proposed { ", found in the repository" } else { "" };
     let mut all = Vec::new();
     for gate in gates {
-        let place = describe_place(gate);
-        tell(&format!(
-            "{}: `{}` in a clean room{after}",
-            gate.name, gate.run
-        ));
+        let (name, command, place) = (&gate.name, &gate.run, describe_place(gate));
+        tell(&format!("{name}: `{command}` in a clean room{after}"));
         for run in workspace.ask_gates_at(&checked.head, std::slice::from_ref(gate))? {
             if run.has_passed() {
-                let found = if proposed {
-                    ", found in the repository"
-                } else {
-                    ""
-                };
+                let (seconds, tenths) = (ms_of(&run) / 1000, ms_of(&run) % 1000 / 100);
                 checked.checked.push(format!(
-                    "`{}`{place} is green at HEAD ({}){found}",
-                    gate.run,
-                    seconds(ms_of(&run))
+                    "`{command}`{place} is green at HEAD ({seconds}.{tenths} s){found}"
                 ));
             }
             all.push(run);
@@ -217,20 +205,14 @@ fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Lin
     if before.iter().any(is_ended) {
         return Ok(red(run));
     }
-    let what = format!(
-        "`{}` ran neither before nor now: {}",
-        run.gate.run,
-        explain(run)
-    );
+    let (command, why) = (&run.gate.run, explain(run));
+    let what = format!("`{command}` ran neither before nor now: {why}");
     let line = Line::new(Code::RedBefore, Weight::NotKnown, what, show_red(&run.gate));
-    Ok(Line {
-        name: Some(run.gate.name.clone()),
-        ..line
-    })
+    Ok(line.of_gate(&run.gate))
 }
 
 /// The gates that are green; a line for each other one.
-pub(super) fn run_green(
+fn run_green(
     workspace: &Workspace,
     (gates, proposed): (&[GateSpec], bool),
     tell: Tell,
@@ -257,65 +239,52 @@ fn ms_of(run: &GateRun) -> u64 {
 }
 
 /// Gates that may run here; none where setup may not.
-pub(super) fn runnable(
+fn runnable(
     workspace: &Workspace,
     gates: &[GateSpec],
     checked: &mut Checked,
-) -> Result<Option<Vec<GateSpec>>, Failure> {
+) -> Result<Vec<GateSpec>, Failure> {
     let trust = workspace.trust()?;
-    let setup = workspace.config()?.clean_room.setup();
-    let setup: Vec<String> = setup.map(|command| command.to_string()).collect();
-    let mut runnable = Vec::new();
-    let mut stopped = false;
-    let all = setup.iter().map(|run| (run, None));
-    for (run, gate) in all.chain(gates.iter().map(|gate| (&gate.run, Some(gate)))) {
+    let may_run = |run: &String, checked: &mut Checked| {
         let absent = trust.absent_programs(run);
-        let line = if !trust.is_trusted(run) {
+        if !trust.is_trusted(run) {
             let what = format!("`{run}` was not run: this machine does not trust it");
-            let show = format!("cook trust {}", machine::quote_word(run));
-            Some(Line::new(Code::GateUntrusted, Weight::NotKnown, what, show))
-        } else if !absent.is_empty() {
-            let what = format!(
-                "`{run}` was not run: `{}` is not on this machine",
-                absent.join("`, `")
-            );
-            Some(Line::new(
+            let show = format!("cook trust {}", quote_word(run));
+            checked.find(Code::GateUntrusted, Weight::NotKnown, what, show);
+            return false;
+        }
+        if !absent.is_empty() {
+            let absent = absent.join("`, `");
+            let what = format!("`{run}` was not run: `{absent}` is not on this machine");
+            checked.find(
                 Code::ProgramAbsent,
                 Weight::NotKnown,
                 what,
                 "cook trust --tools",
-            ))
-        } else {
-            None
-        };
-        match (line, gate) {
-            (Some(line), gate) => {
-                stopped |= gate.is_none();
-                checked.lines.push(line);
-            }
-            (None, Some(gate)) => runnable.push(gate.clone()),
-            (None, None) => {}
+            );
+            return false;
         }
+        true
+    };
+    let mut is_stopped = false;
+    for command in workspace.config()?.clean_room.setup() {
+        is_stopped |= !may_run(&command.to_string(), checked);
     }
-    Ok((!stopped && !runnable.is_empty()).then_some(runnable))
+    let mut runnable = gates.to_vec();
+    runnable.retain(|gate| may_run(&gate.run, checked));
+    Ok(match is_stopped {
+        true => Vec::new(),
+        false => runnable,
+    })
 }
 
 fn explain(run: &GateRun) -> String {
     match (&run.problem, &run.receipt) {
         (Some(problem), _) => problem.clone(),
         (None, Some(receipt)) if run.failed.is_empty() => {
-            let tail = without_escapes(&receipt.tail);
-            let last = tail.lines().rev().find(|line| !line.trim().is_empty());
-            format!(
-                "{}: {}",
-                receipt.ending(),
-                last.unwrap_or("no output").trim()
-            )
+            format!("{}: {}", receipt.ending(), last_line(&receipt.tail))
         }
-        (None, Some(receipt)) => {
-            let failed: Vec<&str> = run.failed.iter().map(String::as_str).collect();
-            format!("{}: {}", receipt.ending(), some(&failed))
-        }
+        (None, Some(receipt)) => format!("{}: {}", receipt.ending(), some(&run.failed)),
         (None, None) => "it did not run".to_owned(),
     }
 }
@@ -323,10 +292,7 @@ fn explain(run: &GateRun) -> String {
 fn red(run: &GateRun) -> Line {
     let place = describe_place(&run.gate);
     let what = format!("`{}`{place} is red at HEAD: {}", run.gate.run, explain(run));
-    Line {
-        name: Some(run.gate.name.clone()),
-        ..Line::new(Code::GateRed, Weight::Refuses, what, show_red(&run.gate))
-    }
+    Line::new(Code::GateRed, Weight::Refuses, what, show_red(&run.gate)).of_gate(&run.gate)
 }
 
 /// What a red gate lacks: it is the room's lack where the gate is green on the same files with this user's
@@ -349,14 +315,10 @@ fn needs_more(
     }
     let needs = missing(&workspace.repo, workspace.config()?, run.into())?;
     let why = explain(run);
-    tell(&format!(
-        "{}: red; once more with your environment",
-        gate.name
-    ));
-    if workspace
-        .with_runner(|runner| runner.run_outside(head, gate))?
-        .has_passed()
-    {
+    let name = &gate.name;
+    tell(&format!("{name}: red; once more with your environment"));
+    let outside = workspace.with_runner(|runner| runner.run_outside(head, gate))?;
+    if outside.has_passed() {
         let print =
             |argv: &[String]| workspace.with_runner(|runner| runner.print_both(head, gate, argv));
         let packages = list_packages(&workspace.repo, gate, receipt, &print)?;
@@ -367,33 +329,20 @@ fn needs_more(
     }
     let status = workspace.repo.status()?;
     // What git ignores is not in its status, and the commit does not have it either.
-    tell(&format!("{}: red; once more in the worktree", gate.name));
-    if !workspace
-        .with_runner(|runner| runner.look_here(head, gate))?
-        .has_passed()
-    {
+    tell(&format!("{name}: red; once more in the worktree"));
+    let here = workspace.with_runner(|runner| runner.look_here(head, gate))?;
+    if !here.has_passed() {
         return Ok(None);
     }
     let mut by = needs;
     if by.is_empty() && !status.worktree.dirty.is_empty() {
-        let dirty: Vec<&str> = status.worktree.dirty.iter().map(String::as_str).collect();
-        by.push(format!("not committed: {}", some(&dirty)));
+        by.push(format!("not committed: {}", some(&status.worktree.dirty)));
     }
-    let by = if by.is_empty() {
-        String::new()
-    } else {
-        format!("; {}", by.join("; "))
-    };
+    let by: String = by.iter().map(|what| format!("; {what}")).collect();
     let what = format!("`{}` is green here and red at HEAD ({why}){by}", gate.run);
-    Ok(Some(Line {
-        name: Some(gate.name.clone()),
-        ..Line::new(
-            Code::GateNeedsUncommitted,
-            Weight::Refuses,
-            what,
-            show_red(gate),
-        )
-    }))
+    let code = Code::GateNeedsUncommitted;
+    let line = Line::new(code, Weight::Refuses, what, show_red(gate));
+    Ok(Some(line.of_gate(gate)))
 }
 
 /// What the room lacks and this user's environment has, with the line that declares it.
@@ -426,49 +375,11 @@ fn tell_lack(
         "`{}` is green with your environment and red in the clean room ({why}): {lack}",
         gate.run
     );
-    Line {
-        name: Some(gate.name.clone()),
-        ..Line::new(Code::RoomLacks, Weight::NotKnown, what, show)
-    }
-}
-
-/// Which tests the diff adds, takes away, edits or marks as skipped: a list, and no verdict.
-pub(super) fn list_touched(workspace: &Workspace, checked: &mut Checked) -> Result<(), Failure> {
-    /// Names of one kind.
-    const NAMED: usize = 5;
-    let edits = workspace.repo.edits(&checked.base.commit, &checked.head)?;
-    let mut touched: BTreeMap<Touch, Vec<String>> = BTreeMap::new();
-    for edit in &edits {
-        let Some((before, after)) = &edit.texts else {
-            continue;
-        };
-        let path = &edit.change.path;
-        for (touch, name) in list_touched_tests(path, before.as_deref(), after.as_deref()) {
-            touched.entry(touch).or_default().push(name);
-        }
-    }
-    for (touch, names) in touched {
-        let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-        let more = match names.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        checked.checked.push(format!(
-            "the diff {touch} {}: `{}`{more}",
-            count_noun(names.len() as u64, "test"),
-            shown.join("`, `")
-        ));
-    }
-    let mut what = format!("{} compared", count_noun(edits.len() as u64, "file"));
-    if edits.len() > MAX_EDITS {
-        what.push_str(&format!(", of which the first {MAX_EDITS} were read"));
-    }
-    checked.checked.push(what);
-    Ok(())
+    Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
 }
 
 /// Gates that the base has and the head has not: each runs at the head as well.
-pub(super) fn find_replaced(
+fn find_replaced(
     workspace: &Workspace,
     proposed: bool,
     gates: &[GateSpec],
@@ -477,27 +388,20 @@ pub(super) fn find_replaced(
     let base = &checked.base.commit;
     let touched = workspace.list_touched(base, &checked.head)?;
     let own = read_settings_at(&workspace.repo, base)?.map(|config| config.gate_specs());
-    let is_committed = workspace
-        .repo
-        .tree_entry(&checked.head, SETTINGS)?
-        .is_some();
+    let settings = workspace.repo.tree_entry(&checked.head, SETTINGS)?;
     let before = match own.unwrap_or_default() {
         own if !own.is_empty() => own,
         // Settings that lie in the worktree alone are the user's own.
-        _ if !proposed && !is_committed => Vec::new(),
+        _ if !proposed && settings.is_none() => Vec::new(),
         _ => workspace.propose_gates_at(base, &touched)?,
     };
     let is_same = |one: &GateSpec, other: &GateSpec| {
         one.dir == other.dir && plain_words(&one.run) == plain_words(&other.run)
     };
-    let concerns = |gate: &GateSpec| {
-        let fits = |path: &String| gate.paths.iter().any(|pattern| fits_path(pattern, path));
-        gate.paths.is_empty() || touched.iter().any(fits)
-    };
     let replaced = before.into_iter().filter(|gate| {
         let mut now = gates.iter();
         gate.place == Place::CleanRoom
-            && concerns(gate)
+            && concerns(gate, &touched)
             && !now.any(|now| is_same(now, gate) && (now.required || !gate.required))
     });
     Ok(replaced.collect())
@@ -505,7 +409,7 @@ pub(super) fn find_replaced(
 
 /// The words of a command; where its program lies, and which version of it, makes no other one of it.
 fn plain_words(command: &str) -> Vec<String> {
-    let mut words = cook_store::receipt::words(command).unwrap_or_default();
+    let mut words = words(command).unwrap_or_default();
     if let Some(first) = words.first_mut() {
         let name = first.rsplit('/').next().unwrap_or(first);
         *first = name
@@ -516,56 +420,94 @@ fn plain_words(command: &str) -> Vec<String> {
 }
 
 /// A gate of the base that is not green at the head, while the head has other ones.
-pub(super) fn tell_replaced(
+fn tell_replaced(
     workspace: &Workspace,
     gate: &GateSpec,
     gates: &[GateSpec],
     checked: &mut Checked,
 ) -> Result<(), Failure> {
-    let base = checked.base.commit.clone();
-    let required = |gate: &GateSpec| {
-        if gate.required {
-            ""
-        } else {
-            ", which nothing requires"
-        }
+    let (base, head) = (&checked.base.commit, &checked.head);
+    let required = |gate: &GateSpec| match gate.required {
+        true => "",
+        false => ", which nothing requires",
     };
-    let now = gates.iter().find(|now| now.name == gate.name);
-    let what = match now {
+    let (name, was) = (&gate.name, &gate.run);
+    let what = match gates.iter().find(|now| now.name == *name) {
         Some(now) => format!(
-            "the gate `{}` was `{}`{}, which is not green at HEAD, and is `{}`{}",
-            gate.name,
-            gate.run,
+            "the gate `{name}` was `{was}`{}, which is not green at HEAD, and is `{}`{}",
             required(gate),
             now.run,
             required(now)
         ),
-        None => format!(
-            "the gate `{}` of the base is gone, and is not green at HEAD: `{}`",
-            gate.name, gate.run
-        ),
+        None => {
+            format!("the gate `{name}` of the base is gone, and is not green at HEAD: `{was}`")
+        }
     };
     let mut lines = vec![TrialLine {
         word: Word::GateChanged,
         weight: Weight::Refuses,
-        name: format!("gates.{}", gate.name),
+        name: format!("gates.{name}"),
         what,
-        show: format!(
-            "git diff {} {}",
-            base.get(..12).unwrap_or(&base),
-            checked.head.get(..12).unwrap_or(&checked.head)
-        ),
+        show: format!("git diff {} {}", short(base), short(head)),
         file: None,
         declared: None,
     }];
-    count_declared(&workspace.repo, &base, &checked.head, &mut lines)?;
-    let own = lines
-        .into_iter()
-        .filter(|line| line.word == Word::GateChanged);
-    checked.lines.extend(own.map(Line::from));
+    count_declared(&workspace.repo, base, head, &mut lines)?;
+    lines.retain(|line| line.word == Word::GateChanged);
+    checked.lines.extend(lines.into_iter().map(Line::from));
     Ok(())
 }
 
-fn seconds(ms: u64) -> String {
-    format!("{}.{} s", ms / 1000, ms % 1000 / 100)
+/// The gates of a commit, all of them green there, and what was looked at. `proposed`: the settings
+/// name none; `commands` are run beside them.
+///
+/// # Errors
+/// `trust_missing`, `gates_not_green`; what [`super::check`] fails at.
+pub(crate) fn require_green(
+    workspace: &Workspace,
+    (head, base): (&str, &Base),
+    (proposed, commands): (bool, &[String]),
+    tell: Tell,
+) -> Result<(Vec<Green>, Vec<String>), Failure> {
+    let mut checked = Checked {
+        head: head.to_owned(),
+        base: base.clone(),
+        ..Checked::default()
+    };
+    let gates = merge_gates(choose(workspace, &[], &mut checked)?, commands);
+    if gates.is_empty() {
+        let what = "no gate is known here, so nothing could notice a defect";
+        return Err(Refusal::new(Code::GatesNotGreen, what)
+            .replace_hints([
+                "run `cook init`, or name the repository's test in `[gates]` of `.agent/cook.toml`",
+            ])
+            .into());
+    }
+    let may_run = runnable(workspace, &gates, &mut checked)?;
+    let wanting = |line: &&Line| {
+        matches!(
+            line.code,
+            Code::GateUntrusted | Code::ProgramAbsent | Code::GateRed | Code::GateNeedsUncommitted
+        )
+    };
+    if may_run.len() == gates.len() && checked.lines.is_empty() {
+        let greens = run_green(workspace, (&may_run, proposed), tell, &mut checked)?;
+        if greens.len() == gates.len() {
+            return Ok((greens, checked.checked));
+        }
+    }
+    let lines: Vec<&Line> = checked.lines.iter().filter(wanting).collect();
+    let code = match lines.iter().any(|line| line.code == Code::GateUntrusted) {
+        true => Code::TrustMissing,
+        false => Code::GatesNotGreen,
+    };
+    let what = lines
+        .first()
+        .map_or("a gate did not run", |line| &line.message);
+    let findings = lines.iter();
+    let findings = findings.map(|line| Finding::new(line.code, line.message.clone()));
+    Err(Refusal::new(code, what)
+        .with(findings.collect())
+        .replace_hints(lines.iter().map(|line| format!("run `{}`", line.show)))
+        .into())
 }

@@ -2,8 +2,8 @@
 
 use super::change::Change;
 use super::recipe::Recipe;
-use cook_core::diagnostic::{Lines, clean, count_noun};
-use cook_core::machine::GateRun;
+use cook_core::diagnostic::{Lines, clean, count_noun, without_escapes};
+use cook_core::machine::{GateRun, short};
 use cook_core::model::GateSpec;
 use cook_trials::{Became, NamedTest, TrialLine, Weight, Word};
 
@@ -92,22 +92,20 @@ impl Teller<'_> {
             (Word::RedBefore, _) => show_red_before(self.gate, &self.change.base),
             (Word::GateRed, _) => show_red(self.gate),
             (Word::NothingRan, _) => ADD_GATE.to_owned(),
-            _ => format!(
-                "git diff {} {}",
-                short(&self.change.base),
-                short(&self.change.head)
-            ),
+            _ => {
+                let [base, head] = [&self.change.base, &self.change.head].map(|it| short(it));
+                format!("git diff {base} {head}")
+            }
         }
     }
 
     pub fn tell_flaky(&self, word: Word, name: &str) -> TrialLine {
         let shown = clean(name, Lines::Fold);
-        let what = match word {
-            Word::Flaky => {
-                format!("`{shown}` passes at times and fails at times, as it did before")
-            }
-            _ => format!("`{shown}` passes at times and fails at times, which it did not before"),
+        let as_before = match word {
+            Word::Flaky => "as it did before",
+            _ => "which it did not before",
         };
+        let what = format!("`{shown}` passes at times and fails at times, {as_before}");
         self.make(word, name, what, None)
     }
 
@@ -118,10 +116,9 @@ impl Teller<'_> {
             more => format!(" and {more} more"),
         };
         let first = red.first().map_or("", String::as_str);
+        let [shown, first] = [path, first].map(|text| clean(text, Lines::Fold));
         let what = format!(
-            "`{}` holds settings of the test runner, which were edited: without the edit `{}`{more} is red",
-            clean(path, Lines::Fold),
-            clean(first, Lines::Fold)
+            "`{shown}` holds settings of the test runner, which were edited: without the edit `{first}`{more} is red"
         );
         let line = self.make(Word::RunnerChanged, path, what, Some(path.to_owned()));
         TrialLine {
@@ -158,13 +155,8 @@ impl Teller<'_> {
 
     pub fn tell_red(&self, run: &GateRun, was_so: bool) -> TrialLine {
         let ending = run.receipt.as_ref().map(|receipt| {
-            let tail = cook_core::diagnostic::without_escapes(&receipt.tail);
-            let last = tail.lines().rev().find(|line| !line.trim().is_empty());
-            format!(
-                "{}: {}",
-                receipt.ending(),
-                clean(last.unwrap_or("no output").trim(), Lines::Fold)
-            )
+            let last = clean(&last_line(&receipt.tail), Lines::Fold);
+            format!("{}: {last}", receipt.ending())
         });
         let (word, when) = match was_so {
             true => (Word::RedBefore, "was red before and is red"),
@@ -179,22 +171,20 @@ impl Teller<'_> {
     }
 
     pub fn tell_unnoticed(&self, brings_tests: bool) -> TrialLine {
-        let what = match brings_tests {
-            true => format!(
-                "no test that came or was edited fails on the old code: `{}` does not notice the change",
-                self.gate.run
-            ),
-            false => format!(
-                "every test goes on the old code as it goes now: `{}` does not notice the change",
-                self.gate.run
-            ),
+        let how = match brings_tests {
+            true => "no test that came or was edited fails on the old code",
+            false => "every test goes on the old code as it goes now",
         };
+        let what = format!("{how}: `{}` does not notice the change", self.gate.run);
         self.make(Word::ChangeUnnoticed, &self.gate.name, what, None)
     }
 }
 
-fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
+/// The last line of an output that says something.
+pub(crate) fn last_line(tail: &str) -> String {
+    let text = without_escapes(tail);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty());
+    last.unwrap_or("no output").trim().to_owned()
 }
 
 /// The line of `.agent/cook.toml` that names a gate.

@@ -3,14 +3,16 @@
 use super::change::{Change, End};
 use super::mix::Mix;
 use super::recipe::{Depth, Recipe};
-use super::told::Teller;
+use super::trial_lines::{Teller, last_line};
 use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::machine::GateRun;
 use cook_core::model::{Caches, GateSpec};
+use cook_git::{Entry, TreeChange};
 use cook_store::receipt::{Gates, TrialRoom, TrialRun, words};
+use cook_strength::Language;
 use cook_trials::{
-    Became, Crossed, NamedTest, Outcomes, Side, Source, TestResult, Tree, TrialLine, Word, cross,
-    fits_path, limit_to_files,
+    Became, Chosen, Crossed, NamedTest, Outcomes, Side, Source, TestResult, Tree, TrialLine, Word,
+    cross, fits_path, limit_to_files,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,14 +54,44 @@ impl Trial {
     fn outcomes(&self) -> &Outcomes {
         &self.run.outcomes
     }
+
+    fn has_passed(&self) -> bool {
+        self.run.run.has_passed()
+    }
+
+    /// Its time ran out, or it did not run.
+    fn is_cut(&self) -> bool {
+        let receipt = self.run.run.receipt.as_ref();
+        receipt.is_none_or(|receipt| receipt.timed_out)
+    }
+
+    /// What tells best why it is red.
+    fn last_line(&self) -> String {
+        let unloaded = self.outcomes().unloaded.values().next().cloned();
+        let problem = self.run.run.problem.clone();
+        let receipt = self.run.run.receipt.as_ref();
+        let tail = receipt.map(|receipt| last_line(&receipt.tail));
+        unloaded.or(problem).or(tail).unwrap_or_default()
+    }
 }
 
-/// Edited settings without which tests of the head are red.
-struct EditedSettings {
-    edited: BTreeSet<String>,
-    red: Vec<String>,
-    /// The trial that says so.
-    trial: Trial,
+/// The four trials, as far as there are any.
+#[derive(Clone, Copy)]
+struct Four<'t> {
+    before: &'t Trial,
+    old: Option<&'t Trial>,
+    new: Option<&'t Trial>,
+    after: &'t TrialRun,
+}
+
+impl Four<'_> {
+    /// Something names tests.
+    fn has_names(&self) -> bool {
+        let mut all = vec![self.before.outcomes(), &self.after.outcomes];
+        all.extend(self.old.map(Trial::outcomes));
+        all.iter()
+            .any(|outcomes| !outcomes.tests.is_empty() || outcomes.omits_passed)
+    }
 }
 
 /// Tests that went otherwise the second time.
@@ -114,39 +146,37 @@ impl<'a> GateTrials<'a> {
             true => None,
             false => self.run_new(&touched, limit, depth)?,
         };
-        let mut named = self.cross(&before, old.as_ref(), new.as_ref(), &after);
-        let flaky = self.look_again(&mut named, &before, old.as_ref(), new.as_ref(), &after)?;
-        if !self.has_names(&before, old.as_ref(), &after) {
+        let four = Four {
+            before: &before,
+            old: old.as_ref(),
+            new: new.as_ref(),
+            after: &after,
+        };
+        let mut named = self.cross(four);
+        let flaky = self.look_again(&mut named, four)?;
+        if !four.has_names() {
             // The gate's own run says it better.
             named.retain(|it| !matches!(it.word, Word::GateRed | Word::RedBefore));
         }
-        let settings = self.look_at_settings(&before, &after, depth, limit)?;
         let teller = Teller {
             change: self.change,
             gate: self.gate,
             known_red: self.known_red,
-            old: old
-                .as_ref()
+            old: four
+                .old
                 .map(|old| (old.commit.as_str(), old.command.as_str())),
         };
         let mut lines = teller.tell(&named);
-        lines.extend(
-            flaky
-                .iter()
-                .map(|(word, name)| teller.tell_flaky(*word, name)),
-        );
-        if let Some(EditedSettings { edited, red, trial }) = &settings {
-            let at = (trial.commit.as_str(), trial.command.as_str());
-            let edited = edited.iter();
-            lines.extend(edited.map(|path| teller.tell_setting(path, red, at)));
-        }
+        let flaky_lines = flaky.iter();
+        lines.extend(flaky_lines.map(|(word, name)| teller.tell_flaky(*word, name)));
+        lines.extend(self.look_at_settings(four, depth, limit, &teller)?);
         if self.change.recipe_differs(&self.recipe)? && depth == Depth::Nothing {
             lines.push(teller.tell_recipe(&self.recipe));
         }
         if flaky.is_empty() {
-            lines.extend(self.weigh_silence(&before, &after, &teller, &named));
+            lines.extend(weigh_silence(four, &teller, &named));
         }
-        lines.extend(self.weigh_notice(new.as_ref(), &before, &touched, &named, &teller, &after));
+        lines.extend(self.weigh_notice(four, &touched, &named, &teller));
         Ok(lines)
     }
 
@@ -234,20 +264,13 @@ impl<'a> GateTrials<'a> {
 
     /// Behind a link or a submodule stand tests that no path of the tree names.
     fn touches_links(&self, touched: &[String]) -> bool {
-        let is_link = |side: &Option<(String, cook_core::model::TreeEntry)>| {
-            side.as_ref().is_some_and(|(path, entry)| {
-                touched.contains(path) && !entry.mode.starts_with("100")
-            })
-        };
-        let mut changes = self.change.changes.iter();
-        changes.any(|change| is_link(&change.before) || is_link(&change.after))
+        let sides = self.change.changes.iter();
+        let mut sides = sides.flat_map(|change| change.before.iter().chain(&change.after));
+        sides.any(|(path, entry)| touched.contains(path) && !entry.mode.starts_with("100"))
     }
 
-    fn choose(
-        &self,
-        commit: &str,
-        touched: &[String],
-    ) -> Result<Option<cook_trials::Chosen>, Failure> {
+    /// The words that run these files alone at a commit, and what they run.
+    fn choose(&self, commit: &str, touched: &[String]) -> Result<Option<Chosen>, Failure> {
         let Ok(words) = words(&self.gate.run) else {
             return Ok(None);
         };
@@ -262,9 +285,8 @@ impl<'a> GateTrials<'a> {
         let printed: BTreeSet<String> = self.printed.iter().filter_map(inside).collect();
         let read = |path: &str| {
             let path = self.gate.from_root(path);
-            let entry = self.change.repo.entry(commit, &path).ok()?;
-            match entry {
-                cook_git::Entry::File { bytes, .. } => String::from_utf8(bytes).ok(),
+            match self.change.repo.entry(commit, &path).ok()? {
+                Entry::File { bytes, .. } => String::from_utf8(bytes).ok(),
                 _ => None,
             }
         };
@@ -273,29 +295,23 @@ impl<'a> GateTrials<'a> {
             read: &read,
             printed: &printed,
         };
-        let chosen = limit_to_files(&words, &touched, &tree).map(|chosen| cook_trials::Chosen {
-            files: chosen
-                .files
-                .iter()
-                .map(|path| self.gate.from_root(path))
-                .collect(),
-            ..chosen
-        });
-        Ok(chosen)
+        let Some(mut chosen) = limit_to_files(&words, &touched, &tree) else {
+            return Ok(None);
+        };
+        let files = chosen.files.iter();
+        chosen.files = files.map(|path| self.gate.from_root(path)).collect();
+        Ok(Some(chosen))
     }
 
     /// Files that did not load, by their paths in the tree, where that can be told.
     fn place_unloaded(&self, run: &TrialRun, touched: &[String]) -> BTreeMap<String, String> {
-        let mut placed = BTreeMap::new();
-        for (what, message) in &run.outcomes.unloaded {
-            let mut paths = touched
-                .iter()
-                .filter(|path| *path == what || stands_for(what, path));
-            if let Some(path) = paths.next() {
-                placed.insert(path.clone(), message.clone());
-            }
-        }
-        placed
+        let unloaded = run.outcomes.unloaded.iter();
+        let placed = unloaded.filter_map(|(what, message)| {
+            let mut paths = touched.iter();
+            let path = paths.find(|path| *path == what || stands_for(what, path))?;
+            Some((path.clone(), message.clone()))
+        });
+        placed.collect()
     }
 
     /// Tests of the base on its own code: whole where a receipt answers, else as little as the others.
@@ -309,12 +325,10 @@ impl<'a> GateTrials<'a> {
         let red = after.outcomes.tests.iter();
         let mut red = red.filter(|(_, test)| test.result == TestResult::Failed);
         let is_known = self.gates.find_asked(&base, self.gate)?.is_some();
-        let at_base: Vec<String> = touched.iter().map(|path| self.path_at_base(path)).collect();
         let whole = is_known || !after.run.has_passed() || touched.is_empty();
-        let before = match whole {
-            true => self.run("at the base", &base, (&[], limit), false)?,
-            false => self.run("at the base", &base, (&at_base, limit), false)?,
-        };
+        let at_base = touched.iter().filter(|_| !whole);
+        let at_base: Vec<String> = at_base.map(|path| self.path_at_base(path)).collect();
+        let before = self.run("at the base", &base, (&at_base, limit), false)?;
         // A test that is red now was red before, or was not: that must be known.
         let is_unknown = |name: &String| !before.outcomes().tests.contains_key(name);
         if before.files.is_some() && red.any(|(name, _)| is_unknown(name)) {
@@ -325,30 +339,19 @@ impl<'a> GateTrials<'a> {
 
     /// Where old tests of a path lie among the code of the head, and the other way round.
     fn place_at_head(&self, path: &str) -> String {
-        let mut changes = self.change.changes.iter();
-        let found = changes.find(|change| change.path() == path);
-        found.map_or_else(
-            || path.to_owned(),
-            |change| self.change.find_old_place(change),
-        )
+        let place = |change: &TreeChange| self.change.find_old_place(change);
+        self.change.find(path).map_or_else(|| path.to_owned(), place)
     }
 
     fn name_at_head(&self, place: &str) -> String {
         let mut changes = self.change.changes.iter();
         let found = changes.find(|change| self.change.find_old_place(change) == place);
-        found.map_or_else(|| place.to_owned(), |change| change.path().to_owned())
-    }
-
-    fn is_new(&self, path: &str) -> bool {
-        let mut changes = self.change.changes.iter();
-        changes.any(|change| change.path() == path && change.before.is_none())
+        found.map_or(place, TreeChange::path).to_owned()
     }
 
     fn path_at_base(&self, path: &str) -> String {
-        let mut changes = self.change.changes.iter();
-        let found = changes.find(|change| change.path() == path);
-        let before = found.and_then(|change| change.before.as_ref());
-        before.map_or_else(|| path.to_owned(), |(path, _)| path.clone())
+        let before = self.change.find(path).and_then(|it| it.before.as_ref());
+        before.map_or(path, |(before, _)| before).to_owned()
     }
 
     /// Tests of the base on the code of the head: without the files that do not load, and with as much of
@@ -375,11 +378,8 @@ impl<'a> GateTrials<'a> {
                 depth = next;
             }
             let mix = Mix {
-                code: End::Head,
-                recipe: &self.recipe,
-                depth,
-                kept: &kept,
-                settings_alone: false,
+                kept: Some(&kept),
+                ..Mix::new(End::Head, &self.recipe, depth)
             };
             let commit = self.change.mix(&mix, &self.printed)?;
             let rest: Vec<String> = touched
@@ -409,7 +409,7 @@ impl<'a> GateTrials<'a> {
             }
             if says_nothing {
                 // Nothing names a cause, so none of them can be compared.
-                let message = self.last_line(&trial);
+                let message = trial.last_line();
                 for path in touched.iter().filter(|path| !kept.contains(*path)) {
                     unloaded
                         .entry(path.clone())
@@ -417,22 +417,10 @@ impl<'a> GateTrials<'a> {
                 }
             }
             // Of a file that came with the change there is no old version.
-            unloaded.retain(|path, _| !self.is_new(path));
+            unloaded.retain(|path, _| !self.change.is_new(path));
             let trial = Trial { unloaded, ..trial };
             return Ok((trial, depth));
         }
-    }
-
-    fn last_line(&self, trial: &Trial) -> String {
-        let receipt = trial.run.run.receipt.as_ref();
-        let unloaded = trial.outcomes().unloaded.values().next().cloned();
-        let problem = trial.run.run.problem.clone();
-        let tail = receipt.map(|receipt| {
-            let text = cook_core::diagnostic::without_escapes(&receipt.tail);
-            let last = text.lines().rev().find(|line| !line.trim().is_empty());
-            last.unwrap_or("no output").trim().to_owned()
-        });
-        unloaded.or(problem).or(tail).unwrap_or_default()
     }
 
     /// Tests of the head on the code of the base. Nothing is told where the whole gate would run a third
@@ -443,56 +431,42 @@ impl<'a> GateTrials<'a> {
         limit: u64,
         depth: Depth,
     ) -> Result<Option<Trial>, Failure> {
-        let has_tests =
-            self.change.changes.iter().any(|change| {
-                change.after.is_some() && touched.contains(&change.path().to_owned())
-            });
-        if !has_tests {
+        let mut changes = self.change.changes.iter();
+        if !changes.any(|it| it.after.is_some() && touched.iter().any(|path| path == it.path())) {
             return Ok(None);
         }
-        let mix = Mix {
-            code: End::Base,
-            recipe: &self.recipe,
-            depth,
-            kept: &BTreeSet::new(),
-            settings_alone: false,
-        };
+        let mix = Mix::new(End::Base, &self.recipe, depth);
         let commit = self.change.mix(&mix, &self.printed)?;
         if self.choose(&commit, touched)?.is_none() {
             return Ok(None);
         }
-        self.run(
-            "new tests on the old code",
-            &commit,
-            (touched, limit),
-            false,
-        )
-        .map(Some)
+        let what = "new tests on the old code";
+        self.run(what, &commit, (touched, limit), false).map(Some)
     }
 
-    fn cross(
-        &self,
-        before: &Trial,
-        old: Option<&Trial>,
-        new: Option<&Trial>,
-        after: &TrialRun,
-    ) -> Vec<NamedTest> {
+    fn cross(&self, four: Four) -> Vec<NamedTest> {
+        let Four {
+            before,
+            old,
+            new,
+            after,
+        } = four;
+        if !four.has_names() {
+            return self.cross_codes(four);
+        }
         let none = BTreeMap::new();
         let renamed = |path: &str| {
+            let is_it = |side: &Option<(String, _)>| side.as_ref().is_some_and(|it| it.0 == path);
             let mut changes = self.change.changes.iter();
-            let found = changes.find(|change| {
-                change
-                    .before
-                    .as_ref()
-                    .is_some_and(|(before, _)| before == path)
-            });
-            match found.map(|change| &change.after) {
-                Some(Some((to, _))) => Some(to.clone()),
-                Some(None) => Some(self.change.move_with_code(path)),
+            match changes.find(|change| is_it(&change.before)) {
+                Some(change) => match &change.after {
+                    Some((to, _)) => Some(to.clone()),
+                    None => Some(self.change.move_with_code(path)),
+                },
                 None => Some(path.to_owned()),
             }
         };
-        let named = cross(&Crossed {
+        let mut named = cross(&Crossed {
             before: before.outcomes(),
             old_tests: old.map_or(&after.outcomes, Trial::outcomes),
             new_tests: new.map(Trial::outcomes),
@@ -503,11 +477,7 @@ impl<'a> GateTrials<'a> {
             renamed: &renamed,
             code_changed: self.code_changed(),
         });
-        if !self.has_names(before, old, after) {
-            return self.cross_codes(before, old, after);
-        }
-        let mut named = named;
-        let red = old.filter(|old| !old.run.run.has_passed());
+        let red = old.filter(|old| !old.has_passed());
         // A run that ended at its first red test leaves out the others, which are green now.
         let is_left_out = |it: &NamedTest| {
             red.is_some() && it.word == Word::NotComparable && it.became == Became::Green
@@ -526,7 +496,7 @@ impl<'a> GateTrials<'a> {
             });
         }
         // Old tests that are red where no test is named as the cause say that something is not so.
-        let red = red.filter(|_| before.run.run.has_passed());
+        let red = red.filter(|_| before.has_passed());
         let tells = |it: &NamedTest| {
             matches!(
                 it.word,
@@ -538,24 +508,16 @@ impl<'a> GateTrials<'a> {
                 word: Word::NotComparable,
                 name: self.gate.name.clone(),
                 file: None,
-                message: Some(self.last_line(old)),
+                message: Some(old.last_line()),
                 became: Became::Green,
             });
         }
         named
     }
 
-    fn has_names(&self, before: &Trial, old: Option<&Trial>, after: &TrialRun) -> bool {
-        let mut all = vec![before.outcomes(), &after.outcomes];
-        all.extend(old.map(Trial::outcomes));
-        all.iter()
-            .any(|outcomes| !outcomes.tests.is_empty() || outcomes.omits_passed)
-    }
-
     /// Where nothing names a test, the exit code of the gate speaks.
-    fn cross_codes(&self, before: &Trial, old: Option<&Trial>, after: &TrialRun) -> Vec<NamedTest> {
-        let (was, is) = (before.run.run.has_passed(), after.run.has_passed());
-        let still = old.is_none_or(|old| old.run.run.has_passed());
+    fn cross_codes(&self, four: Four) -> Vec<NamedTest> {
+        let (was, is) = (four.before.has_passed(), four.after.run.has_passed());
         let mut named = Vec::new();
         let mut add = |word, message: Option<String>| {
             named.push(NamedTest {
@@ -579,20 +541,16 @@ impl<'a> GateTrials<'a> {
         let mut tests =
             tests.filter(|change| self.change.side(change, &self.printed) == Side::Test);
         let edited = tests.all(|change| change.before.is_some());
-        if let Some(old) = old.filter(|_| is && !still) {
-            let is_cut = |run: &TrialRun| {
-                let receipt = run.run.receipt.as_ref();
-                receipt.is_none_or(|receipt| receipt.timed_out)
-            };
+        if let Some(old) = four.old.filter(|old| is && !old.has_passed()) {
             let word = match was {
-                _ if is_cut(&old.run) || !old.unloaded.is_empty() => Some(Word::NotComparable),
+                _ if old.is_cut() || !old.unloaded.is_empty() => Some(Word::NotComparable),
                 true => Some(Word::PassToFail),
                 false if !edited => None,
                 false if self.code_changed() => Some(Word::Bent),
                 false => Some(Word::TestRepaired),
             };
             if let Some(word) = word {
-                add(word, Some(self.last_line(old)));
+                add(word, Some(old.last_line()));
             }
         }
         named
@@ -600,29 +558,19 @@ impl<'a> GateTrials<'a> {
 
     /// What would refuse is looked at once more, from nothing; what goes otherwise then is no fact of
     /// the change unless it did not do so before.
-    fn look_again(
-        &mut self,
-        named: &mut Vec<NamedTest>,
-        before: &Trial,
-        old: Option<&Trial>,
-        new: Option<&Trial>,
-        after: &TrialRun,
-    ) -> Result<Flaky, Failure> {
+    fn look_again(&mut self, named: &mut Vec<NamedTest>, four: Four) -> Result<Flaky, Failure> {
         let refuses = |it: &NamedTest| it.word.weight() == cook_trials::Weight::Refuses;
         let mut flaky = Flaky::new();
         if !named.iter().any(refuses) {
             return Ok(flaky);
         }
         let is_red = |it: &NamedTest| it.word == Word::GateRed;
-        let again = match old {
+        let limit = self.gate.timeout_ms;
+        let again = match four.old {
             Some(old) if named.iter().any(|it| refuses(it) && !is_red(it)) => {
                 let files: Vec<String> = old.files.iter().flatten().cloned().collect();
-                let mut again = self.run(
-                    "old tests once more",
-                    &old.commit.clone(),
-                    (&files, self.gate.timeout_ms),
-                    true,
-                )?;
+                let what = "old tests once more";
+                let mut again = self.run(what, &old.commit, (&files, limit), true)?;
                 again.unloaded = old.unloaded.clone();
                 again.files = old.files.clone();
                 Some(again)
@@ -631,25 +579,16 @@ impl<'a> GateTrials<'a> {
         };
         let head = self.change.head.clone();
         let after_again = match named.iter().any(is_red) {
-            true => Some(self.run(
-                "at the head once more",
-                &head,
-                (&[], self.gate.timeout_ms),
-                true,
-            )?),
+            true => Some(self.run("at the head once more", &head, (&[], limit), true)?),
             false => None,
         };
-        let second = self.cross(
-            before,
-            again.as_ref().or(old),
-            new,
-            after_again.as_ref().map_or(after, |again| &again.run),
-        );
+        let second = self.cross(Four {
+            old: again.as_ref().or(four.old),
+            after: after_again.as_ref().map_or(four.after, |again| &again.run),
+            ..four
+        });
         // What was cut off says nothing of the first look.
-        let is_cut = |trial: &Trial| {
-            let receipt = trial.run.run.receipt.as_ref();
-            receipt.is_none_or(|receipt| receipt.timed_out) || trial.run.run.problem.is_some()
-        };
+        let is_cut = |trial: &Trial| trial.is_cut() || trial.run.run.problem.is_some();
         if again.iter().chain(&after_again).any(is_cut) {
             return Ok(flaky);
         }
@@ -666,15 +605,10 @@ impl<'a> GateTrials<'a> {
         }
         // Whether it went so and so before is asked of the base, from nothing.
         let base = self.change.base.clone();
-        let once_more = self.run(
-            "at the base once more",
-            &base,
-            (&[], self.gate.timeout_ms),
-            true,
-        )?;
+        let once_more = self.run("at the base once more", &base, (&[], limit), true)?;
         for it in gone {
             let result = |outcomes: &Outcomes| outcomes.tests.get(&it.name).map(|test| test.result);
-            let was = (result(before.outcomes()), result(once_more.outcomes()));
+            let was = (result(four.before.outcomes()), result(once_more.outcomes()));
             let word = match was {
                 (Some(one), Some(two)) if one != two => Word::Flaky,
                 _ => Word::MadeFlaky,
@@ -690,28 +624,26 @@ impl<'a> GateTrials<'a> {
     /// Settings that were edited where tests of the head are red under those of the base.
     fn look_at_settings(
         &mut self,
-        before: &Trial,
-        after: &TrialRun,
+        four: Four,
         depth: Depth,
         limit: u64,
-    ) -> Result<Option<EditedSettings>, Failure> {
+        teller: &Teller,
+    ) -> Result<Vec<TrialLine>, Failure> {
+        let after = &four.after.outcomes;
         let mut edited = self.change.list_edited_settings(&self.recipe)?;
         // By what else the gate's program reads, code is built too, which new tests may need.
         let asks_all = !edited.is_empty();
         edited.extend(self.change.list_read(&self.recipe));
-        if edited.is_empty() || after.outcomes.tests.is_empty() {
-            return Ok(None);
+        if edited.is_empty() || after.tests.is_empty() {
+            return Ok(Vec::new());
         }
         let mix = Mix {
-            code: End::Head,
-            recipe: &self.recipe,
-            depth,
-            kept: &BTreeSet::new(),
             settings_alone: true,
+            ..Mix::new(End::Head, &self.recipe, depth)
         };
         let commit = self.change.mix(&mix, &self.printed)?;
         if commit == self.change.head {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let what = "new tests under the old settings";
         let trial = self.run(what, &commit, (&[], limit), false)?;
@@ -719,70 +651,37 @@ impl<'a> GateTrials<'a> {
             let test = outcomes.tests.get(name);
             test.is_some_and(|test| test.result == result)
         };
-        let is_unchanged = |file: &String| {
-            let mut changes = self.change.changes.iter();
-            changes.all(|change| change.path() != *file)
-        };
-        let asked = after.outcomes.tests.iter().filter(|(name, test)| {
+        let is_unchanged = |file: &String| self.change.find(file).is_none();
+        let asked = after.tests.iter().filter(|(name, test)| {
             asks_all
-                || goes(before.outcomes(), name, TestResult::Passed)
+                || goes(four.before.outcomes(), name, TestResult::Passed)
                 || test.file.as_ref().is_some_and(is_unchanged)
         });
         let names = asked.map(|(name, _)| name).filter(|name| {
-            goes(&after.outcomes, name, TestResult::Passed)
+            goes(after, name, TestResult::Passed)
                 && goes(trial.outcomes(), name, TestResult::Failed)
         });
         let red: Vec<String> = names.cloned().collect();
-        Ok((!red.is_empty()).then_some(EditedSettings { edited, red, trial }))
-    }
-
-    /// A gate that says less than it did: it ran no test, or names none.
-    fn weigh_silence(
-        &self,
-        before: &Trial,
-        after: &TrialRun,
-        teller: &Teller,
-        named: &[NamedTest],
-    ) -> Option<TrialLine> {
-        let passed = after.run.has_passed();
-        let had = before.outcomes().tests.values();
-        let had = had.filter(|test| test.result == TestResult::Passed).count();
-        // A runner that named tests that passed at the base leaves none out here.
-        let is_silent = after.outcomes.tests.is_empty() && !after.outcomes.is_partial;
-        if passed && is_silent && had > 0 {
-            return Some(teller.tell_silent(had));
-        }
-        if passed && after.outcomes.nothing_ran {
-            return Some(teller.tell_nothing_ran());
-        }
-        let is_named = named
-            .iter()
-            .any(|it| matches!(it.word, Word::GateRed | Word::RedBefore));
-        if passed || is_named {
-            return None;
-        }
-        // It is red, and of no test alone; where tests ran and none does any more, it is so of another reason.
-        let runs_none = after.outcomes.tests.is_empty() && !before.outcomes().tests.is_empty();
-        let was_so = !before.run.run.has_passed() && before.files.is_none() && !runs_none;
-        Some(teller.tell_red(&after.run, was_so))
+        edited.retain(|_| !red.is_empty());
+        let at = (trial.commit.as_str(), trial.command.as_str());
+        let lines = edited.iter().map(|path| teller.tell_setting(path, &red, at));
+        Ok(lines.collect())
     }
 
     /// Whether tests notice the change of the code.
     fn weigh_notice(
         &self,
-        new: Option<&Trial>,
-        before: &Trial,
+        four: Four,
         touched: &[String],
         named: &[NamedTest],
         teller: &Teller,
-        after: &TrialRun,
     ) -> Option<TrialLine> {
-        let is_source = |change: &cook_git::TreeChange| {
+        let is_source = |change: &TreeChange| {
             self.concerns(change.path())
                 && self.change.side(change, &self.printed) != Side::Test
-                && cook_strength::Language::of(change.path(), "") != cook_strength::Language::Other
+                && Language::of(change.path(), "") != Language::Other
         };
-        if !after.run.has_passed() || !self.change.changes.iter().any(is_source) {
+        if !four.after.run.has_passed() || !self.change.changes.iter().any(is_source) {
             return None;
         }
         let notices = named.iter().any(|it| {
@@ -791,22 +690,45 @@ impl<'a> GateTrials<'a> {
                 Word::FailToPass | Word::PassToFail | Word::GateRed | Word::NotComparable
             )
         });
-        match (new, touched.is_empty()) {
-            (Some(_), _) if !notices => Some(teller.tell_unnoticed(true)),
-            (None, true) => {
-                let results = |outcomes: &Outcomes| {
-                    let tests = outcomes.tests.iter();
-                    tests
-                        .map(|(name, test)| (name.clone(), test.result))
-                        .collect::<BTreeMap<_, _>>()
-                };
-                let same = before.run.run.has_passed()
-                    && results(before.outcomes()) == results(&after.outcomes);
-                same.then(|| teller.tell_unnoticed(false))
+        let results = |outcomes: &Outcomes| {
+            let tests = outcomes.tests.iter();
+            let results = tests.map(|(name, test)| (name.clone(), test.result));
+            results.collect::<BTreeMap<_, _>>()
+        };
+        match four.new {
+            Some(_) if !notices => Some(teller.tell_unnoticed(true)),
+            None if touched.is_empty()
+                && four.before.has_passed()
+                && results(four.before.outcomes()) == results(&four.after.outcomes) =>
+            {
+                Some(teller.tell_unnoticed(false))
             }
             _ => None,
         }
     }
+}
+
+/// A gate that says less than it did: it ran no test, or names none.
+fn weigh_silence(four: Four, teller: &Teller, named: &[NamedTest]) -> Option<TrialLine> {
+    let (before, after) = (four.before.outcomes(), &four.after.outcomes);
+    let passed = four.after.run.has_passed();
+    let had = before.tests.values();
+    let had = had.filter(|test| test.result == TestResult::Passed).count();
+    // A runner that named tests that passed at the base leaves none out here.
+    if passed && after.tests.is_empty() && !after.is_partial && had > 0 {
+        return Some(teller.tell_silent(had));
+    }
+    if passed && after.nothing_ran {
+        return Some(teller.tell_nothing_ran());
+    }
+    let is_of_gate = |it: &NamedTest| matches!(it.word, Word::GateRed | Word::RedBefore);
+    if passed || named.iter().any(is_of_gate) {
+        return None;
+    }
+    // It is red, and of no test alone; where tests ran and none does any more, it is so of another reason.
+    let runs_none = after.tests.is_empty() && !before.tests.is_empty();
+    let was_so = !four.before.has_passed() && four.before.files.is_none() && !runs_none;
+    Some(teller.tell_red(&four.after.run, was_so))
 }
 
 /// A green run of a runner that a hook watched has no red test: a line that says so was printed by a test.

@@ -351,13 +351,8 @@ fn mix(
     code: End,
     printed: &BTreeSet<String>,
 ) -> Result<String, Failure> {
-    let mix = Mix {
-        code,
-        recipe: &Recipe::of(gate),
-        depth: Depth::All,
-        kept: &BTreeSet::new(),
-        settings_alone: false,
-    };
+    let recipe = Recipe::of(gate);
+    let mix = Mix::new(code, &recipe, Depth::All);
     change.mix(&mix, printed)
 }
 
