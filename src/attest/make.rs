@@ -157,7 +157,12 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
     // A required gate that is red leaves nothing to attest.
     let (passed, warned) = (named(true), named(false));
     let tested = Tested {
-        result: if warned.is_empty() { "PASSED" } else { "WARNED" }.to_owned(),
+        result: if warned.is_empty() {
+            "PASSED"
+        } else {
+            "WARNED"
+        }
+        .to_owned(),
         configuration: described(commit, gate_files(found.gates))?,
         url: found.url.clone(),
         passed,

@@ -6,8 +6,8 @@ use super::statement::{STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER,
 use crate::signature::{self, Blob, NAMESPACE, Signer, to_armor};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, clean, without_tags};
 use cook_core::schema;
-use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Bytes of a file.
@@ -163,7 +163,12 @@ pub(crate) fn read(bytes: &[u8], list: &[u8], about: &About) -> Result<Attested,
         time: statement.predicate.time_created,
         properties,
         name: named.next().and_then(|it| it.name),
-        log: statement.predicate.cook_log.digest.get("gitCommit").cloned(),
+        log: statement
+            .predicate
+            .cook_log
+            .digest
+            .get("gitCommit")
+            .cloned(),
         gates: tested.map(|it| it.passed),
         warned: warned.unwrap_or_default(),
         signer: line.signer,

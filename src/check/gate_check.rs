@@ -11,6 +11,7 @@ use cook_core::machine::{GateRun, quote_word, short};
 use cook_core::model::{GateSpec, Place};
 use cook_store::receipt::{merge_gates, words};
 use cook_trials::{TrialLine, Weight, Word, fits_path};
+use std::collections::BTreeSet;
 
 /// Gates of the settings, those of these names alone where there are any.
 fn choose(
@@ -50,7 +51,7 @@ fn choose(
 }
 
 /// A gate says something about what changed.
-fn concerns(gate: &GateSpec, touched: &[String]) -> bool {
+fn concerns(gate: &GateSpec, touched: &BTreeSet<String>) -> bool {
     let fits = |path: &String| gate.paths.iter().any(|pattern| fits_path(pattern, path));
     gate.paths.is_empty() || touched.iter().any(fits)
 }
@@ -172,7 +173,11 @@ fn run_all(
         true => String::new(),
         false => format!(", where it is due after {}", setup.join(", ")),
     };
-    let found = if proposed { ", found in the repository" } else { "" };
+    let found = if proposed {
+        ", found in the repository"
+    } else {
+        ""
+    };
     let mut all = Vec::new();
     for gate in gates {
         let (name, command, place) = (&gate.name, &gate.run, describe_place(gate));

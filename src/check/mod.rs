@@ -61,7 +61,10 @@ pub(crate) fn find_base(repo: &Repo, head: &str, named: Option<&str>) -> Result<
         let Some(commit) = repo.commit_named(&name)? else {
             continue;
         };
-        if let Some(merge) = repo.merge_base(&commit, head)?.filter(|merge| merge != head) {
+        if let Some(merge) = repo
+            .merge_base(&commit, head)?
+            .filter(|merge| merge != head)
+        {
             let name = name.trim_start_matches("refs/remotes/");
             return base(merge, format!("the merge base with {name}"));
         }
@@ -386,4 +389,3 @@ fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
     checked.checked.push(what);
     Ok(())
 }
-

@@ -5,7 +5,6 @@ use super::sign::SigningArgs;
 use super::verify::{self, ProofArgs, VerifyScope};
 use super::{caller, input, runner_files, target};
 use crate::attest::{self, About, Attested, Found, Made};
-use crate::signature::Key;
 use crate::view::{Page, Show, Tone};
 use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, Finding};

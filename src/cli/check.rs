@@ -109,7 +109,9 @@ fn read_pushed(workspace: &Workspace) -> Result<Pushed, Failure> {
             )));
         };
         // A ref that is deleted brings nothing; a tag is what it points at; other things are no commit.
-        let Some(commit) = named(local)? else { continue };
+        let Some(commit) = named(local)? else {
+            continue;
+        };
         if !found.iter().any(|(known, _)| *known == commit) {
             found.push((commit, named(remote)?));
         }

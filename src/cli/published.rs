@@ -4,14 +4,13 @@ use super::pull_request::PullRequestAnswer;
 use super::report::ReportAnswer;
 use crate::attest::{Attested, Made};
 use crate::view::{
-    AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer,
-    CalibrateAnswer, CheckpointAnswer, CostAnswer, CriteriaAnswer, DemoAnswer,
-    DiffAnswer, Dispatched, EntryAnswer, EstimateAnswer, Failed, FanoutAnswer, Gates, GoalAnswer,
-    GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer,
-    IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PushAnswer,
-    ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile,
-    RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, StrengthAnswer,
-    TransitionAnswer, Verified, WhyAnswer,
+    AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CalibrateAnswer,
+    CheckpointAnswer, CostAnswer, CriteriaAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer,
+    EstimateAnswer, Failed, FanoutAnswer, Gates, GoalAnswer, GraphAnswer, GuideAnswer,
+    IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer,
+    NoteAnswer, PullAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer,
+    RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing,
+    StrengthAnswer, TransitionAnswer, Verified, WhyAnswer,
 };
 use cook_core::schema::published::describe_answer;
 use serde_json::Value;

@@ -440,7 +440,9 @@ fn list_slices(snapshot: &Snapshot, log: &[Moment]) -> Markup {
         }
     });
     let events = slices.iter().flat_map(|slice| {
-        let own = log.iter().filter(|(meta, _)| meta.subject == slice.slice_id);
+        let own = log
+            .iter()
+            .filter(|(meta, _)| meta.subject == slice.slice_id);
         own.filter_map(|(meta, event)| Some((meta, describe_report(event.as_ref()?)?)))
     });
     let events: Vec<_> = events.collect();

@@ -147,7 +147,8 @@ impl<'a> Change<'a> {
 
     /// A file that came with the head.
     pub(super) fn is_new(&self, path: &str) -> bool {
-        self.find(path).is_some_and(|change| change.before.is_none())
+        self.find(path)
+            .is_some_and(|change| change.before.is_none())
     }
 
     /// The files that came with the head.

@@ -340,7 +340,9 @@ impl<'a> GateTrials<'a> {
     /// Where old tests of a path lie among the code of the head, and the other way round.
     fn place_at_head(&self, path: &str) -> String {
         let place = |change: &TreeChange| self.change.find_old_place(change);
-        self.change.find(path).map_or_else(|| path.to_owned(), place)
+        self.change
+            .find(path)
+            .map_or_else(|| path.to_owned(), place)
     }
 
     fn name_at_head(&self, place: &str) -> String {
@@ -664,7 +666,9 @@ impl<'a> GateTrials<'a> {
         let red: Vec<String> = names.cloned().collect();
         edited.retain(|_| !red.is_empty());
         let at = (trial.commit.as_str(), trial.command.as_str());
-        let lines = edited.iter().map(|path| teller.tell_setting(path, &red, at));
+        let lines = edited
+            .iter()
+            .map(|path| teller.tell_setting(path, &red, at));
         Ok(lines.collect())
     }
 

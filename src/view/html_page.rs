@@ -108,7 +108,6 @@ pub(crate) fn write_page(page: &HtmlPage) -> String {
     text.into_string()
 }
 
-
 /// Bytes around the cells of a row.
 const AROUND: usize = "<tr></tr>\n".len();
 
@@ -229,9 +228,8 @@ fn split(text: &str, longest: usize) -> (&str, usize) {
     }
 }
 
-
 /// Slices that are drawn.
-const MOST: usize = 120;
+const MOST_SLICES: usize = 120;
 /// Arrows that are drawn.
 const MOST_EDGES: usize = 300;
 /// A box, and the room around it.
@@ -258,7 +256,10 @@ pub(crate) fn draw_plan(plan: &Plan) -> Markup {
     let height = placed.iter().map(|one| one.y).max().unwrap_or_default() + HEIGHT + 8;
     let all = plan.candidate_slices.len();
     let left = all - placed.len();
-    let arrows = plan.candidate_slices.iter().flat_map(|slice| &slice.blocked_on);
+    let arrows = plan
+        .candidate_slices
+        .iter()
+        .flat_map(|slice| &slice.blocked_on);
     let lost = arrows.count().saturating_sub(MOST_EDGES);
     html! {
         div.scroll tabindex="0" role="region" aria-label="The plan as a graph" {
@@ -301,7 +302,7 @@ fn curve(a: &Placed, b: &Placed) -> String {
 
 /// Each slice one column behind the last of those that it waits for.
 fn place(plan: &Plan) -> (Vec<Placed<'_>>, Vec<(usize, usize)>) {
-    let slices = &plan.candidate_slices[..plan.candidate_slices.len().min(MOST)];
+    let slices = &plan.candidate_slices[..plan.candidate_slices.len().min(MOST_SLICES)];
     let find = |id: &String| slices.iter().position(|slice| slice.slice_id == *id);
     let edges = slices.iter().enumerate().flat_map(|(to, slice)| {
         let from = slice.blocked_on.iter().filter_map(&find);
