@@ -1,9 +1,8 @@
 //! Makes cases, asks about them, counts: planted and clean ones by turns, so that what is cut in the
 //! middle holds as many of both.
 
-use super::carried::{Carried, carry};
-use super::case::{self, Case, Made};
-use super::history::{DoneSlice, Source};
+use super::planted_case::{self as case, Case, Made};
+use super::done_work::{DoneSlice, Source};
 use crate::drive::{Keeping, Observer, RoleAgent, first_agent, hold_once};
 use crate::judges::{Answered, Identity, Kept};
 use crate::service::Workspace;
@@ -11,6 +10,7 @@ use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal};
 use cook_core::machine::quote_word;
 use cook_core::model::{Event, Role, Verdicts};
 use cook_strength::{Fault, FaultKind};
+use std::path::Path;
 use std::time::Instant;
 
 /// The roles that judge.
@@ -99,32 +99,22 @@ pub(crate) fn measure(
 /// Gates run in copies, where nobody asks whether they may.
 fn require_trust(workspace: &Workspace) -> Result<(), Failure> {
     let trust = workspace.trust()?;
-    let mut commands: Vec<String> = workspace
-        .config()?
-        .gate_specs()
-        .into_iter()
-        .map(|gate| gate.run)
-        .collect();
+    let gates = workspace.config()?.gate_specs().into_iter();
+    let mut commands: Vec<String> = gates.map(|gate| gate.run).collect();
     if let (_, Some(snapshot)) = workspace.current()? {
-        let slices = snapshot.plan.candidate_slices.iter();
-        commands.extend(
-            slices.flat_map(|slice| slice.verification_commands.clone().unwrap_or_default()),
-        );
+        let slices = snapshot.plan.candidate_slices.into_iter();
+        commands.extend(slices.flat_map(|slice| slice.verification_commands.unwrap_or_default()));
     }
-    match commands.iter().find(|run| !trust.is_trusted(run)) {
-        None => Ok(()),
-        Some(run) => {
-            let what =
-                format!("`{run}` would run for each case, and this machine does not trust it");
-            let hints = [
-                format!("run `cook trust {}`", quote_word(run)),
-                "or give `--trust-repo` for this run".to_owned(),
-            ];
-            Err(Refusal::new(Code::TrustMissing, what)
-                .replace_hints(hints)
-                .into())
-        }
-    }
+    let Some(run) = commands.iter().find(|run| !trust.is_trusted(run)) else {
+        return Ok(());
+    };
+    let what = format!("`{run}` would run for each case, and this machine does not trust it");
+    let hints = [
+        format!("run `cook trust {}`", quote_word(run)),
+        "or give `--trust-repo` for this run".to_owned(),
+    ];
+    let refusal = Refusal::new(Code::TrustMissing, what);
+    Err(refusal.replace_hints(hints).into())
 }
 
 struct Calibration<'a> {
@@ -139,79 +129,28 @@ struct Calibration<'a> {
     tell: Tell<'a>,
 }
 
-/// The next fault of each slice in turn.
-struct Faults {
-    slice: usize,
-    /// How many of each slice's were taken.
-    taken: Vec<usize>,
-}
-
-impl Faults {
-    fn of(source: &Source) -> Self {
-        Self {
-            slice: 0,
-            taken: vec![0; source.slices.len()],
-        }
-    }
-
-    fn next<'s>(&mut self, source: &'s Source) -> Option<(&'s DoneSlice, &'s Fault)> {
-        for _ in 0..source.slices.len() {
-            let at = self.slice;
-            self.slice = (at + 1) % source.slices.len();
-            let past = &source.slices[at];
-            if let Some(fault) = past.faults.get(self.taken[at]) {
-                self.taken[at] += 1;
-                return Some((past, fault));
-            }
-        }
-        None
-    }
-}
-
-/// What a judge said of a case.
-struct Heard {
-    refused: bool,
-    /// None = unknown.
-    cost_micro_usd: Option<u64>,
-    is_asked_to_end: bool,
-}
-
-/// What became of a case.
-enum Outcome {
-    Counts,
-    /// A gate notices it, or the role is not due on it.
-    Unusable,
-}
-
 impl Calibration<'_> {
     fn run(&mut self, own: Source, cases: usize) -> Result<(), Failure> {
-        let mut faults = Faults::of(&own);
-        let mut carried: Option<(Carried, Faults)> = None;
+        let mut sources = vec![own];
         let (mut planted, mut clean) = (0, 0);
         while planted < cases {
-            let mut tries = 0..cases.saturating_mul(TRIED_FOR_ONE);
             let mut found = false;
+            let mut tries = 0..cases.saturating_mul(TRIED_FOR_ONE);
             while !found && tries.next().is_some() {
-                let (source, next) = match (faults.next(&own), &mut carried) {
-                    (Some(next), _) => (&own, Some(next)),
-                    (None, Some((carried, faults))) => {
-                        let source = &carried.source;
-                        (source, faults.next(source))
-                    }
-                    (None, none) => {
-                        (self.tell)(
-                            "this repository has no more faults to plant: the history that cook carries is made",
-                        );
-                        let made = carry(self.workspace)?;
-                        let faults = Faults::of(&made.source);
-                        *none = Some((made, faults));
-                        continue;
-                    }
-                };
-                let Some((past, fault)) = next else { break };
-                let name = format!("{}:{}", past.id, fault.id);
-                let outcome = self.ask(source, past, Some(fault), name)?;
-                found = matches!(outcome, Outcome::Counts);
+                let mut faults = sources.iter_mut();
+                if let Some((at, fault, own)) = faults.find_map(Source::take_fault) {
+                    let source = &sources[usize::from(!own)];
+                    let past = &source.slices[at];
+                    let name = format!("{}:{}", past.id, fault.id);
+                    found = self.ask(source, past, Some(&fault), name)?;
+                } else if sources.len() > 1 {
+                    break;
+                } else {
+                    (self.tell)(
+                        "this repository has no more faults to plant: the history that cook carries is made",
+                    );
+                    sources.push(Source::carry(self.workspace)?);
+                }
             }
             if !found {
                 self.measured.is_short = true;
@@ -219,58 +158,45 @@ impl Calibration<'_> {
             }
             planted += 1;
             // Clean cases are of the same histories as planted ones.
-            let own_ones = own.slices.len();
-            let all = carried
-                .as_ref()
-                .map_or(0, |(carried, _)| carried.source.slices.len());
-            let all = own_ones + all;
-            for _ in 0..all {
-                let at = clean % all;
-                let (source, past) = match at < own_ones {
-                    true => (&own, &own.slices[at]),
-                    false => match &carried {
-                        Some((carried, _)) => {
-                            (&carried.source, &carried.source.slices[at - own_ones])
-                        }
-                        None => break,
-                    },
-                };
-                let name = format!("{}:clean-{}", past.id, clean / all);
+            let all = sources.iter();
+            let all = all.flat_map(|source| source.slices.iter().map(move |past| (source, past)));
+            let all: Vec<_> = all.collect();
+            for _ in 0..all.len() {
+                let (source, past) = all[clean % all.len()];
+                let name = format!("{}:clean-{}", past.id, clean / all.len());
                 clean += 1;
-                if matches!(self.ask(source, past, None, name)?, Outcome::Counts) {
+                if self.ask(source, past, None, name)? {
                     break;
                 }
             }
         }
-        match planted {
-            0 => Err(no_case(self.role)),
-            _ => Ok(()),
+        if planted > 0 {
+            return Ok(());
         }
+        let role = self.role;
+        let what =
+            format!("no fault could be planted that the gates pass and on which the {role} is due");
+        let hint = "`cook strength SLICE` says which defects the gates pass; run `cook calibrate` again when another slice is accepted";
+        let refusal = Refusal::new(Code::DoesNotApply, what);
+        Err(refusal.replace_hints([hint]).into())
     }
 
-    /// Makes a case and has the judge answer it, where that is not kept already.
+    /// Makes a case and has the judge answer it, where that is not kept already. Whether it counts: a gate may
+    /// notice it, or the role may not be due on it.
     fn ask(
         &mut self,
         source: &Source,
         past: &DoneSlice,
         fault: Option<&Fault>,
         name: String,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<bool, Failure> {
         let name = match source.own {
             true => name,
             false => format!("carried/{name}"),
         };
-        let known = self
-            .measured
-            .kept
-            .answers
-            .iter()
-            .find(|one| one.case == name);
-        if let Some(known) = known {
-            return Ok(match known.refused {
-                Some(_) => Outcome::Counts,
-                None => Outcome::Unusable,
-            });
+        let mut known = self.measured.kept.answers.iter();
+        if let Some(known) = known.find(|one| one.case == name) {
+            return Ok(known.refused.is_some());
         }
         let mut answer = Answered {
             case: name,
@@ -289,30 +215,28 @@ impl Calibration<'_> {
                 (self.tell)(&format!("no case: {}: {why}", describe(past, answer.fault)));
                 answer.at = self.workspace.clock.now();
                 self.measured.kept.add(self.workspace, answer)?;
-                return Ok(Outcome::Unusable);
+                return Ok(false);
             }
         };
         let begun = Instant::now();
-        let heard = self.hear(&case)?;
-        answer.refused = Some(heard.refused);
-        answer.cost_micro_usd = heard.cost_micro_usd;
+        let (refused, cost, is_asked_to_end) = self.hear(&case)?;
+        answer.refused = Some(refused);
+        answer.cost_micro_usd = cost;
         answer.milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         answer.at = self.workspace.clock.now();
-        let said = match heard.refused {
-            true => "no",
-            false => "yes",
-        };
+        let said = if refused { "no" } else { "yes" };
         (self.tell)(&format!("{}: {said}", describe(past, answer.fault)));
         self.measured.kept.add(self.workspace, answer)?;
         self.measured.asked += 1;
-        match heard.is_asked_to_end {
+        match is_asked_to_end {
             true => Err(Failure::state(Code::Interrupted, "interrupted")),
-            false => Ok(Outcome::Counts),
+            false => Ok(true),
         }
     }
 
-    /// Holds sessions until the judge gave its verdict.
-    fn hear(&mut self, case: &Case) -> Result<Heard, Failure> {
+    /// Holds sessions until the judge gave its verdict: whether it refused, what that cost (none = unknown), and
+    /// whether somebody asked for an end.
+    fn hear(&mut self, case: &Case) -> Result<(bool, Option<u64>, bool), Failure> {
         let mut cost = Some(0);
         loop {
             let (root, agent) = (&case.root, &self.agent);
@@ -324,20 +248,15 @@ impl Calibration<'_> {
                 && let Some(verdicts) = verdict_since(&case.root, &case.tip, self.role)?
             {
                 self.silent = 0;
-                return Ok(Heard {
-                    refused: says_no(self.role, &verdicts),
-                    cost_micro_usd: cost,
-                    is_asked_to_end: held.is_asked_to_end,
-                });
+                let refused = says_no(self.role, &verdicts);
+                return Ok((refused, cost, held.is_asked_to_end));
             }
             if held.is_asked_to_end {
                 return Err(Failure::state(Code::Interrupted, "interrupted"));
             }
             self.silent += 1;
             if self.silent >= MOST_SILENT {
-                let why = held
-                    .nothing
-                    .unwrap_or_else(|| "it reported nothing".to_owned());
+                let why = held.nothing.as_deref().unwrap_or("it reported nothing");
                 let what =
                     format!("{MOST_SILENT} sessions in a row gave no verdict; the last one: {why}");
                 let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
@@ -355,11 +274,7 @@ fn describe(past: &DoneSlice, fault: Option<FaultKind>) -> String {
 }
 
 /// What the role concluded after that transition.
-fn verdict_since(
-    root: &std::path::Path,
-    tip: &str,
-    role: Role,
-) -> Result<Option<Verdicts>, Failure> {
+fn verdict_since(root: &Path, tip: &str, role: Role) -> Result<Option<Verdicts>, Failure> {
     let workspace = case::open(root)?;
     let store = workspace.store()?;
     for meta in store.entries()? {
@@ -368,12 +283,10 @@ fn verdict_since(
             break;
         }
         let event = store.event(&meta.commit)?;
-        if event.role() != Some(role) {
-            continue;
-        }
-        if let Event::Reviewed { verdicts, .. }
-        | Event::Audited { verdicts, .. }
-        | Event::Judged { verdicts, .. } = event
+        if event.role() == Some(role)
+            && let Event::Reviewed { verdicts, .. }
+            | Event::Audited { verdicts, .. }
+            | Event::Judged { verdicts, .. } = event
         {
             return Ok(Some(verdicts));
         }
@@ -392,13 +305,4 @@ fn says_no(role: Role, verdicts: &Verdicts) -> bool {
         }
         _ => !verdicts.positive,
     }
-}
-
-fn no_case(role: Role) -> Failure {
-    let what =
-        format!("no fault could be planted that the gates pass and on which the {role} is due");
-    let hint = "`cook strength SLICE` says which defects the gates pass; run `cook calibrate` again when another slice is accepted";
-    Refusal::new(Code::DoesNotApply, what)
-        .replace_hints([hint])
-        .into()
 }

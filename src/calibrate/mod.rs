@@ -5,10 +5,8 @@
 //! answer, which is kept beside the log; the prompt is put together as that of every session is; an
 //! answer is kept before the next case begins.
 
-mod carried;
-mod case;
-mod history;
+mod planted_case;
+mod done_work;
 mod measure;
-mod names;
 
 pub(crate) use measure::{Asked, JUDGES, Measured, measure};

@@ -1,11 +1,13 @@
 //! The schema of every answer.
 
+use super::demo::DemoAnswer;
 use super::pull_request::PullRequestAnswer;
+use super::calibrate::CalibrateAnswer;
 use super::report::ReportAnswer;
 use crate::attest::{Attested, Made};
 use crate::view::{
     AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CalibrateAnswer,
-    CheckpointAnswer, CostAnswer, CriteriaAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer,
+    CheckpointAnswer, CostAnswer, CriteriaAnswer, DiffAnswer, Dispatched, EntryAnswer,
     EstimateAnswer, Failed, FanoutAnswer, Gates, GoalAnswer, GraphAnswer, GuideAnswer,
     IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer,
     NoteAnswer, PullAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer,
@@ -30,7 +32,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "brief-change" BriefChangeAnswer, "`cook brief note`, `say`, `import`, `--reconcile`";
         "brief-check" BriefCheckAnswer, "`cook brief check`";
         "brief-guide" GuideAnswer, "`cook brief guide`";
-        "calibrate" CalibrateAnswer, "cook calibrate --json";
+        "calibrate" "cook calibrate --json";
         "check" cook_core::report::Checked, "cook record --check --json";
         "check-commit" crate::check::Checked, "cook check --json";
         "checkpoint" CheckpointAnswer, "cook brief checkpoint --json";

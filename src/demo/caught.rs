@@ -46,21 +46,8 @@ pub(super) struct Seen {
 
 /// Looks on and tells on.
 pub(super) struct Recorder<'a> {
-    observer: &'a mut dyn Observer,
-    seen: Seen,
-}
-
-impl<'a> Recorder<'a> {
-    pub(super) fn beside(observer: &'a mut dyn Observer) -> Self {
-        Self {
-            observer,
-            seen: Seen::default(),
-        }
-    }
-
-    pub(super) fn make_seen(&self) -> &Seen {
-        &self.seen
-    }
+    pub observer: &'a mut dyn Observer,
+    pub seen: Seen,
 }
 
 impl Observer for Recorder<'_> {
@@ -118,13 +105,11 @@ pub(super) fn catches(
                 .ok_or_else(|| report_missed(misdeed, "nothing was put back"))?;
             is_put_back(workspace, breach).map_err(|why| report_missed(misdeed, &why))?;
             catch.noticed.clone_from(&breach.what);
-            catch.kept.extend(breach.copies.iter().cloned());
-            catch.kept.extend(breach.refs.iter().cloned());
+            catch.kept = [&breach.copies[..], &breach.refs].concat();
         } else if misdeed.code == GATE_RED {
             let handoff = entry.snapshot.active.handoff.as_ref();
-            catch.noticed = handoff
-                .map(|handoff| handoff.must_fix_findings.clone())
-                .unwrap_or_default();
+            let noticed = handoff.map(|handoff| handoff.must_fix_findings.clone());
+            catch.noticed = noticed.unwrap_or_default();
         } else {
             let (_, why) = of_role(&seen.nothing, role)
                 .ok_or_else(|| report_missed(misdeed, "its report was taken"))?;
@@ -134,9 +119,8 @@ pub(super) fn catches(
     }
     let sessions = workspace.repo.cook_dir()?.join("sessions");
     if let Some((_, name)) = largest(&sessions).filter(|(bytes, _)| *bytes > KEPT) {
-        return Err(not_caught(&format!(
-            "`{name}` holds more of what an agent printed than cook keeps"
-        )));
+        let what = format!("`{name}` holds more of what an agent printed than cook keeps");
+        return Err(not_caught(&what));
     }
     still_wanted(workspace, &entries)?;
     Ok(catches)
@@ -151,13 +135,8 @@ fn tells(entry: &Entry, role: Role, code: &str) -> bool {
             role: whose, codes, ..
         } => *whose == role && codes.iter().any(|found| found == code),
         Event::Implemented { .. } if code == GATE_RED => {
-            role == Role::Implementer
-                && entry
-                    .facts
-                    .gates
-                    .iter()
-                    .flatten()
-                    .any(|run| run.gate.required && !run.has_passed())
+            let mut runs = entry.facts.gates.iter().flatten();
+            role == Role::Implementer && runs.any(|run| run.gate.required && !run.has_passed())
         }
         _ => false,
     }
@@ -200,18 +179,14 @@ fn is_put_back(workspace: &Workspace, breach: &Violation) -> Result<(), String> 
 /// Every criterion that a plan ever had is in the last one, word for word.
 fn still_wanted(workspace: &Workspace, entries: &[Entry]) -> Result<(), Failure> {
     let (_, snapshot) = workspace.require()?;
-    for slice in entries
-        .iter()
-        .flat_map(|entry| &entry.snapshot.plan.candidate_slices)
-    {
+    let planned = entries.iter();
+    for slice in planned.flat_map(|entry| &entry.snapshot.plan.candidate_slices) {
         let last = snapshot.plan.slice(&slice.slice_id);
         let last = last.filter(|last| last.status != SliceStatus::Cancelled);
-        for criterion in &slice.acceptance_criteria {
-            if !last.is_some_and(|last| last.acceptance_criteria.contains(criterion)) {
-                return Err(not_caught(&format!(
-                    "`{criterion}` is not asked for any more"
-                )));
-            }
+        let is_kept =
+            |text: &String| last.is_some_and(|last| last.acceptance_criteria.contains(text));
+        if let Some(lost) = slice.acceptance_criteria.iter().find(|text| !is_kept(text)) {
+            return Err(not_caught(&format!("`{lost}` is not asked for any more")));
         }
     }
     Ok(())
@@ -222,14 +197,11 @@ fn largest(dir: &Path) -> Option<(u64, String)> {
     let entries = std::fs::read_dir(dir).ok()?.flatten();
     let sizes = entries.filter_map(|entry| {
         let kind = entry.file_type().ok()?;
-        match (kind.is_dir(), kind.is_file()) {
-            (true, _) => largest(&entry.path()),
-            (_, true) => Some((
-                entry.metadata().ok()?.len(),
-                entry.path().display().to_string(),
-            )),
-            _ => None,
+        if kind.is_dir() {
+            return largest(&entry.path());
         }
+        let size = entry.metadata().ok().filter(|_| kind.is_file())?.len();
+        Some((size, entry.path().display().to_string()))
     });
     sizes.max()
 }
@@ -240,11 +212,8 @@ fn report_missed(misdeed: &Misdeed, why: &str) -> Failure {
 }
 
 fn not_caught(why: &str) -> Failure {
-    Failure::new(
-        FailureKind::Check,
-        Code::DemoNotCaught,
-        format!("a culprit got away: {why}"),
-    )
+    let what = format!("a culprit got away: {why}");
+    Failure::new(FailureKind::Check, Code::DemoNotCaught, what)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(crate) use why::why;
 
 use crate::drive::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::service::Workspace;
-use caught::Recorder;
+use caught::{Recorder, Seen};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::Head;
 use cook_core::model::{Policy, Snapshot};
@@ -57,19 +57,11 @@ pub struct DemoResult {
 impl Demo {
     /// Sets the repository up as a user would: a program, `cook init`, `cook trust`; the log
     /// says that a script did it. `dir` must be absent or empty; without one a new directory
-    /// is made below the system's for temporary files.
+    /// is made below the system's for temporary files. `author`: whose name, and address, commits bear.
     ///
     /// # Errors
     /// No `git`, `sh` or `bash` on `PATH`; a directory that is in use or cannot be written.
-    pub fn prepare(dir: Option<&Path>, culprit: Option<Culprit>) -> Result<Self, Failure> {
-        Self::prepare_by(dir, culprit, None)
-    }
-
-    /// The same with commits in somebody's name, by name and address.
-    ///
-    /// # Errors
-    /// As [`Self::prepare`].
-    pub fn prepare_by(
+    pub fn prepare(
         dir: Option<&Path>,
         culprit: Option<Culprit>,
         author: Option<(&str, &str)>,
@@ -105,7 +97,10 @@ impl Demo {
     /// culprit did is not in the log, or stands in the repository; whatever ends a driver.
     pub fn run(self, observer: &mut dyn Observer) -> Result<DemoResult, Failure> {
         let started = Instant::now();
-        let mut recorder = Recorder::beside(observer);
+        let mut recorder = Recorder {
+            observer,
+            seen: Seen::default(),
+        };
         let cast = place::cast(&self.story, self.culprit)?;
         let limits = Limits {
             steps: u64::MAX,
@@ -122,12 +117,11 @@ impl Demo {
         let took = started.elapsed();
         let workspace = Workspace::open(&self.root)?;
         let catches = match self.culprit {
-            Some(culprit) => caught::catches(
-                &workspace,
-                &self.story.misdeeds(culprit),
-                recorder.make_seen(),
-            )
-            .map_err(|failure| failure.hint(self.look()))?,
+            Some(culprit) => {
+                let misdeeds = self.story.misdeeds(culprit);
+                caught::catches(&workspace, &misdeeds, &recorder.seen)
+                    .map_err(|failure| failure.hint(self.look()))?
+            }
             None => Vec::new(),
         };
         if outcome.ended != Ended::Policy(Policy::Done) {

@@ -12,7 +12,7 @@ use cook_core::model::{
     Access, Actor, AgentName, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER,
 };
 use cook_os::disk::{self, Links};
-use cook_os::process::{Clocks, ProcessError, Short, capture};
+use cook_os::process::{Clocks, Short, capture, on_path};
 use cook_store::store::Store;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,19 @@ const DEADLINE: Duration = Duration::from_secs(60);
 
 /// What the agents, the gate and the stop verifier are run with.
 pub(super) fn look_for_programs() -> Result<(), Failure> {
-    ["git", "sh", "bash"].into_iter().try_for_each(is_there)
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_absent = |program: &&str| on_path(program, &path).is_none();
+    match ["git", "sh", "bash"].into_iter().find(is_absent) {
+        None => Ok(()),
+        Some("git") => {
+            let what = "`git` is not on PATH: nothing was begun";
+            Err(Failure::state(Code::GitMissing, what))
+        }
+        Some(program) => {
+            let what = format!("the demonstration needs `{program}` on PATH");
+            Err(make_failure(&what))
+        }
+    }
 }
 
 /// The directory of a demonstration: `given`, which must be absent or empty, else a new one.
@@ -45,32 +57,24 @@ pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
         let made = made.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
         return Ok(made.keep());
     };
+    let refuse = |how: &str| {
+        let failure = Failure::usage(format!("`{}` {how}", dir.display()));
+        Err(failure.replace_hints(["name a directory that is absent or empty, or none"]))
+    };
     match std::fs::read_dir(dir) {
-        Ok(mut entries) => {
-            return match entries.next() {
-                Some(_) => Err(refuse_occupied(dir, "is not empty")),
-                None => Ok(dir.to_owned()),
-            };
-        }
+        Ok(mut entries) if entries.next().is_some() => return refuse("is not empty"),
+        Ok(_) => return Ok(dir.to_owned()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(_) if dir.exists() && !dir.is_dir() => return Err(refuse_occupied(dir, "is a file")),
+        Err(_) if dir.exists() && !dir.is_dir() => return refuse("is a file"),
         Err(error) => return Err(unwritable(dir, &error)),
     }
     std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
     Ok(dir.to_owned())
 }
 
-fn refuse_occupied(dir: &Path, how: &str) -> Failure {
-    Failure::usage(format!("`{}` {how}", dir.display()))
-        .replace_hints(["name a directory that is absent or empty, or none"])
-}
-
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::state(
-        Code::NotWritable,
-        format!("`{}` cannot be written", path.display()),
-    )
-    .with_cause(error)
+    let what = format!("`{}` cannot be written", path.display());
+    Failure::state(Code::NotWritable, what).with_cause(error)
 }
 
 /// The program with its tests, `cook init --commit`, `cook trust`.
@@ -80,11 +84,12 @@ pub(super) fn set_up(
     author: Option<(&str, &str)>,
 ) -> Result<(), Failure> {
     let (name, address) = author.unwrap_or(("cook demo", "demo@example.org"));
+    for (path, text) in &story.start {
+        write(&root.join(path), text)?;
+    }
+    let begin = ["init", "--quiet", "--initial-branch=main", "--template="];
+    git(root, &begin)?;
     // Nothing of the user's settings has a say in the commits of the scripted agents.
-    git(
-        root,
-        &["init", "--quiet", "--initial-branch=main", "--template="],
-    )?;
     for (name, value) in [
         ("user.name", name),
         ("user.email", address),
@@ -94,15 +99,8 @@ pub(super) fn set_up(
     ] {
         git(root, &["config", name, value])?;
     }
-    for (path, text) in &story.start {
-        write(&root.join(path), text)?;
-    }
     git(root, &["add", "--all"])?;
     git(root, &["commit", "--quiet", "--message", "Begin roman"])?;
-    begin(root, story)
-}
-
-fn begin(root: &Path, story: &Story) -> Result<(), Failure> {
     let mut workspace = Workspace::open(root)?;
     let contract = write_contract(workspace.repo.root(), Some(&story.mission))?;
     let profile = contract
@@ -119,9 +117,8 @@ fn begin(root: &Path, story: &Story) -> Result<(), Failure> {
     workspace.store = Some(Store::create(workspace.place())?);
     let mut paths: Vec<&str> = TRACKED.to_vec();
     paths.push(".gitignore");
-    workspace
-        .repo
-        .commit_paths(&paths, "Set up the completion contract")?;
+    let subject = "Set up the completion contract";
+    workspace.repo.commit_paths(&paths, subject)?;
     let bootstrapped = Event::Bootstrapped {
         mission: Some(story.mission.clone()),
         profile,
@@ -198,60 +195,26 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssign
     Ok(cast)
 }
 
-fn is_there(program: &str) -> Result<(), Failure> {
-    let arguments: &[&str] = if program == "git" {
-        &["--version"]
-    } else {
-        &["-c", ":"]
-    };
-    match run(Path::new("."), program, arguments) {
-        Ok(()) => Ok(()),
-        Err(ProcessError::NotFound(_)) if program == "git" => Err(Failure::state(
-            Code::GitMissing,
-            "`git` is not on PATH: nothing was begun",
-        )),
-        Err(error) => Err(
-            make_failure(&format!("the demonstration needs `{program}` on PATH"))
-                .with_cause(&error),
-        ),
-    }
-}
-
 fn git(dir: &Path, arguments: &[&str]) -> Result<(), Failure> {
-    run(dir, "git", arguments).map_err(|error| {
-        Failure::state(
-            Code::GitFailed,
-            format!("`git {}` did not work", arguments.join(" ")),
-        )
-        .with_cause(&error)
-    })
-}
-
-fn run(dir: &Path, program: &str, arguments: &[&str]) -> Result<(), ProcessError> {
-    let mut argv = vec![OsString::from(program)];
-    argv.extend(arguments.iter().map(OsString::from));
+    let argv = ["git"].iter().chain(arguments).map(OsString::from);
     let captured = capture(&Short {
-        argv,
+        argv: argv.collect(),
         dir,
         env: vec![("GIT_TERMINAL_PROMPT", OsString::from("0"))],
         stdin: Vec::new(),
         deadline: DEADLINE,
         limit: 1 << 20,
         group: false,
-    })?;
-    if captured.success() {
-        return Ok(());
+    });
+    let what = format!("`git {}` did not work", arguments.join(" "));
+    match captured {
+        Ok(captured) if captured.success() => Ok(()),
+        Ok(captured) => {
+            let said = captured.stderr.lines().next().unwrap_or_default();
+            Err(Failure::state(Code::GitFailed, format!("{what}: {said}")))
+        }
+        Err(error) => Err(Failure::state(Code::GitFailed, what).with_cause(&error)),
     }
-    let said = captured
-        .stderr
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    Err(ProcessError::Start {
-        program: program.to_owned(),
-        cause: std::io::Error::other(said),
-    })
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

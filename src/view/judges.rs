@@ -1,9 +1,32 @@
 //! Whose word a verdict is, and how many planted faults that judge caught.
 
-use super::calibrate::ShareView;
 use crate::judges::Judged;
 use cook_core::model::Role;
+use cook_strength::Share;
 use serde::Serialize;
+
+/// So many of so many, and where the true share lies in 95 of 100 cases.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct ShareView {
+    pub hits: u64,
+    pub of: u64,
+    /// From 0 to 1.
+    low: f64,
+    high: f64,
+}
+
+impl From<Share> for ShareView {
+    fn from(share: Share) -> Self {
+        let interval = share.interval();
+        Self {
+            hits: share.hits,
+            of: share.of,
+            low: interval.low,
+            high: interval.high,
+        }
+    }
+}
 
 /// Verdicts of one role by one agent.
 #[derive(Debug, Serialize)]

@@ -4,12 +4,10 @@
 
 mod agents;
 mod brief;
-mod calibrate;
 mod carriage;
 mod check;
 mod checked;
 mod cost;
-mod demo;
 mod estimate;
 mod exit;
 mod formats;
@@ -39,11 +37,9 @@ pub(crate) use agents::{AgentRow, AgentsAnswer};
 pub(crate) use brief::{
     ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry,
 };
-pub(crate) use calibrate::CalibrateAnswer;
 pub(crate) use carriage::{PullAnswer, PushAnswer};
 pub(crate) use check::CheckAnswer;
 pub(crate) use cost::{CostAnswer, CostRow};
-pub(crate) use demo::DemoAnswer;
 pub(crate) use estimate::EstimateAnswer;
 pub(crate) use exit::Exit;
 pub(crate) use formats::{Format, markdown};
@@ -54,6 +50,7 @@ pub(crate) use history::{
 };
 pub(crate) use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub(crate) use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
+pub(crate) use judges::ShareView;
 pub(crate) use next::{Dispatched, NextAnswer, PromptAnswer, RolePromptAnswer, WhyAnswer};
 pub(crate) use page::{Page, Tone};
 pub(crate) use plan::{

@@ -4,14 +4,15 @@ use super::screen::finding_line;
 use super::{Exit, Page, Show, Tone};
 use crate::measure::{Reverted, Survivor};
 use crate::strength::{Measured, Reported};
-use cook_core::diagnostic::{Code, Finding, Lines, clean, count_noun};
+use cook_core::diagnostic::{Code, Finding, count_noun};
+use cook_core::machine::short;
 use serde::Serialize;
 
 /// Changed lines of a defect that a person sees.
 const SHOWN_LINES: usize = 8;
 
 /// What came of planted defects.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct StrengthAnswer {
     /// The share of the planted defects that a gate noticed, from 0 to 1; none = none was planted.
@@ -54,22 +55,13 @@ impl StrengthAnswer {
     pub fn from_reported(reported: Reported, minimum: Option<f64>) -> Self {
         Self {
             strength: reported.tally.strength(),
-            not_applicable: None,
-            head: None,
-            base: None,
-            base_is: None,
             reverted: Reverted::Unknown,
             planted: reported.tally.count_planted(),
             killed: reported.tally.killed,
-            timed_out: None,
             unbuildable: reported.tally.unbuildable,
             survivors: reported.survivors,
-            left_out: 0,
-            seed: None,
-            seconds: None,
             minimum,
-            findings: Vec::new(),
-            checked: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -171,9 +163,9 @@ impl Show for StrengthAnswer {
             page.add_toned(Tone::Warn, "not noticed");
             page.line(&format!(
                 " {}:{}  {}",
-                clean(&survivor.path, Lines::Fold),
+                survivor.path,
                 survivor.line,
-                clean(&survivor.what, Lines::Fold)
+                survivor.what
             ));
             let diff = survivor.diff.as_deref().unwrap_or_default();
             // The two lines that name the file come first.
@@ -182,13 +174,10 @@ impl Show for StrengthAnswer {
                 .skip(2)
                 .filter(|line| line.starts_with(['+', '-']));
             for line in changed.take(SHOWN_LINES) {
-                let line = clean(line, Lines::Keep).replace('\n', " ");
                 page.add_toned_line(Tone::Dim, &format!("      {line}"));
             }
         }
         if let (Some(head), Some(base), Some(base_is)) = (&self.head, &self.base, &self.base_is) {
-            let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
-            let base_is = clean(base_is, Lines::Fold);
             let mut line = format!("  {} against {} ({base_is})", short(head), short(base));
             if let Some(seconds) = self.seconds {
                 line.push_str(&format!(", {seconds:.0} s"));
@@ -196,7 +185,7 @@ impl Show for StrengthAnswer {
             page.add_toned_line(Tone::Dim, &line);
         }
         for line in &self.checked {
-            page.add_toned_line(Tone::Dim, &format!("  {}", clean(line, Lines::Fold)));
+            page.add_toned_line(Tone::Dim, &format!("  {line}"));
         }
     }
 

@@ -11,18 +11,13 @@ pub(crate) fn summarize(event: &Event) -> String {
     match event {
         Event::Bootstrapped {
             mission, import, ..
-        } => join(
-            [
-                Some("the contract is written".to_owned()),
-                mission
-                    .is_none()
-                    .then(|| "the user is asked for the mission".to_owned()),
-                import
-                    .as_ref()
-                    .map(|_| "older state is taken over".to_owned()),
-            ],
-            "",
-        ),
+        } => {
+            let asked = mission.is_none();
+            let asked = asked.then_some("; the user is asked for the mission");
+            let taken = import.as_ref().map(|_| "; older state is taken over");
+            let (asked, taken) = (asked.unwrap_or_default(), taken.unwrap_or_default());
+            format!("the contract is written{asked}{taken}")
+        }
         Event::Regrounded { block, .. } => summarize_block(block),
         Event::RegroundedByCook { block, .. } => {
             format!("cook itself: {}", summarize_block(block))
@@ -74,19 +69,18 @@ pub(crate) fn summarize(event: &Event) -> String {
             number,
             text,
             reason,
-        } => format!(
-            "{slice_id}, criterion {number}: {}; because {}",
-            fold(text),
-            fold(reason)
-        ),
+        } => {
+            let (text, reason) = (fold(text), fold(reason));
+            format!("{slice_id}, criterion {number}: {text}; because {reason}")
+        }
         Event::ProofRetired {
             slice_id,
             number,
             reason,
-        } => format!(
-            "{slice_id}, the proof of criterion {number} is given up; because {}",
-            fold(reason)
-        ),
+        } => {
+            let reason = fold(reason);
+            format!("{slice_id}, the proof of criterion {number} is given up; because {reason}")
+        }
         Event::Briefed { by, .. } => format!("the brief is changed by {}", fold(by)),
         Event::Said { text, .. } => format!("the user says: {}", fold(text)),
         Event::Signed => "the user signs what the log records".to_owned(),
@@ -124,8 +118,8 @@ fn fold(text: &str) -> String {
     clean(text, Lines::Fold)
 }
 
-fn join(parts: impl IntoIterator<Item = Option<String>>, nothing: &str) -> String {
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+/// What was done, joined; else that nothing was.
+fn join(parts: &[String], nothing: &str) -> String {
     match parts.is_empty() {
         true => nothing.to_owned(),
         false => parts.join("; "),
@@ -133,45 +127,40 @@ fn join(parts: impl IntoIterator<Item = Option<String>>, nothing: &str) -> Strin
 }
 
 fn summarize_block(block: &Reground) -> String {
-    let reconciled = block.reconcile.as_ref().map(|made| {
+    let mut parts = Vec::new();
+    if let Some(made) = &block.reconcile {
         let decision = match made.decision {
             Decision::Accepted => "accepts",
             Decision::Reopened => "reopens",
         };
-        format!("{decision} {}", made.slice_id)
-    });
-    let reopened = block
-        .reopen
-        .iter()
-        .map(|again| Some(format!("reopens {}: {}", again.slice_id, fold(&again.why))));
-    let answered = block.answers.len() as u64;
-    let rest = [
-        block.plan.as_ref().and_then(summarize_plan),
-        block.conclude.as_ref().map(|concluded| match concluded {
-            Conclude::Stop => "the project is done".to_owned(),
-            Conclude::GoOn { reason: None } => "the work goes on".to_owned(),
-            Conclude::GoOn {
-                reason: Some(reason),
-            } => format!("the work goes on: {}", fold(reason)),
-        }),
-        (answered > 0).then(|| format!("answers {}", count_noun(answered, "rejection"))),
-        block
-            .select
-            .as_ref()
-            .map(|slice| format!("selects {slice}")),
-        block.policy.as_ref().map(|policy| match policy {
-            PolicyChange::AwaitUserInput { question } => {
-                format!("asks the user: {}", fold(question))
-            }
-            PolicyChange::Blocked { why, exit } => {
-                format!("is blocked: {}; to clear it: `{}`", fold(why), fold(exit))
-            }
-        }),
-    ];
-    join(
-        std::iter::once(reconciled).chain(reopened).chain(rest),
-        "the plan stays as it is",
-    )
+        parts.push(format!("{decision} {}", made.slice_id));
+    }
+    for again in &block.reopen {
+        parts.push(format!("reopens {}: {}", again.slice_id, fold(&again.why)));
+    }
+    parts.extend(block.plan.as_ref().and_then(summarize_plan));
+    parts.extend(block.conclude.as_ref().map(|concluded| match concluded {
+        Conclude::Stop => "the project is done".to_owned(),
+        Conclude::GoOn { reason: None } => "the work goes on".to_owned(),
+        Conclude::GoOn {
+            reason: Some(reason),
+        } => format!("the work goes on: {}", fold(reason)),
+    }));
+    if !block.answers.is_empty() {
+        let answered = count_noun(block.answers.len() as u64, "rejection");
+        parts.push(format!("answers {answered}"));
+    }
+    let selected = block.select.as_ref();
+    parts.extend(selected.map(|slice| format!("selects {slice}")));
+    parts.extend(block.policy.as_ref().map(|policy| match policy {
+        PolicyChange::AwaitUserInput { question } => {
+            format!("asks the user: {}", fold(question))
+        }
+        PolicyChange::Blocked { why, exit } => {
+            format!("is blocked: {}; to clear it: `{}`", fold(why), fold(exit))
+        }
+    }));
+    join(&parts, "the plan stays as it is")
 }
 
 fn summarize_plan(plan: &PlanBlock) -> Option<String> {
@@ -179,28 +168,20 @@ fn summarize_plan(plan: &PlanBlock) -> Option<String> {
         let slices = count_noun(plan.candidate_slices.len() as u64, "slice");
         return Some(format!("plans {slices}"));
     }
-    let part = |verb: &str, ids: Vec<&str>| {
-        (!ids.is_empty()).then(|| format!("{verb} {}", ids.join(", ")))
-    };
-    let changed = join(
-        [
-            part(
-                "adds",
-                plan.add.iter().map(|s| s.slice_id.as_str()).collect(),
-            ),
-            part(
-                "changes",
-                plan.change.iter().map(|s| s.slice_id.as_str()).collect(),
-            ),
-            part(
-                "cancels",
-                plan.cancel.iter().map(|s| s.slice_id.as_str()).collect(),
-            ),
-            (!plan.order.is_empty()).then(|| format!("orders {}", plan.order.join(", "))),
-        ],
-        "",
-    );
-    (!changed.is_empty()).then_some(changed)
+    let add: Vec<&str> = plan.add.iter().map(|it| it.slice_id.as_str()).collect();
+    let change: Vec<&str> = plan.change.iter().map(|it| it.slice_id.as_str()).collect();
+    let cancel: Vec<&str> = plan.cancel.iter().map(|it| it.slice_id.as_str()).collect();
+    let order: Vec<&str> = plan.order.iter().map(String::as_str).collect();
+    let all = [
+        ("adds", add),
+        ("changes", change),
+        ("cancels", cancel),
+        ("orders", order),
+    ];
+    let done = all.into_iter().filter(|(_, ids)| !ids.is_empty());
+    let done = done.map(|(verb, ids)| format!("{verb} {}", ids.join(", ")));
+    let done: Vec<String> = done.collect();
+    (!done.is_empty()).then(|| done.join("; "))
 }
 
 fn summarize_verdict(verdicts: &Verdicts, yes: &str, no: &str) -> String {
@@ -223,28 +204,22 @@ fn summarize_verdict(verdicts: &Verdicts, yes: &str, no: &str) -> String {
 }
 
 fn summarize_resume(resume: &Resume) -> String {
-    let trusted: Vec<String> = resume.trust.iter().map(|command| fold(command)).collect();
-    join(
-        [
-            resume
-                .answer
-                .as_ref()
-                .map(|text| format!("the user answers: {}", fold(text))),
-            (!trusted.is_empty()).then(|| format!("trusts {}", trusted.join(", "))),
-            resume
-                .settings
-                .then(|| "the settings are taken as they stand".to_owned()),
-            resume
-                .budget
-                .is_some()
-                .then(|| "the budget is changed".to_owned()),
-            resume
-                .new_wave
-                .then(|| "another wave of judges begins".to_owned()),
-            resume
-                .review_again
-                .then(|| "the slice is reviewed again".to_owned()),
-        ],
-        "the work goes on",
-    )
+    let mut parts = Vec::new();
+    if let Some(text) = &resume.answer {
+        parts.push(format!("the user answers: {}", fold(text)));
+    }
+    if !resume.trust.is_empty() {
+        parts.push(format!("trusts {}", fold(&resume.trust.join(", "))));
+    }
+    for (is_so, what) in [
+        (resume.settings, "the settings are taken as they stand"),
+        (resume.budget.is_some(), "the budget is changed"),
+        (resume.new_wave, "another wave of judges begins"),
+        (resume.review_again, "the slice is reviewed again"),
+    ] {
+        if is_so {
+            parts.push(what.to_owned());
+        }
+    }
+    join(&parts, "the work goes on")
 }

@@ -11,6 +11,7 @@ use cook_core::prompt;
 use cook_os::disk::{self, Held, Links};
 use cook_strength::FaultKind;
 use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -101,7 +102,7 @@ impl Kept {
         let dir = place(workspace)?;
         let entries = match std::fs::read_dir(&dir) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(unreadable(&dir, &error)),
         };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -123,12 +124,7 @@ impl Kept {
         let fail = |error: &dyn std::fmt::Display| unwritable(&path, error);
         if self.answers.is_empty() {
             // What is there has another first line, or none that can be read.
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(fail(&error));
-                }
-                _ => {}
-            }
+            remove(&path)?;
         }
         let mut file = disk::open_to_append(&path).map_err(|error| fail(&error))?;
         let mut lines = Vec::new();
@@ -154,13 +150,7 @@ impl Kept {
     /// A file that cannot be removed.
     pub fn forget(&mut self, workspace: &Workspace) -> Result<(), Failure> {
         self.answers.clear();
-        let path = self.identity.file(&place(workspace)?);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(unwritable(&path, &error))
-            }
-            _ => Ok(()),
-        }
+        remove(&self.identity.file(&place(workspace)?))
     }
 
     /// Holds the directory against another calibration.
@@ -184,6 +174,13 @@ fn place(workspace: &Workspace) -> Result<PathBuf, Failure> {
     Ok(workspace.repo.cook_dir()?.join(DIR))
 }
 
+fn remove(path: &Path) -> Result<(), Failure> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(unwritable(path, &error)),
+        _ => Ok(()),
+    }
+}
+
 /// What a file holds; none where its first line does not say whose answers they are.
 fn read(path: &Path) -> Result<Option<Kept>, Failure> {
     let bytes = disk::read(path, LIMIT, Links::Refuse);
@@ -193,14 +190,11 @@ fn read(path: &Path) -> Result<Option<Kept>, Failure> {
     // A line that is damaged counts as none, as one that is torn does.
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
-    let identity = lines
-        .next()
-        .and_then(|line| serde_json::from_str(line).ok());
-    Ok(identity.map(|identity| Kept {
+    let identity = lines.next().map(serde_json::from_str);
+    let answers = lines.filter_map(|line| serde_json::from_str(line).ok());
+    Ok(identity.and_then(Result::ok).map(|identity| Kept {
         identity,
-        answers: lines
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect(),
+        answers: answers.collect(),
     }))
 }
 

@@ -1,11 +1,15 @@
 //! The slices that a workflow has done, each with the transition before its work was reported.
 
+use crate::demo::Demo;
+use crate::drive::Unseen;
 use crate::measure::texts;
 use crate::service::Workspace;
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::{Event, SliceStatus};
+use cook_os::disk::TemporaryDir;
 use cook_store::store::Meta;
 use cook_strength::{Fault, faults};
+use std::collections::VecDeque;
 
 /// Transitions of a log that are looked through, newest first.
 const MOST_TRANSITIONS: usize = 5_000;
@@ -22,7 +26,7 @@ pub(super) struct DoneSlice {
     /// The report and what came after it, oldest first, by their commits in the log.
     pub events: Vec<Meta>,
     /// What can be planted in its change.
-    pub faults: Vec<Fault>,
+    pub faults: VecDeque<Fault>,
 }
 
 /// Where cases are made of.
@@ -31,6 +35,10 @@ pub(super) struct Source {
     /// It is this repository's own.
     pub own: bool,
     pub slices: Vec<DoneSlice>,
+    /// The slice whose fault is next.
+    next: usize,
+    /// Of the history that cook carries, for as long as cases are made of it.
+    _dir: Option<TemporaryDir>,
 }
 
 impl Source {
@@ -89,7 +97,46 @@ impl Source {
             workspace,
             own,
             slices,
+            next: 0,
+            _dir: None,
         })
+    }
+
+    /// The history that cook carries, for repositories that have none of their own: the job of `cook demo`, done
+    /// by its scripted agents in the user's name.
+    ///
+    /// # Errors
+    /// A directory that cannot be made, what keeps a demonstration from its end.
+    pub fn carry(workspace: &Workspace) -> Result<Self, Failure> {
+        let dir = TemporaryDir::make().map_err(|error| {
+            let what = "no directory can be made for cases";
+            Failure::state(Code::NotWritable, what).with_cause(&error)
+        })?;
+        let root = dir.path().join("roman");
+        let identity = workspace.repo.identity()?.unwrap_or_default();
+        let find = |variable: &str| {
+            let found = identity.iter().find(|(name, _)| *name == variable);
+            found.map_or("", |(_, value)| value.as_str())
+        };
+        let (name, address) = (find("GIT_AUTHOR_NAME"), find("GIT_AUTHOR_EMAIL"));
+        let author = (!name.is_empty()).then_some((name, address));
+        Demo::prepare(Some(&root), None, author)?.run(&mut Unseen)?;
+        Ok(Self {
+            _dir: Some(dir),
+            ..Self::of(Workspace::open(&root)?, false)?
+        })
+    }
+
+    /// The next fault of each slice in turn, with the slice's place; whether it is of this repository's own history.
+    pub fn take_fault(&mut self) -> Option<(usize, Fault, bool)> {
+        for _ in 0..self.slices.len() {
+            let at = self.next;
+            self.next = (at + 1) % self.slices.len();
+            if let Some(fault) = self.slices[at].faults.pop_front() {
+                return Some((at, fault, self.own));
+            }
+        }
+        None
     }
 }
 
@@ -98,13 +145,9 @@ fn find_faults(
     basis: &str,
     commit: &str,
     seed: &str,
-) -> Result<Vec<Fault>, Failure> {
+) -> Result<VecDeque<Fault>, Failure> {
     let edits = workspace.repo.edits(basis, commit)?;
-    let commands: Vec<String> = workspace
-        .config()?
-        .gate_specs()
-        .into_iter()
-        .map(|gate| gate.run)
-        .collect();
-    Ok(faults(&texts(&edits, &commands), seed))
+    let gates = workspace.config()?.gate_specs().into_iter();
+    let commands: Vec<String> = gates.map(|gate| gate.run).collect();
+    Ok(faults(&texts(&edits, &commands), seed).into())
 }
