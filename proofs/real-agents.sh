@@ -231,7 +231,7 @@ open_agent() {
   surround
   # One of them unpacks itself at its first start, for longer than cook waits for an answer.
   clean "$agent" --version >/dev/null 2>&1
-  version="$(clean cook -C "$root" agents --json | json ".agents.find((row) => row.name === '$agent').version")"
+  version="$(clean cook -C "$root" doctor agents --json | json ".agents.find((row) => row.name === '$agent').version")"
   noted=()
 }
 

@@ -46,7 +46,7 @@ const OWN = [
   ["guard: flags", "git -C . -c color.ui=never commit --allow-empty -qm flags"],
   ["guard: redirection", "cd . && echo x >> ./README.md"],
   ["user: nested", "bash -lc '.work/cook resume --as-user' 2>&1"],
-  ["user: flags", ".work/cook -C . --color never budget add steps=5 --as-user 2>&1"],
+  ["user: flags", ".work/cook -C . --color never resume --add steps=5 --as-user 2>&1"],
   ["document", "cat >.work/heard.txt <<'E'\ngit commit --allow-empty -qm document\ncook resume --as-user\nE\necho it is written"],
 ];
 

@@ -1,10 +1,11 @@
 //! `cook attest`: a verification as in-toto statements, and what somebody else's say.
 
 use super::context::{Answer, Context, answer};
-use super::sign::SigningArgs;
-use super::verify::{self, ProofArgs, VerifyScope};
-use super::{caller, input, runner_files, target};
-use crate::attest::{self, About, Attested, Found, Made};
+use super::push::SigningArgs;
+use super::verify::{ProofArgs, VerifyScope};
+use super::{caller, input, runner_files, verify};
+use crate::attest;
+use crate::attest::{About, Attested, Found, Made};
 use crate::view::{Page, Show, Tone};
 use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, Finding};
@@ -75,7 +76,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     let out = out.map(|out| context.dir.join(out));
     if let Some(out) = &out {
-        target::require_outside_git(&context.dir, out)?;
+        input::require_outside_git(&context.dir, out)?;
         check_target(out)?;
     }
     let (workspace, mut verified) = verify::ask(

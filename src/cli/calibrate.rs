@@ -2,16 +2,16 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
-use super::printer::Printer;
+use super::live_line::Printer;
 use crate::calibrate::{Asked, JUDGES, Measured, measure};
 use crate::drive::{Observer, Unseen};
 use crate::judges::{Kept, Known, joint_misses};
-use crate::view::{Page, ShareView, Show, Tone};
+use crate::view::{Page, Show, Tone};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use cook_core::diagnostic::count_noun;
 use cook_core::model::Role;
-use cook_strength::{FaultKind, Joint};
+use cook_strength::{FaultKind, Joint, Share};
 use serde::Serialize;
 
 /// Most cases of each sort.
@@ -70,6 +70,29 @@ pub(super) fn calibrate(context: &Context, args: &CalibrateArgs) -> Answer {
     });
     let judges = judges.collect();
     answer(CalibrateAnswer { judges })
+}
+
+/// So many of so many, and where the true share lies in 95 of 100 cases.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct ShareView {
+    pub hits: u64,
+    pub of: u64,
+    /// From 0 to 1.
+    low: f64,
+    high: f64,
+}
+
+impl From<Share> for ShareView {
+    fn from(share: Share) -> Self {
+        let interval = share.interval();
+        Self {
+            hits: share.hits,
+            of: share.of,
+            low: interval.low,
+            high: interval.high,
+        }
+    }
 }
 
 /// Planted faults of one kind.

@@ -1,9 +1,9 @@
 //! `cook check`: is what was just claimed true of this commit?
 
-use super::caller;
-use super::context::{Answer, Context, answer, note};
+use super::context::{Answer, Context, answer};
 use super::progress::Progress;
-use super::runner_files;
+use super::transition::note;
+use super::{caller, runner_files};
 use crate::check::{Ask, Checked, Line, Runs, Truth, check};
 use crate::service::Workspace;
 use crate::view::Format;

@@ -1,7 +1,6 @@
 //! `cook completions`: what a shell completes.
 
-use super::context::{Answer, answer};
-use crate::view::PromptAnswer;
+use super::context::{Answer, PromptAnswer, answer};
 use clap::Args;
 
 #[derive(Debug, Args)]

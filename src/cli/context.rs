@@ -2,8 +2,10 @@
 
 use super::caller;
 use crate::service::Workspace;
-use crate::view::{self, NoteAnswer, Screen};
+use crate::view;
+use crate::view::{Page, Screen, Show};
 use cook_core::diagnostic::Failure;
+use serde::Serialize;
 use std::path::PathBuf;
 
 /// What every command gets.
@@ -32,12 +34,16 @@ pub(super) fn answer(value: impl view::Answer + 'static) -> Answer {
     Ok(Box::new(value))
 }
 
-/// An answer of a few lines.
-pub(super) fn note(what: &'static str, lines: Vec<String>) -> Answer {
-    answer(NoteAnswer {
-        what,
-        lines,
-        findings: Vec::new(),
-        gates: Vec::new(),
-    })
+/// A text as it is, for a file or another program.
+#[derive(Debug, Serialize)]
+pub(super) struct PromptAnswer(pub String);
+
+impl Show for PromptAnswer {
+    fn human(&self, page: &mut Page) {
+        page.verbatim(&self.0);
+    }
+
+    fn has_json(&self) -> bool {
+        false
+    }
 }

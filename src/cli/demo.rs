@@ -1,8 +1,7 @@
 //! `cook demo`: a whole run with scripted agents, in a repository of its own.
 
-use super::caller;
 use super::context::{Answer, Context, answer};
-use super::printer;
+use super::{caller, live_line};
 use crate::demo::{CaughtViolation, Culprit, Demo, DemoResult, why};
 use crate::drive::{Observer, RunEvent};
 use crate::view::{Dispatched, Page, Screen, Show, Tone};
@@ -49,7 +48,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     let mut printer = Printer {
         screen,
         slow: args.slow,
-        run: printer::Printer::new(context.screen),
+        run: live_line::Printer::new(context.screen),
     };
     let result = demo.run(&mut printer)?;
     answer(DemoAnswer::of(result))
@@ -57,7 +56,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
 
 /// What happens as `cook run` shows it, each with the reason.
 struct Printer {
-    run: printer::Printer,
+    run: live_line::Printer,
     screen: Screen,
     slow: bool,
 }

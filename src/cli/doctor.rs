@@ -1,15 +1,22 @@
-//! `cook doctor`: is the set-up sound, and which settings are in force.
+//! `cook doctor`: is the set-up sound, and which settings are in force; the log's objects, the agents that are
+//! here, and what was set aside.
 
-use super::agents::agents;
-use super::context::{Answer, Context, answer, note};
-use super::fsck::fsck;
-use super::rescue::{RescueCommand, rescue};
+use super::context::{Answer, Context, PromptAnswer, answer};
+use super::transition::note;
 use super::{caller, trust};
-use crate::view::{PromptAnswer, VerifyAnswer};
+use crate::drive::find_here;
+use crate::service::Workspace;
+use crate::view::{Page, Show, Tone, VerifyAnswer};
 use crate::{drive, lifecycle};
 use clap::{Args, Subcommand};
-use cook_core::diagnostic::{Code, Finding, count_noun};
+use cook_agents::{Found, Preset, presets};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, count_noun};
 use cook_core::machine;
+use cook_core::model::{AgentKind, Continuation};
+use cook_os::clock::Clock;
+use cook_store::store::KeptCopy;
+use serde::Serialize;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -132,4 +139,389 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
         findings,
         ..VerifyAnswer::default()
     })
+}
+
+pub(super) fn fsck(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let report = workspace.store()?.fsck()?;
+    answer(VerifyAnswer {
+        scope: "fsck",
+        checked: vec![
+            format!("{} objects, {} bytes", report.objects, report.bytes),
+            format!(
+                "{} in {}",
+                count_noun(report.transitions, "transition"),
+                count_noun(report.workflows, "workflow")
+            ),
+        ],
+        findings: report.findings,
+        ..VerifyAnswer::default()
+    })
+}
+
+pub(super) fn agents(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let mut rows: Vec<AgentRow> = Vec::new();
+    let all = presets(workspace.config()?);
+    let sound: Vec<&Preset> = all
+        .values()
+        .filter_map(|preset| preset.as_ref().ok())
+        .collect();
+    let found = find_here(&workspace, &sound)?;
+    for (preset, found) in sound.into_iter().zip(found) {
+        let mut preset = preset.clone();
+        found.restrict(&mut preset);
+        rows.push(row(&preset, found));
+    }
+    for (name, wrong) in &all {
+        if let Err(error) = wrong {
+            rows.push(AgentRow {
+                name: name.clone(),
+                problem: Some(error.to_string()),
+                ..AgentRow::default()
+            });
+        }
+    }
+    rows.sort_by(|one, two| one.name.cmp(&two.name));
+    answer(AgentsAnswer { agents: rows })
+}
+
+fn row(preset: &Preset, found: Found) -> AgentRow {
+    let table = preset.table();
+    let can = [
+        ("acp", preset.kind() == AgentKind::Acp),
+        ("resume", table.resume.is_some()),
+        ("fork", preset.continuation() == Continuation::Native),
+        ("schema", table.schema.is_some()),
+        (
+            "named-session",
+            preset.session() != cook_core::model::SessionNaming::None,
+        ),
+        ("read-only", preset.can_only_read()),
+        (
+            "cost",
+            preset.rules().iter().any(|rule| rule.set.cost.is_some()),
+        ),
+        ("open", table.open.is_some()),
+    ];
+    AgentRow {
+        name: preset.name().to_owned(),
+        bin: preset.bin().to_owned(),
+        installed: found.path.is_some() && found.is_it,
+        path: found.path.map(|path| path.display().to_string()),
+        version: found.version,
+        verified: preset.is_verified(),
+        capabilities: can
+            .iter()
+            .filter(|(_, can)| *can)
+            .map(|(name, _)| *name)
+            .collect(),
+        problem: found.problem,
+    }
+}
+
+/// Agents that can be asked.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentsAnswer {
+    /// One for each agent, by name.
+    pub agents: Vec<AgentRow>,
+}
+
+/// One agent.
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentRow {
+    /// Its name.
+    pub name: String,
+    /// The program.
+    pub bin: String,
+    /// The program is there, and it is the one that is meant.
+    pub installed: bool,
+    /// Where a program of that name is.
+    pub path: Option<String>,
+    /// As it says.
+    pub version: Option<String>,
+    /// Some version of it was seen to work with the preset.
+    pub verified: bool,
+    /// What can be done with it.
+    pub capabilities: Vec<&'static str>,
+    /// What is wrong.
+    pub problem: Option<String>,
+}
+
+impl Show for AgentsAnswer {
+    fn human(&self, page: &mut Page) {
+        for row in &self.agents {
+            let (tone, state) = match (&row.problem, &row.path, row.installed) {
+                (Some(_), _, _) => (Tone::Warn, "problem"),
+                (None, None, _) => (Tone::Dim, "absent"),
+                (None, Some(_), false) => (Tone::Warn, "another"),
+                (None, Some(_), true) => (Tone::Good, "here"),
+            };
+            page.add_toned(Tone::Strong, &format!("{:<10}", row.name));
+            page.add_toned(tone, &format!(" {state:<8}"));
+            let version = row.version.as_deref().unwrap_or("-");
+            let verified = if row.verified { "" } else { "  unverified" };
+            page.line(&format!(
+                " {version:<12} {}{verified}",
+                row.capabilities.join(" ")
+            ));
+            if let Some(problem) = &row.problem {
+                page.line(&format!("           {problem}"));
+            }
+            if row.path.is_some() && !row.installed && row.problem.is_none() {
+                page.line(&format!(
+                    "           `{}` is another program of that name",
+                    row.bin
+                ));
+            }
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RescueCommand {
+    /// What was set aside
+    List,
+    /// What one copy holds, or the text of one of its files
+    Show {
+        /// Its id or the beginning of it, or a ref of the list
+        id: String,
+        /// A file of the copy, as the list of its files names it
+        path: Option<String>,
+    },
+    /// Write one copy into a directory of this worktree
+    Restore {
+        /// Its id, or the beginning of it
+        id: String,
+        /// Where to; made when it is not there
+        #[arg(long, value_name = "DIR")]
+        to: PathBuf,
+    },
+}
+
+pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
+    let workspace = context.workspace()?;
+    let store = workspace.store()?;
+    let mut copies = store.rescue_list()?;
+    let mut refs = refs(&workspace)?;
+    match command {
+        RescueCommand::List => {}
+        RescueCommand::Show { id, path: None } => {
+            copies.retain(|copy| copy.id.starts_with(id.as_str()));
+            refs.retain(|kept| kept.name == *id);
+            if copies.is_empty() && refs.is_empty() {
+                return Err(unknown(id));
+            }
+        }
+        RescueCommand::Show {
+            id,
+            path: Some(path),
+        } => {
+            if let Some(kept) = refs.iter().find(|kept| kept.name == *id) {
+                return Err(report_misnamed(
+                    format!("`{id}` is a ref, not a copy"),
+                    &format!("run `{}`", kept.shown_by),
+                ));
+            }
+            let copy = only(&copies, id)?;
+            if !copy.files.iter().any(|file| file.path == *path) {
+                return Err(report_misnamed(
+                    format!(
+                        "the copy {} holds no file `{}`",
+                        copy.id,
+                        path.escape_debug()
+                    ),
+                    &format!("`cook doctor rescue show {}` lists its files", copy.id),
+                ));
+            }
+            let bytes = store.rescue_show(&copy.id, path)?;
+            return answer(RescuedFile {
+                id: copy.id.clone(),
+                path: path.clone(),
+                bytes: bytes.len() as u64,
+                text: String::from_utf8(bytes).ok(),
+            });
+        }
+        RescueCommand::Restore { id, to } => {
+            caller::not_apart(&workspace)?;
+            let id = &only(&copies, id)?.id;
+            let to = context.dir.join(to);
+            let written = store.rescue_restore(id, &[], &to, false)?;
+            return note(
+                "rescue_restored",
+                written
+                    .iter()
+                    .map(|path| format!("wrote {}", path.display()))
+                    .collect(),
+            );
+        }
+    }
+    answer(RescueAnswer {
+        refs,
+        copies: copies
+            .into_iter()
+            .map(|copy| {
+                let files = copy.files.into_iter();
+                RescueRow {
+                    kind: format!("{:?}: {}", copy.kind, copy.why).to_lowercase(),
+                    id: copy.id,
+                    time: Clock::of_epoch(copy.epoch_seconds),
+                    files: files
+                        .map(|file| RescueFile {
+                            path: file.path,
+                            bytes: file.bytes,
+                        })
+                        .collect(),
+                }
+            })
+            .collect(),
+    })
+}
+
+/// What refs keep: work in the repository, transitions in the log.
+fn refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
+    let log = machine::quote_word(&workspace.place().log_dir().display().to_string());
+    let mut refs = Vec::new();
+    for (name, object) in workspace.repo.set_aside()? {
+        let shown_by = format!("git show {name}");
+        refs.push(RescueRef {
+            name,
+            object,
+            shown_by,
+        });
+    }
+    for (name, object) in workspace.store()?.set_aside()? {
+        let shown_by = format!("git --git-dir={log} log {name}");
+        refs.push(RescueRef {
+            name,
+            object,
+            shown_by,
+        });
+    }
+    Ok(refs)
+}
+
+/// The one copy whose id begins so.
+fn only<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
+    let found: Vec<&KeptCopy> = copies
+        .iter()
+        .filter(|copy| copy.id.starts_with(id))
+        .collect();
+    match &found[..] {
+        [] => Err(unknown(id)),
+        [copy] => Ok(copy),
+        several => Err(report_misnamed(
+            format!(
+                "{} copies that were set aside have an id that begins with `{id}`",
+                several.len()
+            ),
+            "give more of it; `cook doctor rescue list` shows them",
+        )),
+    }
+}
+
+/// No copy has that id.
+fn unknown(id: &str) -> Failure {
+    report_misnamed(
+        format!("no copy that was set aside is named `{id}`"),
+        "run `cook doctor rescue list`",
+    )
+}
+
+fn report_misnamed(message: String, hint: &str) -> Failure {
+    Failure::new(FailureKind::Usage, Code::OperationUnknown, message).replace_hints([hint])
+}
+
+/// A file of a copy that was set aside.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RescuedFile {
+    /// The copy.
+    pub id: String,
+    /// Its path there.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+    /// What it holds; null where it is no text.
+    pub text: Option<String>,
+}
+
+impl Show for RescuedFile {
+    fn human(&self, page: &mut Page) {
+        match &self.text {
+            Some(text) => page.verbatim(&clean(text, Lines::Keep)),
+            None => page.line(&format!(
+                "{} bytes that are not text; `cook doctor rescue restore {} --to DIR` writes them",
+                self.bytes, self.id
+            )),
+        }
+    }
+}
+
+/// Copies that were set aside.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RescueAnswer {
+    /// Newest last.
+    pub copies: Vec<RescueRow>,
+    /// Refs that hold commits which were taken back, or parked changes.
+    pub refs: Vec<RescueRef>,
+}
+
+/// One kept copy.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RescueRow {
+    /// Its id.
+    pub id: String,
+    /// What was set aside, and why.
+    pub kind: String,
+    /// When.
+    pub time: String,
+    /// What it holds.
+    pub files: Vec<RescueFile>,
+}
+
+/// A file of a kept copy.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RescueFile {
+    /// Its path there.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// A ref of the user's repository, or of the log.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RescueRef {
+    /// Its name.
+    pub name: String,
+    /// What it points at.
+    pub object: String,
+    /// What shows it.
+    pub shown_by: String,
+}
+
+impl Show for RescueAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.copies.is_empty() && self.refs.is_empty() {
+            page.line("nothing was set aside");
+        }
+        for copy in &self.copies {
+            page.add_toned(Tone::Strong, &copy.id);
+            page.line(&format!("  {}  {}", copy.kind, copy.time));
+            for file in &copy.files {
+                page.line(&format!("    {}  {} bytes", file.path, file.bytes));
+            }
+        }
+        for kept in &self.refs {
+            page.add_toned(Tone::Strong, &kept.name);
+            let (object, shown_by) = (&kept.object, &kept.shown_by);
+            page.line(&format!("  {object:.12}  `{shown_by}` shows it"));
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! `cook explain`: what a code means, and what to do.
 
-use super::context::{Answer, answer};
-use crate::view::PromptAnswer;
+use super::context::{Answer, PromptAnswer, answer};
 use clap::Args;
 use cook_core::diagnostic::{CATALOGUE, Failure, Family, Severity};
 

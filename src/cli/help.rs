@@ -1,7 +1,6 @@
 //! `cook help`: the commands that most people need, all of them, or one in full.
 
-use super::context::{Answer, answer};
-use crate::view::PromptAnswer;
+use super::context::{Answer, PromptAnswer, answer};
 use clap::{Args, Command};
 use cook_core::diagnostic::{Code, Failure};
 

@@ -1,11 +1,13 @@
 //! `cook hook`: answers an agent's lifecycle event.
 
 use super::context::{Answer, Context, answer};
-use crate::lifecycle::{self, Call};
-use crate::view::{Exit, HookAnswer};
+use crate::lifecycle;
+use crate::lifecycle::{Call, Response};
+use crate::view::{Exit, Page, Show};
 use clap::Args;
 use cook_core::model::KnownAgent;
 use cook_hooks::Agent;
+use serde::Serialize;
 use std::ffi::OsStr;
 use std::io::Read;
 
@@ -99,4 +101,58 @@ pub(super) fn not_parsed(error: &clap::Error) -> Exit {
         crate::view::ColorChoice::Never,
     )
     .answer(&complaint)
+}
+
+/// What an agent reads: its own JSON or nothing, and never an exit code that means no.
+#[derive(Debug, Default, Serialize)]
+pub struct HookAnswer {
+    out: String,
+    complaint: Option<String>,
+}
+
+impl HookAnswer {
+    /// An event's answer.
+    pub fn of(response: Response) -> Self {
+        Self {
+            out: response
+                .answer
+                .map(|value| format!("{value}\n"))
+                .unwrap_or_default(),
+            complaint: response.complaint,
+        }
+    }
+
+    /// One line of text.
+    pub fn line(text: String) -> Self {
+        Self {
+            out: if text.is_empty() {
+                text
+            } else {
+                format!("{text}\n")
+            },
+            complaint: None,
+        }
+    }
+
+    /// Nothing but a line for stderr.
+    pub fn complaint(text: String) -> Self {
+        Self {
+            out: String::new(),
+            complaint: Some(text),
+        }
+    }
+}
+
+impl Show for HookAnswer {
+    fn human(&self, page: &mut Page) {
+        page.verbatim(&self.out);
+    }
+
+    fn has_json(&self) -> bool {
+        false
+    }
+
+    fn aside(&self) -> Option<&str> {
+        self.complaint.as_deref()
+    }
 }

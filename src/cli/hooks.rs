@@ -1,10 +1,12 @@
 //! `cook hooks`: hooks in an agent's settings, and which session works.
 
 use super::caller;
-use super::context::{Answer, Context, answer, note};
-use crate::lifecycle::{self, install};
+use super::context::{Answer, Context, PromptAnswer, answer};
+use super::transition::note;
+use crate::lifecycle;
+use crate::lifecycle::install;
 use crate::service::Workspace;
-use crate::view::{PromptAnswer, VerifyAnswer};
+use crate::view::VerifyAnswer;
 use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine;

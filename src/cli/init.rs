@@ -1,21 +1,27 @@
 //! `cook init`, and `cook record bootstrapper`: the contract, the log, the first documents.
 
-use super::bootstrapping::{Found, make_event};
-use super::caller::{self, AsUser};
-use super::context::{Answer, Context, answer, note};
+use super::caller::AsUser;
+use super::context::{Answer, Context, answer};
 use super::input::free_text;
-use super::{
-    assurance, input, start, stated_mission, taken_plan, transition, trial, trust, which_log,
-};
-use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED, plans};
-use crate::service::{self, Applied, Workspace};
-use crate::view::{NoteAnswer, Trial};
+use super::transition::note;
+use super::transition::{NoteAnswer, Trial};
+use super::{caller, input, taken_plan, transition, trial, trust};
+use crate::scaffold::{Contract, FileOutcome, SETTINGS, TRACKED, plans};
+use crate::service::{Applied, Workspace};
+use crate::{scaffold, service};
 use clap::Args;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_core::machine::{self, Rule};
-use cook_core::model::{Actor, Assurance, Event, STOP_VERIFIER};
-use cook_store::store::Store;
-use std::path::PathBuf;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cook_agents::presets;
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, list_with_verb};
+use cook_core::machine;
+use cook_core::machine::Rule;
+use cook_core::model::{Actor, Assurance, Event, Import, Profile, STOP_VERIFIER, Snapshot};
+use cook_git::Repo;
+use cook_os::process::on_path;
+use cook_store::store::{Place, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, Read};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -33,7 +39,7 @@ pub(super) struct InitArgs {
     #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "assurance", "commit", "log", "skip_gates", "gate_time"])]
     pub tick: bool,
     /// How much of the protocol is asked for; below `strict` cook re-grounds where nothing is to be weighed (user only)
-    #[arg(long, value_name = "PROFILE", value_parser = assurance::parser())]
+    #[arg(long, value_name = "PROFILE", value_parser = assurance_parser())]
     pub assurance: Option<Assurance>,
     /// Commit the contract files, and nothing else
     #[arg(long)]
@@ -61,7 +67,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let given = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
     if let Some(id) = &args.log {
         caller::require_user(args.as_user.as_user)?;
-        which_log::take(context, id)?;
+        take_log(context, id)?;
     }
     let (workspace, was_lost) = crate::drive::open_whole(&context.dir)?;
     caller::not_apart(&workspace)?;
@@ -81,7 +87,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     };
     let given = Given {
         mission: match (given, &args.from) {
-            (None, None) if !args.yes => stated_mission::ask(context, &workspace)?,
+            (None, None) if !args.yes => ask_mission(context, &workspace)?,
             (given, _) => given,
         },
         from: args.from.as_deref(),
@@ -105,7 +111,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     }
     let next = recorded.applied.as_ref().map(|applied| &applied.step.next);
     if next.is_some_and(|next| next.role.is_some()) && caller::agent_around().is_none() {
-        let start = start::line(&workspace)?;
+        let start = find_start(&workspace)?;
         let head = workspace.repo.head()?;
         // A slice is selected only once the contract is committed.
         recorded.start = Some(
@@ -214,7 +220,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
         snapshot = None;
     }
     let user = user.is_ok();
-    let mission = stated_mission::find_mission(workspace, snapshot.as_ref(), given, &mut lines)?;
+    let mission = find_mission(workspace, snapshot.as_ref(), given, &mut lines)?;
     let mission = mission.or_else(|| taken.as_ref().map(|taken| taken.mission.clone()));
     let imported = match snapshot {
         Some(_) => None,
@@ -247,7 +253,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
         .ok_or_else(|| bad_profile(&contract))?;
     describe(&contract, &mut lines);
     if let Some(chosen) = chosen {
-        assurance::choose(root, &mut profile, chosen, &mut lines)?;
+        choose_assurance(root, &mut profile, chosen, &mut lines)?;
     }
     let absent = trust::absent_programs(workspace, &contract)?;
     findings.extend(absent.values().cloned());
@@ -399,4 +405,221 @@ fn finish(recorded: Recorded) -> Answer {
     done.gates = gates;
     done.start = start;
     answer(done)
+}
+
+/// What a set-up found in the worktree.
+pub(super) struct Found {
+    pub mission: Option<String>,
+    pub profile: Profile,
+    pub import: Option<Box<Import>>,
+}
+
+/// The transition that init leads to, if there is anything to write down.
+pub(super) fn make_event(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    found: Found,
+    repaired: bool,
+    user: bool,
+    (lines, findings): (&mut Vec<String>, &mut Vec<Finding>),
+) -> Result<Option<Event>, Failure> {
+    let Found {
+        mission,
+        mut profile,
+        import,
+    } = found;
+    let settings = workspace.repo.settings()?;
+    let Some(snapshot) = snapshot else {
+        let branch = workspace.repo.head()?.branch;
+        return Ok(Some(Event::Bootstrapped {
+            mission,
+            profile,
+            branch,
+            settings: Some(settings),
+            import,
+        }));
+    };
+    let edited = list_edited(&snapshot.ledger.settings, &settings);
+    let settings = Some(settings).filter(|_| !edited.is_empty());
+    if settings.is_some() && !user {
+        let what = format!(
+            "{} not as the user left it; `cook init` in the user's own terminal, or `cook init --as-user` in a script of theirs, takes that in as the user's",
+            list_with_verb(&edited)
+        );
+        findings.push(Finding::new(Code::ContractEdited, what));
+    }
+    let settings = settings.filter(|_| user);
+    if settings.is_some() {
+        lines.push(format!("took in {} as you left it", edited.join(", ")));
+    }
+    if profile != snapshot.profile && caller::agent_around().is_some() {
+        findings.push(
+            Finding::new(
+                Code::ContractEdited,
+                "the profile differs from the log's; only a person's `cook init` takes it in",
+            )
+            .at(".agent/profile.json"),
+        );
+        profile = snapshot.profile.clone();
+    }
+    let learned = snapshot.mission.is_empty() && mission.is_some();
+    if !repaired && !learned && profile == snapshot.profile && settings.is_none() {
+        return Ok(None);
+    }
+    let branch = snapshot.ledger.branch.clone();
+    Ok(Some(Event::Bootstrapped {
+        mission,
+        profile,
+        branch,
+        settings,
+        import: None,
+    }))
+}
+
+/// The settings files that differ, came or went.
+fn list_edited(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
+    let files: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let edited = files
+        .into_iter()
+        .filter(|file| before.get(*file) != now.get(*file));
+    edited.map(|file| format!("`{file}`")).collect()
+}
+
+/// Bytes of an answer that are read.
+const MAX_LINE: u64 = 64 << 10;
+
+/// Where the repository states it.
+const MISSION: &str = ".agent/mission.md";
+
+/// The mission: the log's, else what is given, else what the repository says.
+pub(super) fn find_mission(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    given: Option<String>,
+    lines: &mut Vec<String>,
+) -> Result<Option<String>, Failure> {
+    if let Some(snapshot) = snapshot.filter(|snapshot| !snapshot.mission.is_empty()) {
+        return Ok(Some(snapshot.mission.clone()));
+    }
+    let found = scaffold::find_mission(workspace.repo.root())?;
+    if let Some(given) = given {
+        let file = found.filter(|found| found.source == MISSION);
+        return match file.is_some_and(|file| file.text.trim() != given.trim()) {
+            true => Err(Refusal::new(
+                Code::DoesNotApply,
+                format!("`{MISSION}` states another mission"),
+            )
+            .hint(format!(
+                "run `cook init` to take that one, or change `{MISSION}` first"
+            ))
+            .into()),
+            false => Ok(Some(given)),
+        };
+    }
+    if let Some(found) = &found {
+        lines.push(format!("mission taken from {}", found.source));
+    }
+    Ok(found.map(|found| found.text))
+}
+
+/// Asks a person for the mission, where nothing states it.
+pub(super) fn ask_mission(
+    context: &Context,
+    workspace: &Workspace,
+) -> Result<Option<String>, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let is_known = snapshot.is_some_and(|snapshot| !snapshot.mission.is_empty())
+        || scaffold::find_mission(workspace.repo.root())?.is_some();
+    if is_known || context.screen.json || !caller::is_attended() {
+        return Ok(None);
+    }
+    context.screen.note(
+        "What is this repository to become? Say it in a line; an empty one leaves it for later.",
+    );
+    let mut line = String::new();
+    let read = std::io::stdin().lock().take(MAX_LINE).read_line(&mut line);
+    let said = read.map(|_| line.trim().to_owned()).unwrap_or_default();
+    Ok(Some(said).filter(|said| !said.is_empty()))
+}
+
+/// Takes the named log, or begins another where that is `new`.
+pub(super) fn take_log(context: &Context, id: &str) -> Result<(), Failure> {
+    let place = service::find_place(&Repo::discover(&context.dir)?);
+    match id {
+        "new" => {
+            has_no_log(&place)?;
+            Store::renounce(&place)?;
+        }
+        id => Store::claim(&place, id)?,
+    }
+    Ok(())
+}
+
+/// A worktree has one log, whatever became of its workflow.
+fn has_no_log(place: &Place) -> Result<(), Failure> {
+    // One that cannot be opened is what another is begun for.
+    let Ok(Some(store)) = Store::open(place.clone()) else {
+        return Ok(());
+    };
+    let message = format!(
+        "this worktree has a log, `{}`, and a worktree has one",
+        store.id()
+    );
+    Err(Refusal::new(Code::DoesNotApply, message)
+        .replace_hints([
+            "run `cook plan refocus --mission TEXT` for another mission, after `cook cancel` first `cook resume`",
+            "run `git worktree add PATH`, and `cook init` there, for a log beside it",
+        ])
+        .into())
+}
+
+/// `cook run` with an agent that is here, by its name on PATH alone: no program is run for it. Without
+/// one, the prompt for whichever agent the reader has.
+pub(super) fn find_start(workspace: &Workspace) -> Result<String, Failure> {
+    let config = workspace.config()?;
+    if config
+        .roles
+        .values()
+        .any(|role| role.agent.is_some() || !role.agents.is_empty())
+    {
+        return Ok("cook run".to_owned());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = presets(config);
+    let mut known = all.values().filter_map(|preset| preset.as_ref().ok());
+    let here = known.find(|preset| preset.is_verified() && on_path(preset.bin(), &path).is_some());
+    Ok(match here {
+        Some(preset) => format!("cook run --agent {}", preset.name()),
+        None => "cook next --prompt".to_owned(),
+    })
+}
+
+/// Takes a profile by its name.
+pub(super) fn assurance_parser() -> impl TypedValueParser<Value = Assurance> {
+    let named = |name: String| {
+        let mut all = Assurance::ALL.into_iter();
+        all.find(|one| one.id() == name).unwrap_or_default()
+    };
+    PossibleValuesParser::new(Assurance::ALL.map(Assurance::id)).map(named)
+}
+
+/// Writes the profile that the user chose, and says what it leaves to them.
+pub(super) fn choose_assurance(
+    root: &Path,
+    profile: &mut Profile,
+    assurance: Assurance,
+    lines: &mut Vec<String>,
+) -> Result<(), Failure> {
+    if profile.assurance != assurance {
+        profile.assurance = assurance;
+        scaffold::write_profile(root, profile)?;
+        lines.push(format!("assurance is `{assurance}` in .agent/profile.json"));
+    }
+    let judges = profile.required_stop_judges.0;
+    if assurance == Assurance::Lite && judges > 1 {
+        lines.push(format!(
+            "{judges} judges vote at the end: for one, set `required_stop_judges` to 1 in .agent/profile.json and run `cook init` again"
+        ));
+    }
+    Ok(())
 }

@@ -1,9 +1,12 @@
-//! Reading what a command is given: a file, or standard input.
+//! Reading what a command is given: a file, or standard input; and where it may write.
 
 use cook_core::diagnostic::{Code, Failure};
-use cook_os::disk::{self, Links};
+use cook_git::Repo;
+use cook_os::disk;
+use cook_os::disk::Links;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::path::Path;
 
 /// Largest input that is read: reports are refused above 1 MiB by the grammar,
@@ -110,4 +113,25 @@ pub(super) fn mission_text(
         Some(text) if text.trim().is_empty() => Err(Failure::usage("the mission is empty")),
         other => Ok(other),
     }
+}
+
+/// What a command is told to write is no file of git's own.
+pub(super) fn require_outside_git(dir: &Path, target: &Path) -> Result<(), Failure> {
+    let parent = target.parent().filter(|parent| *parent != Path::new(""));
+    let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else {
+        // What is not there is said where it is written.
+        return Ok(());
+    };
+    let repo = Repo::discover(dir).ok();
+    let own = repo
+        .iter()
+        .flat_map(|repo| [repo.git_dir(), repo.common_dir()]);
+    let is_in = own
+        .filter_map(|own| own.canonicalize().ok())
+        .any(|own| parent.starts_with(own));
+    if is_in || parent.components().any(|part| part.as_os_str() == ".git") {
+        let what = format!("`{}` lies in git's own directory", target.display());
+        return Err(Failure::usage(what).hint("name a file elsewhere"));
+    }
+    Ok(())
 }

@@ -2,51 +2,33 @@
 //! arguments in it; they are put together here.
 
 // What several commands need.
-mod brief_change;
-mod call;
 mod caller;
 mod caught;
 mod context;
-mod follow;
+mod event_summary;
 mod input;
-mod printer;
+mod live_line;
 mod progress;
 #[cfg(feature = "schema")]
 pub mod published;
-mod queued;
 mod runner_files;
-mod start;
-mod stated_mission;
 mod taken_plan;
-mod target;
 mod transition;
 mod trial;
 
 // The commands.
-mod act;
-mod adopt;
-mod agents;
 mod ask;
-mod assurance;
 mod attest;
-mod bootstrapping;
 mod brief;
 mod calibrate;
 mod cancel;
 mod check;
-mod checkpoint;
 mod completions;
-mod cost;
-mod criteria;
 mod demo;
-mod diff;
 mod doctor;
 mod explain;
-mod fanout;
-mod fsck;
 mod gate;
 mod goal;
-mod graph;
 mod help;
 mod hook;
 mod hooks;
@@ -62,24 +44,17 @@ mod plan;
 mod pull;
 mod pull_request;
 mod push;
-mod ready;
 mod record;
-mod recover;
-mod refocus;
 mod report;
-mod rescue;
 mod resume;
 mod run;
 mod scripted_agent;
 mod session;
-mod show;
-mod sign;
 mod status;
 mod strength;
 mod trust;
 mod undo;
 mod verify;
-mod which_log;
 
 use crate::view::{self, ColorChoice, Exit, Format, Screen};
 use clap::error::{ContextKind, ContextValue};
@@ -193,7 +168,7 @@ enum Command {
     /// Ask an agent, or several; nothing may change
     Ask(ask::AskArgs),
     /// Order an agent to do something
-    Act(act::ActArgs),
+    Act(ask::ActArgs),
     /// What was said to agents: look at it, name it, check it, move it
     Session(session::SessionArgs),
     /// Push the log to a remote, beside its branch
@@ -350,7 +325,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Hook(args) => hook::hook(context, &args),
         Command::Hooks(command) => hooks::hooks(context, &command),
         Command::Ask(args) => ask::ask(context, &args),
-        Command::Act(args) => act::act(context, &args),
+        Command::Act(args) => ask::act(context, &args),
         Command::Run(args) => run::run(context, &args),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Session(args) => session::session(context, &args),

@@ -1,12 +1,15 @@
 //! `cook next`: names the mandatory role.
 
 use super::context::{Answer, Context, answer};
-use crate::lifecycle;
-use crate::service::{self, Workspace};
-use crate::view::{Dispatched, NextAnswer, RolePromptAnswer, WhyAnswer};
+use crate::service::Workspace;
+use crate::view::{Dispatched, Exit, Judgments, Page, Show, Tone, dispatch_lines};
+use crate::{lifecycle, service};
 use clap::Args;
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Failure, Finding};
 use cook_core::machine;
+use cook_core::machine::{Dispatch, Rule, Trace};
+use cook_core::model::Role;
+use serde::Serialize;
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {
@@ -82,4 +85,159 @@ fn explain(context: &Context) -> Answer {
     let (dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
     let is_goal = snapshot.is_some_and(|snapshot| snapshot.goal().is_some());
     answer(WhyAnswer::of(traces, dispatch, is_goal))
+}
+
+/// `cook next`.
+#[derive(Debug, Serialize)]
+pub struct NextAnswer {
+    /// Who is due.
+    #[serde(flatten)]
+    pub next: Dispatched,
+    /// `--exit-code`.
+    #[serde(skip)]
+    pub exit_code: bool,
+    /// HEAD or the worktree moved, and the role that is due may not have seen it.
+    #[serde(skip)]
+    pub needs_ticket: bool,
+}
+
+/// The command that plays the role, for a reader who has to type it.
+fn find_command(dispatch: &Dispatch, is_goal: bool) -> Option<String> {
+    match (dispatch.rule, dispatch.role) {
+        (Rule::Implement, _) if is_goal => {
+            Some("work on it and commit; `cook goal` asks its checks".to_owned())
+        }
+        (Rule::Stopped | Rule::Bootstrap, _) | (_, None) => None,
+        // There is no prompt before they ran.
+        _ if dispatch.waits_for_gates() => None,
+        (_, Some(Role::Bootstrapper)) => None,
+        (_, Some(role)) => Some(format!(
+            "cook next --prompt > .agent/tmp/prompt.txt, let an agent answer it, cook record {} .agent/tmp/report.txt",
+            role.short()
+        )),
+    }
+}
+
+/// The prompt of the role that is due, as it goes to an agent.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RolePromptAnswer {
+    /// The whole prompt.
+    pub prompt: String,
+    /// Its bytes; four of them are about a token.
+    pub bytes: usize,
+}
+
+impl From<String> for RolePromptAnswer {
+    fn from(prompt: String) -> Self {
+        Self {
+            bytes: prompt.len(),
+            prompt,
+        }
+    }
+}
+
+impl Show for RolePromptAnswer {
+    fn human(&self, page: &mut Page) {
+        page.verbatim(&self.prompt);
+    }
+}
+
+/// The rules in order, with what each one saw.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WhyAnswer {
+    rules: Vec<Asked>,
+    /// The dispatch rule.
+    rule: Rule,
+    /// The role that is due; null when nobody is.
+    role: Option<Role>,
+    findings: Vec<Finding>,
+    #[serde(skip)]
+    dispatch: Dispatch,
+    #[serde(skip)]
+    is_goal: bool,
+}
+
+/// What one rule looked at and whether it answered.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Asked {
+    question: &'static str,
+    #[serde(flatten)]
+    trace: Trace,
+}
+
+impl WhyAnswer {
+    /// What each rule saw, and what came of it.
+    pub fn of(traces: Vec<Trace>, mut dispatch: Dispatch, is_goal: bool) -> Self {
+        let asked = |trace: Trace| Asked {
+            question: trace.rule.question(),
+            trace,
+        };
+        Self {
+            rules: traces.into_iter().map(asked).collect(),
+            rule: dispatch.rule,
+            role: dispatch.role,
+            findings: std::mem::take(&mut dispatch.findings),
+            dispatch,
+            is_goal,
+        }
+    }
+}
+
+impl Show for WhyAnswer {
+    fn human(&self, page: &mut Page) {
+        for Asked { question, trace } in &self.rules {
+            let (tone, mark) = match trace.fired {
+                Some(true) => (Tone::Good, "→"),
+                Some(false) => (Tone::Dim, "·"),
+                None => (Tone::Dim, " "),
+            };
+            page.add_toned_line(tone, &format!("{mark} {}  {question}", trace.rule));
+            if trace.fired.is_some() {
+                page.line(&format!("     {}", trace.saw));
+            }
+        }
+        page.newline();
+        dispatch_lines(page, &self.dispatch, self.is_goal);
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+impl Show for NextAnswer {
+    fn human(&self, page: &mut Page) {
+        let next = &self.next;
+        next.lines(page);
+        if let Some(active) = &next.handoff {
+            let id = active.slice_id.as_deref().unwrap_or_default();
+            let goal = active.goal.as_deref().unwrap_or_default();
+            page.row("slice", &format!("{id} — {goal}"));
+        }
+        if matches!(next.dispatch.rule, Rule::Judge | Rule::Conclude) {
+            let Judgments { have, need } = next.judgments;
+            page.row("votes", &format!("{have} of {need} in wave {}", next.wave));
+        }
+        if let Some(command) = find_command(&next.dispatch, next.is_goal) {
+            // Without it a report is refused that nothing ties to this HEAD and worktree.
+            let ticket = next.ticket.as_ref().filter(|_| self.needs_ticket);
+            let ticket = ticket.map_or_else(String::new, |ticket| format!(" --ticket {ticket}"));
+            page.row("how", &format!("{command}{ticket}"));
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.next.dispatch.findings
+    }
+
+    fn exit(&self) -> Exit {
+        if self.exit_code {
+            Exit::of_policy(self.next.dispatch.policy)
+        } else {
+            Exit::Ok
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! `cook` alone: what was found in this repository, what is known of its last commit, and the one command that
 //! comes next.
 
-use super::context::{Answer, Context, note};
+use super::context::{Answer, Context};
 use super::help::first_commands;
+use super::transition::note;
 use crate::check::{describe_place, find_base};
 use crate::lifecycle::install::list_installed;
 use crate::service::{Workspace, dispatch_now};

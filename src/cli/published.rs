@@ -1,18 +1,29 @@
 //! The schema of every answer.
 
-use super::demo::DemoAnswer;
-use super::pull_request::PullRequestAnswer;
+use super::ask::{FanoutAnswer, ReplyAnswer};
+use super::brief::{
+    BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer, GuideAnswer, RecoverAnswer,
+};
 use super::calibrate::CalibrateAnswer;
+use super::demo::DemoAnswer;
+use super::doctor::{AgentsAnswer, RescueAnswer, RescuedFile};
+use super::gate::GatesRun;
+use super::goal::GoalAnswer;
+use super::issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
+use super::log::{DiffAnswer, EntryAnswer, LogAnswer};
+use super::next::{RolePromptAnswer, WhyAnswer};
+use super::plan::CriteriaAnswer;
+use super::pull::PullAnswer;
+use super::pull_request::PullRequestAnswer;
+use super::push::PushAnswer;
 use super::report::ReportAnswer;
+use super::run::{EstimateAnswer, RunAnswer};
+use super::session::{SessionLogAnswer, SessionShowAnswer};
+use super::status::{ReadyAnswer, Standing};
+use super::transition::{NoteAnswer, TransitionAnswer};
 use crate::attest::{Attested, Made};
 use crate::view::{
-    AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CalibrateAnswer,
-    CheckpointAnswer, CostAnswer, CriteriaAnswer, DiffAnswer, Dispatched, EntryAnswer,
-    EstimateAnswer, Failed, FanoutAnswer, Gates, GoalAnswer, GraphAnswer, GuideAnswer,
-    IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer,
-    NoteAnswer, PullAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer,
-    RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing,
-    StrengthAnswer, TransitionAnswer, Verified, WhyAnswer,
+    CostAnswer, Dispatched, Failed, GraphAnswer, StrengthAnswer, Verified,
 };
 use cook_core::schema::published::describe_answer;
 use serde_json::Value;
@@ -32,7 +43,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "brief-change" BriefChangeAnswer, "`cook brief note`, `say`, `import`, `--reconcile`";
         "brief-check" BriefCheckAnswer, "`cook brief check`";
         "brief-guide" GuideAnswer, "`cook brief guide`";
-        "calibrate" "cook calibrate --json";
+        "calibrate" CalibrateAnswer, "cook calibrate --json";
         "check" cook_core::report::Checked, "cook record --check --json";
         "check-commit" crate::check::Checked, "cook check --json";
         "checkpoint" CheckpointAnswer, "cook brief checkpoint --json";
@@ -43,7 +54,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "estimate" EstimateAnswer, "cook run --estimate --json";
         "failure" Failed, "a failure, in JSON";
         "fanout" FanoutAnswer, "cook ask --each --json";
-        "gate" Gates, "cook gate --json";
+        "gate" GatesRun, "cook gate --json";
         "goal" GoalAnswer, "cook goal --json";
         "graph" GraphAnswer, "cook status --graph --json";
         "issue-changed" IssueChangedAnswer, "cook issue claim, close, comment, create --json";

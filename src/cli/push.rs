@@ -2,17 +2,18 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
-use super::sign::SigningArgs;
-use crate::service::{self, Public, Workspace};
-use crate::signature::{self, Blob, Key};
-use crate::verify;
-use crate::view::PushAnswer;
+use crate::service::{Public, Workspace};
+use crate::signature::{Blob, Key, signing_key};
+use crate::view::{Page, Show, Tone};
+use crate::{service, signature, verify};
 use clap::Args;
-use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::diagnostic::{Code, Failure, Refusal, count_noun};
 use cook_core::model::Event;
 use cook_remote::{Plan, Restore, Side};
-use cook_store::store::Signed;
+use cook_store::store::{Contents, Signed};
+use serde::Serialize;
 use std::io::{BufRead, IsTerminal};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct PushArgs {
@@ -188,5 +189,147 @@ fn summarise(planned: &PushAnswer, is_named: bool) -> String {
             "{}; nobody has pushed this log there from here yet, and only the settings name it",
             planned.summary()
         ),
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SigningArgs {
+    /// Sign with an SSH key of yours: `cook.signingkey`, else `user.signingkey`, of git's settings (user only)
+    #[arg(long)]
+    pub sign: bool,
+    /// The key that signs: its file, or the public half of one that `ssh-agent` holds
+    #[arg(long, value_name = "FILE", requires = "sign")]
+    pub key: Option<PathBuf>,
+}
+
+impl SigningArgs {
+    /// # Errors
+    /// `signing_format`, `signing_key_missing`.
+    pub fn key(&self, context: &Context, workspace: &Workspace) -> Result<Key, Failure> {
+        signing_key(&workspace.repo, self.key.as_deref(), &context.dir)
+    }
+}
+
+/// What a push did, or would do.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PushAnswer {
+    /// Its name or address.
+    pub remote: String,
+    /// False for a dry run, and where the remote has everything already.
+    pub pushed: bool,
+    /// The log's newest transition, by its commit.
+    pub operation: String,
+    /// Full names of the refs that moved there.
+    pub refs: Vec<String>,
+    /// The branch was pushed too. Where neither it nor other commits are, the repository's `pre-push`
+    /// hook does not run.
+    pub with_branch: bool,
+    /// Commits that leave beside the branch: the log cites them, and the branch does not hold them.
+    pub kept_commits: u64,
+    /// The same that stay here (`--no-keep`): what rests on them alone nobody elsewhere can verify.
+    pub withheld_commits: u64,
+    /// Transitions that become public.
+    pub transitions: u64,
+    /// Bytes of their files, before compression.
+    pub bytes: u64,
+    /// Exchanges with agents among them.
+    pub exchanges: u64,
+    /// Messages of the user among them.
+    pub messages: u64,
+    /// Fingerprint of the key that signed the log's newest transition (`--sign`).
+    pub key: Option<String>,
+}
+
+impl PushAnswer {
+    pub(crate) fn from_plan(remote: String, plan: &Plan, contents: &Contents) -> Self {
+        Self {
+            remote,
+            pushed: false,
+            operation: plan.to.clone(),
+            refs: Vec::new(),
+            with_branch: plan.with_branch,
+            kept_commits: plan.kept.commits.len() as u64,
+            withheld_commits: plan.withheld,
+            transitions: contents.transitions,
+            bytes: contents.bytes,
+            exchanges: contents.exchanges,
+            messages: contents.messages,
+            key: None,
+        }
+    }
+
+    /// What becomes public, in a line.
+    pub(crate) fn summary(&self) -> String {
+        format!(
+            "a push to `{}` makes public: {}, {}, {} with agents, {} of the user{}{}",
+            self.remote,
+            count_noun(self.transitions, "transition"),
+            count_noun(self.bytes, "byte"),
+            count_noun(self.exchanges, "exchange"),
+            count_noun(self.messages, "message"),
+            match self.with_branch {
+                true => ", and the branch",
+                false => "",
+            },
+            self.tell_kept()
+                .map_or_else(String::new, |kept| format!(", and {kept}"))
+        )
+    }
+}
+
+impl PushAnswer {
+    /// What leaves beside the branch, which nobody sees among its commits.
+    fn tell_kept(&self) -> Option<String> {
+        (self.kept_commits > 0).then(|| {
+            format!(
+                "{} that the log cites and the branch does not hold",
+                count_noun(self.kept_commits, "commit")
+            )
+        })
+    }
+}
+
+impl Show for PushAnswer {
+    fn human(&self, page: &mut Page) {
+        if let Some(key) = &self.key {
+            page.row("signed by", key);
+        }
+        if !self.pushed
+            && self.transitions == 0
+            && self.refs.is_empty()
+            && !self.with_branch
+            && self.kept_commits == 0
+        {
+            page.line(&format!("`{}` has everything already", self.remote));
+            return;
+        }
+        match self.pushed {
+            true => page.add_toned(Tone::Good, "pushed"),
+            false => page.add_toned(Tone::Warn, "not pushed (dry run)"),
+        }
+        page.line(&format!(
+            "  {}: {}, {} ({}, {})",
+            self.remote,
+            count_noun(self.transitions, "transition"),
+            count_noun(self.bytes, "byte"),
+            count_noun(self.exchanges, "exchange"),
+            count_noun(self.messages, "message")
+        ));
+        if let Some(kept) = self.tell_kept() {
+            page.line(&format!("  {kept}"));
+        }
+        for name in &self.refs {
+            page.line(&format!("  {name}"));
+        }
+        if self.withheld_commits > 0 {
+            page.line(&format!(
+                "  {} that the log cites and the branch does not hold: kept here, and what rests on them alone nobody elsewhere can verify; `cook push` without `--no-keep` sends them",
+                count_noun(self.withheld_commits, "commit")
+            ));
+        }
+        if self.pushed && !self.with_branch && self.kept_commits == 0 {
+            page.line("  the log alone: the repository's `pre-push` hook was not run");
+        }
     }
 }

@@ -1,17 +1,18 @@
 //! `cook record`: a role's report, checked, measured and taken.
 
-use super::caller;
-use super::context::{Answer, Context, answer};
-use super::{follow, init, input, queued, transition};
-use crate::lifecycle;
-use crate::service::{self, Applied, Foresight, Workspace};
-use crate::view::{CheckAnswer, PromptAnswer};
+use super::context::{Answer, Context, PromptAnswer, answer};
+use super::{caller, init, input, transition};
+use crate::service::{Applied, Foresight, Workspace};
+use crate::view::{Exit, Page, Show, Tone, finding_line};
+use crate::{lifecycle, service};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
 use cook_core::model::{
     ActiveStatus, Actor, Decision, Event, Policy, Reconcile, Role, SliceStatus, StrengthRule,
 };
-use cook_core::report::{self, Parsed, Provenance, Report, Reported};
+use cook_core::report;
+use cook_core::report::{Checked, Parsed, Provenance, Report, Reported};
+use serde::Serialize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -93,7 +94,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     }
     let mut findings = match args.dry_run {
         true => Vec::new(),
-        false => queued::take_in(&workspace),
+        false => transition::take_in(&workspace),
     };
     // Nobody mends the form of a report that is not asked for.
     if !parsed.is_valid() {
@@ -126,7 +127,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
                 report: String::from_utf8_lossy(&text).into_owned(),
                 ticket: args.ticket.clone(),
             };
-            let left = queued::or_leave(&workspace, failure, request)?;
+            let left = transition::or_leave(&workspace, failure, request)?;
             // As below: the report is on its way.
             let _ = lifecycle::take_around(&workspace);
             return Ok(left);
@@ -139,7 +140,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     findings.extend(applied.findings.clone());
     findings.extend(next_role_finding(&report, &applied));
     if applied.tip.is_some() {
-        findings.extend(follow::follow(&workspace, &applied.step.snapshot));
+        findings.extend(transition::follow(&workspace, &applied.step.snapshot));
     }
     let mut summary = summary(&event, &applied);
     let mut last = applied;
@@ -155,7 +156,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
                 done.step.snapshot.ledger.seq.0
             ));
             findings.extend(done.findings.clone());
-            findings.extend(follow::follow(&workspace, &done.step.snapshot));
+            findings.extend(transition::follow(&workspace, &done.step.snapshot));
             last = done;
         }
     }
@@ -370,4 +371,56 @@ fn reground_summary(block: &cook_core::model::Reground, applied: &Applied) -> St
         parts.push("state confirmed".to_owned());
     }
     format!("re-ground: {}", parts.join(", "))
+}
+
+/// A report's grammar and consistency.
+#[derive(Debug, Serialize)]
+pub struct CheckAnswer {
+    /// The report as far as it could be read.
+    #[serde(flatten)]
+    pub report: Checked,
+    /// What is wrong with it.
+    #[serde(skip)]
+    pub breaches: Vec<Finding>,
+}
+
+impl Show for CheckAnswer {
+    fn human(&self, page: &mut Page) {
+        let role = self.report.role;
+        if self.breaches.is_empty() {
+            page.add_toned(Tone::Good, "valid");
+            page.line(&format!("  a {role} report"));
+            self.show_held(page);
+            return;
+        }
+        page.add_toned(Tone::Bad, "not valid");
+        page.line(&format!("  as a {role} report"));
+        for finding in &self.breaches {
+            finding_line(page, finding);
+        }
+        self.show_held(page);
+    }
+
+    fn exit(&self) -> Exit {
+        if self.breaches.is_empty() {
+            Exit::Ok
+        } else {
+            Exit::CheckFailed
+        }
+    }
+}
+
+impl CheckAnswer {
+    fn show_held(&self, page: &mut Page) {
+        if let Some(state) = &self.report.against {
+            page.line(&format!("held against {state}"));
+        }
+        if let Some(why) = &self.report.not_held {
+            page.line(&format!("its form alone: {why}"));
+        }
+        if !self.report.assumed.is_empty() {
+            let assumed = self.report.assumed.join(", ");
+            page.line(&format!("not run, taken for green: {assumed}"));
+        }
+    }
 }

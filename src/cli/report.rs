@@ -2,9 +2,9 @@
 
 use super::caught::{REPORTS, list_catches};
 use super::context::{Answer, Context, answer};
-use super::cost::sum_cost;
+use super::input;
 use super::pull_request::{PrArgs, pull_request};
-use super::target;
+use super::status::sum_cost;
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;
 use crate::service::Workspace;
@@ -110,7 +110,7 @@ pub(super) fn report(context: &Context, args: &ReportArgs) -> Answer {
     };
     // What cannot be written is said before minutes of gates.
     if let Some(target) = &target {
-        target::require_outside_git(&context.dir, target)?;
+        input::require_outside_git(&context.dir, target)?;
         is_free(target)?;
     }
     let (workspace, verified) = verify::ask(context, &args.proof, VerifyScope::All, "")?;

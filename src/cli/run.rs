@@ -1,13 +1,17 @@
 //! `cook run`: agents drive the workflow.
 
-use super::call::store;
+use super::ask::store;
 use super::caller;
 use super::context::{Answer, Context, answer};
-use super::printer::Printer;
-use crate::drive::{self, Observer, Opening, Operator, Order};
-use crate::service::{self, Workspace};
-use crate::view::{EstimateAnswer, RunAnswer, Screen, Tone};
+use super::live_line::Printer;
+use crate::drive::{Ended, Held, Observer, Opening, Operator, Order, Outcome, paths_are};
+use crate::service::{RoleEstimate, RunEstimate, Workspace};
+use crate::view::{Dispatched, Exit, Page, Screen, Show, Tone, describe_policy};
+use crate::{drive, service};
 use clap::Args;
+use cook_core::diagnostic::count_noun;
+use cook_core::model::{Assurance, Policy, Role};
+use serde::Serialize;
 use std::io::{BufRead, IsTerminal};
 
 /// What a scheduler does next, by how a session for a remote ends.
@@ -140,5 +144,292 @@ impl Operator for Terminal {
 
     fn observer(&self) -> Box<dyn Observer> {
         Box::new(Printer::new(self.0))
+    }
+}
+
+/// What `cook run` and `cook run --once` answer.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunAnswer {
+    /// Why it ended: the policy, the sessions asked for, a budget, no progress, no agent that could
+    /// play, a signal.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["policy", "steps", "budget", "stalled", "agents", "asked"])))]
+    ended: &'static str,
+    reason: String,
+    /// Sessions that were held.
+    sessions: u64,
+    /// Of the sessions whose cost is known.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    cost_usd: f64,
+    /// Answers whose cost nobody told.
+    cost_unknown: u64,
+    /// Refs that moved on the remote; absent where the session was not held for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pushed: Option<Vec<String>>,
+    next: Dispatched,
+    #[serde(skip)]
+    goes_on: Option<String>,
+    #[serde(skip)]
+    exit: Exit,
+}
+
+impl RunAnswer {
+    /// What came of a run.
+    pub fn of(held: Held) -> Self {
+        let goes_on = goes_on(&held);
+        let is_done = held.is_done();
+        let Outcome {
+            ended,
+            cut,
+            sessions,
+            cost_micro_usd,
+            unpriced,
+            next,
+        } = held.outcome;
+        let (word, exit) = match &ended {
+            Ended::Policy(policy) => ("policy", Exit::of_policy(*policy)),
+            Ended::Steps if next.policy == Policy::Continue && !held.is_one_step => {
+                ("steps", Exit::Ended)
+            }
+            Ended::Steps => ("steps", Exit::of_policy(next.policy)),
+            Ended::Budget(_) => ("budget", Exit::Spent),
+            Ended::Stalled(_) => ("stalled", Exit::Spent),
+            Ended::Agents(_) => ("agents", Exit::Supplier),
+            Ended::Asked => ("asked", Exit::Interrupted),
+        };
+        let exit = match (&held.given, is_done) {
+            (Some(_), true) => Exit::Ended,
+            _ => exit,
+        };
+        let reason = match ended {
+            Ended::Policy(policy) => match (policy, next.reason.as_str()) {
+                (Policy::Done, _) | (_, "") => describe_policy(policy).to_owned(),
+                (_, reason) => format!("{}: {reason}", describe_policy(policy)),
+            },
+            Ended::Steps => "as many sessions as were asked for were held".to_owned(),
+            Ended::Budget(what) | Ended::Stalled(what) | Ended::Agents(what) => what,
+            Ended::Asked => match cut {
+                Some(role) => format!(
+                    "an end was asked for, and the session of the {role} was ended before it reported"
+                ),
+                None => "an end was asked for, and no session was cut off".to_owned(),
+            },
+        };
+        Self {
+            ended: word,
+            reason,
+            sessions,
+            cost_usd: cost_micro_usd as f64 / 1e6,
+            cost_unknown: unpriced,
+            pushed: held.given.map(|given| given.refs),
+            next: Dispatched::of(next, Some(&held.snapshot), &held.head, None),
+            goes_on,
+            exit,
+        }
+    }
+
+    fn cost(&self) -> String {
+        let dollars = format!("{:.2} US dollars", self.cost_usd);
+        match (self.cost_usd > 0.0, self.cost_unknown) {
+            (_, 0) => dollars,
+            (false, _) => "unknown cost".to_owned(),
+            (true, unknown) => format!(
+                "{dollars}, and {} of unknown cost",
+                count_noun(unknown, "call")
+            ),
+        }
+    }
+}
+
+fn list_refs(refs: &[String]) -> String {
+    match refs.is_empty() {
+        true => "nothing, because nothing was recorded".to_owned(),
+        false => refs.join(", "),
+    }
+}
+
+/// What goes on from here; none when nothing is to go on.
+fn goes_on(held: &Held) -> Option<String> {
+    let Held {
+        outcome,
+        uncommitted,
+        ..
+    } = held;
+    let next = &outcome.next;
+    let again = match &held.given {
+        Some(given) => format!("cook run --once --from {}", given.remote),
+        None => "cook run".to_owned(),
+    };
+    if let (true, Some(command)) = (next.role.is_none(), &next.blocking_command) {
+        return (next.policy != Policy::Done).then(|| format!("`{command}`, then `{again}`"));
+    }
+    let mut text = match (&outcome.ended, outcome.cut) {
+        (Ended::Policy(Policy::Done), _) => return None,
+        (Ended::Asked, Some(role)) => format!(
+            "`{again}` begins the step of the {role} again, and no attempt is spent{}",
+            match role {
+                Role::Implementer => "; what it left in the worktree, and its commits, stay",
+                _ => "",
+            }
+        ),
+        (Ended::Agents(_), _) => {
+            format!(
+                "`cook doctor agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `{again}`"
+            )
+        }
+        (_, _) => match next.role {
+            Some(role) => format!("`{again}` resumes with the {role}"),
+            None => "`cook next` says what is due".to_owned(),
+        },
+    };
+    if matches!(outcome.ended, Ended::Asked) && *uncommitted > 0 {
+        text.push_str(&format!(
+            "; it refuses while {} not committed, unless you say `--yes` or `--park-changes`",
+            paths_are(*uncommitted)
+        ));
+    }
+    Some(text)
+}
+
+impl Show for RunAnswer {
+    fn human(&self, page: &mut Page) {
+        page.row("ended", &self.reason);
+        let sessions = count_noun(self.sessions, "session");
+        page.row("held", &format!("{sessions}, {}", self.cost()));
+        if let Some(refs) = &self.pushed {
+            page.row("pushed", &list_refs(refs));
+        }
+        if let Some(text) = &self.goes_on {
+            page.row("goes on", text);
+        }
+        self.next.lines(page);
+    }
+
+    fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+/// What a run would take.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EstimateAnswer {
+    /// The profile in force.
+    assurance: Assurance,
+    /// Open slices that are counted.
+    slices: u64,
+    /// No plan is there yet: one slice is counted.
+    planless: bool,
+    /// By role.
+    rows: Vec<EstimateRow>,
+    sessions: u64,
+    /// Tokens that go into all of them.
+    prompt_tokens: u64,
+    /// US dollars, of the roles whose calls have told their cost; null = none has.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    cost_usd: Option<f64>,
+    /// Sessions of roles whose cost no call has told.
+    cost_unknown: u64,
+}
+
+/// What the sessions of one role would take.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct EstimateRow {
+    role: Role,
+    sessions: u64,
+    prompt_tokens: u64,
+    /// `record`: by what calls of this role have taken; `size`: by the bytes of its prompt now.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["record", "size"])))]
+    tokens_by: &'static str,
+    /// US dollars; null = no call of this role has told its cost.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    cost_usd: Option<f64>,
+}
+
+fn dollars(micro_usd: u64) -> f64 {
+    micro_usd as f64 / 1e6
+}
+
+impl From<&RoleEstimate> for EstimateRow {
+    fn from(row: &RoleEstimate) -> Self {
+        Self {
+            role: row.role,
+            sessions: row.sessions,
+            prompt_tokens: row.prompt_tokens,
+            tokens_by: match row.is_recorded {
+                true => "record",
+                false => "size",
+            },
+            cost_usd: row.micro_usd.map(dollars),
+        }
+    }
+}
+
+impl EstimateAnswer {
+    /// Of a workflow as it stands.
+    pub fn of(estimate: &RunEstimate) -> Self {
+        let rows = || estimate.rows.iter();
+        let known: Vec<u64> = rows().filter_map(|row| row.micro_usd).collect();
+        let unknown = rows().filter(|row| row.micro_usd.is_none());
+        Self {
+            assurance: estimate.assurance,
+            slices: estimate.slices,
+            planless: estimate.is_planless,
+            rows: rows().map(EstimateRow::from).collect(),
+            sessions: rows().map(|row| row.sessions).sum(),
+            prompt_tokens: rows().map(|row| row.prompt_tokens).sum(),
+            cost_usd: (!known.is_empty()).then(|| dollars(known.iter().sum())),
+            cost_unknown: unknown.map(|row| row.sessions).sum(),
+        }
+    }
+
+    fn cost(&self) -> String {
+        match (self.cost_usd, self.cost_unknown) {
+            (None, _) => "unknown: no call has told its cost yet".to_owned(),
+            (Some(cost), 0) => format!("{cost:.2} US dollars"),
+            (Some(cost), unknown) => format!(
+                "{cost:.2} US dollars, and {} of unknown cost",
+                count_noun(unknown, "session")
+            ),
+        }
+    }
+}
+
+impl Show for EstimateAnswer {
+    fn human(&self, page: &mut Page) {
+        page.row("assurance", self.assurance.id());
+        let what = match self.planless {
+            true => "no plan yet: counted for one slice; each further slice adds its own sessions"
+                .to_owned(),
+            false => format!("{} open", count_noun(self.slices, "slice")),
+        };
+        page.row("plan", &what);
+        for row in &self.rows {
+            page.text("  ");
+            page.add_toned(Tone::Strong, &format!("{:<12}", row.role.short()));
+            page.line(&format!(
+                "{:>9}, about {} prompt tokens by {}",
+                count_noun(row.sessions, "session"),
+                row.prompt_tokens,
+                match row.tokens_by {
+                    "record" => "what calls of this role have taken",
+                    _ => "the size of its prompt now",
+                }
+            ));
+        }
+        page.row(
+            "in all",
+            &format!(
+                "{}, about {} prompt tokens",
+                count_noun(self.sessions, "session"),
+                self.prompt_tokens
+            ),
+        );
+        page.row("cost", &self.cost());
+        page.row(
+            "counts",
+            "every verdict a yes, no red gate, no report asked for twice",
+        );
     }
 }

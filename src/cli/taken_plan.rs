@@ -1,9 +1,11 @@
 //! `cook init --from`: a plan that is there already, and its ticks.
 
 use super::caller;
-use super::context::{Answer, Context, note};
+use super::context::{Answer, Context};
+use super::transition::note;
 use crate::scaffold::plans;
-use crate::service::{self, Workspace};
+use crate::service;
+use crate::service::Workspace;
 use crate::verify::measure_worths;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_core::machine::quote_word;

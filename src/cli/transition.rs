@@ -1,12 +1,22 @@
-//! One event of the user's, recorded, and the answer of every command that moves state.
+//! One event of the user's, recorded: what is taken in before it, what the issue tracker is owed after it, and the
+//! answer of every command that moves state.
 
 use super::context::{Answer, answer};
-use super::{follow, queued};
-use crate::service::{self, Applied, Workspace};
-use crate::view::{Dispatched, TransitionAnswer};
+use crate::service;
+use crate::service::{Applied, Asked, Taker, Workspace};
+use crate::tracker::{
+    Bounds, Memory, MemoryError, Outage, Tracker, TrackerAction, TrackerError, list_owed, open,
+    settle,
+};
+use crate::view::{Dispatched, Page, Show, Tone};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_core::machine::{self, Step};
-use cook_core::model::{Actor, Event, WaitingKind};
+use cook_core::machine;
+use cook_core::machine::Step;
+use cook_core::model::{Actor, Event, Snapshot, WaitingKind};
+use cook_os::process::session_around;
+use serde::Serialize;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Records one event of the user's and answers with who is due.
 pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary: &str) -> Answer {
@@ -14,11 +24,11 @@ pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary
     let mut findings = match event {
         // It was made from the tip as it stands.
         Event::Undone { .. } => Vec::new(),
-        _ => queued::take_in(workspace),
+        _ => take_in(workspace),
     };
     let applied = service::transition(workspace, event, actor)?;
     findings.extend(applied.findings.clone());
-    findings.extend(follow::follow(workspace, &applied.step.snapshot));
+    findings.extend(follow(workspace, &applied.step.snapshot));
     answer(transition_answer(applied, summary.to_owned(), findings))
 }
 
@@ -63,4 +73,259 @@ pub(super) fn transition_answer(
         start: None,
         next: Dispatched::of(next, Some(&snapshot), &applied.head, ticket),
     }
+}
+
+/// The failure; inside a sandbox the request is left instead, for whoever comes next
+/// outside it.
+pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) -> Answer {
+    if !service::is_shut_out(workspace, &failure) {
+        return Err(failure);
+    }
+    let session = session_around().map(|(_, id)| id);
+    match service::leave(workspace, session, request) {
+        Ok(path) => answer(NoteAnswer {
+            what: "queued",
+            lines: vec![format!(
+                "queued: this session may not write the log; `{path}` is taken in by the next hook or cook command outside"
+            )],
+            findings: Vec::new(),
+            gates: Vec::new(),
+        }),
+        Err(_) => Err(failure),
+    }
+}
+
+/// Takes in what sandboxed sessions left. What stands in the way stays for later: the
+/// command that was called comes first.
+pub(super) fn take_in(workspace: &Workspace) -> Vec<Finding> {
+    service::take_inbox(workspace, Taker::Command)
+        .unwrap_or_else(|failure| vec![Finding::new(failure.code, failure.message)])
+}
+
+/// Time for one call, and for all, of what follows a report.
+const FOLLOW_CALL: Duration = Duration::from_secs(5);
+
+const FOLLOW_ALL: Duration = Duration::from_secs(15);
+
+/// Gives the tracker what the plan owes it: claims of selected slices' issues, closes
+/// of accepted ones. Never keeps a report from being taken: what fails is a finding
+/// and is tried again with the next report.
+pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding> {
+    let actions = list_owed(&snapshot.plan);
+    if actions.is_empty() {
+        // What was settled before an undo is owed anew when it comes again.
+        let forgotten = Memory::forget_settled(workspace.repo.git_dir());
+        let behind = |error: MemoryError| Finding::new(Code::TrackerBehind, error.to_string());
+        return forgotten.err().map(behind).into_iter().collect();
+    }
+    let kind = match workspace.config() {
+        Ok(config) => config.tracker(),
+        Err(failure) => return failure.findings,
+    };
+    let bounds = Bounds::beside(FOLLOW_CALL, Instant::now() + FOLLOW_ALL);
+    match open(kind, workspace.repo.root(), bounds) {
+        Ok(None) => Vec::new(),
+        Ok(Some(beads)) => give(&beads, workspace.repo.git_dir(), &actions),
+        Err(error) => {
+            note_outage(workspace, &error);
+            vec![error.finding()]
+        }
+    }
+}
+
+fn give(
+    tracker: &dyn Tracker,
+    git_dir: &Path,
+    actions: &std::collections::BTreeSet<TrackerAction>,
+) -> Vec<Finding> {
+    let settled =
+        Memory::hold(git_dir).and_then(|mut memory| settle(tracker, &mut memory, actions));
+    match settled {
+        Ok(report) => report.owed.iter().map(|(_, why)| why.finding()).collect(),
+        Err(error) => vec![Finding::new(Code::TrackerBehind, error.to_string())],
+    }
+}
+
+/// Best effort: an outage that cannot be noted is met again by the next caller.
+pub(super) fn note_outage(workspace: &Workspace, error: &TrackerError) {
+    if !error.is_outage() {
+        return;
+    }
+    if let Ok(mut memory) = Memory::hold(workspace.repo.git_dir()) {
+        let _ = memory.note_outage(Some(Outage {
+            why: error.to_string(),
+            since: workspace.clock.now(),
+        }));
+    }
+}
+
+/// Whether something was written to the log, and where.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Recorded {
+    /// False where nothing was written: for a dry run, or because nothing had to change.
+    pub recorded: bool,
+    /// The log commit; null where nothing was written.
+    pub operation: Option<String>,
+}
+
+impl From<Option<String>> for Recorded {
+    fn from(operation: Option<String>) -> Self {
+        Self {
+            recorded: operation.is_some(),
+            operation,
+        }
+    }
+}
+
+/// What `cook record`, `init` and every user-only command answer.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TransitionAnswer {
+    #[serde(flatten)]
+    pub operation: Recorded,
+    /// Log sequence.
+    pub seq: u64,
+    /// What happened.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = cook_core::model::Event::NAMES)))]
+    pub event: &'static str,
+    /// One line that says what was done.
+    pub summary: String,
+    /// The same for people, where it is more than one thing: a line each.
+    #[serde(skip)]
+    pub lines: Vec<String>,
+    pub findings: Vec<Finding>,
+    /// `cook init` only: what came of each gate that it tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Trial>,
+    /// `cook init` only: the command that starts the work, where a user may type it now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    pub next: Dispatched,
+}
+
+impl Show for TransitionAnswer {
+    fn human(&self, page: &mut Page) {
+        match self.operation.recorded {
+            true => page.add_toned(Tone::Good, &format!("recorded #{}", self.seq)),
+            false => page.add_toned(Tone::Warn, "not recorded (dry run)"),
+        }
+        let (first, more) = match self.lines.split_first() {
+            Some((first, more)) => (first, more),
+            None => (&self.summary, &[][..]),
+        };
+        page.line(&format!("  {first}"));
+        for line in more {
+            page.line(&format!("  {line}"));
+        }
+        Trial::lines(&self.gates, page);
+        self.next.lines(page);
+        if let Some(start) = &self.start {
+            page.add_toned(Tone::Good, "start");
+            page.line(&format!("      {start}"));
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// What was done or seen by a command that recorded nothing, a line each.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NoteAnswer {
+    /// A stable word for the kind of note.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z][a-z0-9_]*$")))]
+    pub what: &'static str,
+    /// One line each.
+    pub lines: Vec<String>,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+    /// `cook init` only: what came of each gate that it tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Trial>,
+}
+
+impl Show for NoteAnswer {
+    fn human(&self, page: &mut Page) {
+        for line in &self.lines {
+            page.line(line);
+        }
+        Trial::lines(&self.gates, page);
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TrialOutcome {
+    /// It passed.
+    Green,
+    /// It failed, or could not be started.
+    Red,
+    /// A program that it names is not on this machine; it was not run.
+    Absent,
+    /// It did not end within the time of a trial.
+    Slow,
+    /// This machine does not trust it; it was not run.
+    Untrusted,
+}
+
+/// A gate, or a setup command, that was tried once.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Trial {
+    /// `setup`, or the gate's name.
+    pub name: String,
+    pub run: String,
+    pub outcome: TrialOutcome,
+    /// Null where it was not run.
+    pub duration_ms: Option<u64>,
+    /// Why it did not pass: the last lines of its output, or what kept it from running.
+    pub why: Vec<String>,
+    /// What it did not have, and what gives it.
+    pub hints: Vec<String>,
+}
+
+impl Trial {
+    /// All of them, as people read it.
+    pub(super) fn lines(all: &[Self], page: &mut Page) {
+        for trial in all {
+            let (tone, word) = match trial.outcome {
+                TrialOutcome::Green => (Tone::Good, "green"),
+                TrialOutcome::Red => (Tone::Bad, "red"),
+                TrialOutcome::Absent => (Tone::Bad, "absent"),
+                TrialOutcome::Slow => (Tone::Warn, "slow"),
+                TrialOutcome::Untrusted => (Tone::Warn, "untrusted"),
+            };
+            page.add_toned(tone, &format!("{word:<9}"));
+            let took = trial.duration_ms.map_or(String::new(), |ms| {
+                format!("  {}.{} s", ms / 1000, ms % 1000 / 100)
+            });
+            page.line(&format!("  {}  {}{took}", trial.name, trial.run));
+            for line in &trial.why {
+                page.line(&format!("           {line}"));
+            }
+            for hint in &trial.hints {
+                page.add_toned(Tone::Dim, "           missing: ");
+                page.line(hint);
+            }
+        }
+    }
+}
+
+/// An answer of a few lines.
+pub(super) fn note(what: &'static str, lines: Vec<String>) -> Answer {
+    answer(NoteAnswer {
+        what,
+        lines,
+        findings: Vec::new(),
+        gates: Vec::new(),
+    })
 }

@@ -1,10 +1,10 @@
 //! The end of `cook init`: each gate once, in the clean room in which it will count.
 
 use super::context::Context;
+use super::transition::{Trial, TrialOutcome};
 use crate::anchor::describe_failed;
 use crate::measure;
 use crate::service::Workspace;
-use crate::view::{Trial, TrialOutcome};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::GateRun;
 use cook_core::model::GateSpec;

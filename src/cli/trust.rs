@@ -1,11 +1,13 @@
 //! `cook trust`: lets cook run a command.
 
-use super::caller::{self, AsUser};
-use super::context::{Answer, Context, answer, note};
+use super::caller::AsUser;
+use super::context::{Answer, Context, answer};
 use super::input::free_text;
-use super::transition;
+use super::transition::note;
+use super::{caller, transition};
 use crate::scaffold::{Contract, FileOutcome, SETTINGS};
-use crate::service::{self, Workspace};
+use crate::service;
+use crate::service::Workspace;
 use clap::Args;
 use cook_agents::Preset;
 use cook_core::diagnostic::{Code, Failure, Finding};

@@ -1,10 +1,10 @@
 //! `cook undo`: what the user takes back.
 
-use super::caller::{self, AsUser};
+use super::caller::AsUser;
 use super::context::{Answer, Context};
-use super::transition;
-use crate::scaffold;
-use crate::service::{self, Workspace};
+use super::{caller, transition};
+use crate::service::Workspace;
+use crate::{scaffold, service};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Refusal, count_noun};
 use cook_core::machine::CONTRACT_TEXTS;

@@ -1,11 +1,11 @@
 //! `cook verify`: recomputes everything.
 
-use super::caller;
 use super::context::{Answer, Context, answer};
-use super::runner_files;
-use crate::service::{self, Workspace};
-use crate::verify::{self, Answered, CommitStanding, Compared, Outcome, Rerun};
+use super::{caller, runner_files};
+use crate::service::Workspace;
+use crate::verify::{Answered, CommitStanding, Compared, Outcome, Rerun};
 use crate::view::{Format, VerifyAnswer};
+use crate::{service, verify};
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Caches, Event, STOP_VERIFIER};

@@ -6,7 +6,7 @@ use cook_core::machine::short;
 use cook_trials::Weight;
 
 /// A line for each thing that was found, with what there is to do.
-pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
+pub(crate) fn show_lines(page: &mut Page, lines: &[Line]) {
     for line in lines {
         let (tone, word) = match line.weight {
             Weight::Refuses => (Tone::Bad, "false"),

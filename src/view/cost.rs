@@ -67,7 +67,7 @@ impl CostRow {
 }
 
 /// An amount of money, in millionths of a dollar.
-pub(super) fn tell_dollars(micro: u64) -> String {
+pub(crate) fn tell_dollars(micro: u64) -> String {
     match micro {
         0 => "0 US dollars".to_owned(),
         micro => format!("{:.4} US dollars", micro as f64 / 1e6),

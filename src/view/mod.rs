@@ -2,80 +2,32 @@
 //!
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
-mod agents;
-mod brief;
-mod carriage;
-mod check;
 mod checked;
 mod cost;
-mod estimate;
+mod dispatched;
 mod exit;
 mod formats;
-mod goal;
-mod history;
-mod hook;
 pub(crate) mod html_page;
-mod issue;
-mod judges;
-mod next;
 mod page;
-mod plan;
-mod progress;
-mod reply;
+mod plan_graph;
 mod results;
-mod run;
 mod screen;
-mod session;
-mod status;
 mod strength;
-mod summary;
-mod transition;
-mod trial;
 mod verify;
 
-pub(crate) use agents::{AgentRow, AgentsAnswer};
-pub(crate) use brief::{
-    ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry,
-};
-pub(crate) use carriage::{PullAnswer, PushAnswer};
-pub(crate) use check::CheckAnswer;
-pub(crate) use cost::{CostAnswer, CostRow};
-pub(crate) use estimate::EstimateAnswer;
+pub(crate) use checked::show_lines;
+pub(crate) use cost::{CostAnswer, CostRow, tell_dollars};
+pub(crate) use dispatched::{Dispatched, Judgments, describe_policy, dispatch_lines};
 pub(crate) use exit::Exit;
 pub(crate) use formats::{Format, markdown};
-pub(crate) use goal::GoalAnswer;
-pub(crate) use history::{
-    Change, DiffAnswer, EntryAnswer, GateRun, LogAnswer, LogRow, RescueAnswer, RescueFile,
-    RescueRef, RescueRow, RescuedFile, WorktreeLog,
-};
-pub(crate) use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
-pub(crate) use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
-pub(crate) use judges::ShareView;
-pub(crate) use next::{Dispatched, NextAnswer, PromptAnswer, RolePromptAnswer, WhyAnswer};
 pub(crate) use page::{Page, Tone};
-pub(crate) use plan::{
-    CriteriaAnswer, CriteriaOfSlice, Edge, GraphAnswer, GraphForm, Node, NumberedCriterion,
-    ReadyAnswer, WaitingSlice,
-};
-pub(crate) use progress::LiveLine;
-pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
+pub(crate) use plan_graph::{Edge, GraphAnswer, GraphForm, Node};
 pub(crate) use results::{Results, Weight, plain};
-pub(crate) use run::{RunAnswer, event_line};
-pub(crate) use screen::write_line;
-pub(crate) use screen::{ColorChoice, Screen};
-pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
-pub(crate) use status::{LastChanged, RunView, SessionView, StatusAnswer};
+pub(crate) use screen::{ColorChoice, Screen, finding_line, refs_line, write_line};
 pub(crate) use strength::StrengthAnswer;
-pub(crate) use summary::{find_accepted, summarize, summarize_taken};
-pub(crate) use transition::{NoteAnswer, TransitionAnswer};
-pub(crate) use trial::{Trial, TrialOutcome};
-pub(crate) use verify::{GateAnswer, VerifyAnswer};
+pub(crate) use verify::VerifyAnswer;
 #[cfg(feature = "schema")]
-pub(crate) use {
-    screen::Failed,
-    status::Standing,
-    verify::{Gates, Verified},
-};
+pub(crate) use {screen::Failed, verify::Verified};
 
 use cook_core::diagnostic::Finding;
 use cook_core::model::SchemaVersion;

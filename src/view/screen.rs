@@ -211,7 +211,7 @@ impl Screen {
 }
 
 /// One finding, as people read it.
-pub(super) fn finding_line(page: &mut Page, finding: &Finding) {
+pub(crate) fn finding_line(page: &mut Page, finding: &Finding) {
     let (tone, word) = match finding.severity() {
         Severity::Error => (Tone::Bad, "error"),
         Severity::NeedsReground => (Tone::Warn, "needs re-ground"),
@@ -231,7 +231,7 @@ pub(super) fn finding_line(page: &mut Page, finding: &Finding) {
 }
 
 /// The refs of a call on one line; none when there are none.
-pub(super) fn refs_line(episode: Option<&str>, series: Option<&str>) -> Option<String> {
+pub(crate) fn refs_line(episode: Option<&str>, series: Option<&str>) -> Option<String> {
     let episode = episode.map(|name| format!("episode {name}"));
     let series = series.map(|name| format!("series {name}"));
     let words: Vec<String> = episode.into_iter().chain(series).collect();

@@ -3,11 +3,8 @@
 use super::results::Weight;
 use super::screen::finding_line;
 use super::{Exit, Page, Results, Show, Tone};
-use crate::anchor::describe_failed;
 use crate::verify::{Answered, Criterion, Outcome, ProofVerdict};
 use cook_core::diagnostic::{Code, Finding, Severity, count_noun};
-use cook_core::machine::GateRun;
-use cook_core::model::Receipt;
 use serde::{Serialize, Serializer};
 
 /// What was looked at and what was found.
@@ -229,133 +226,5 @@ fn criterion_lines(page: &mut Page, criterion: &Criterion) {
     ));
     if says_why {
         page.line(&format!("            {}", criterion.why));
-    }
-}
-
-/// Gates that were run, or whose receipt was found.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Gates<'a> {
-    gates: Vec<Gate<'a>>,
-    findings: &'a [Finding],
-}
-
-/// One gate's run.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Gate<'a> {
-    name: &'a str,
-    run: &'a str,
-    required: bool,
-    passed: bool,
-    /// Why it could not be run.
-    problem: Option<&'a str>,
-    receipt: Option<&'a Receipt>,
-    /// What a reader should know of it.
-    remarks: &'a [String],
-    /// What it did not have in the clean room, and the setting that gives it.
-    missing: &'a [String],
-    /// The run at the basis, for gates that must fail there.
-    at_basis: Option<&'a Receipt>,
-}
-
-/// Gates that were run.
-#[derive(Debug)]
-pub struct GateAnswer {
-    /// Each gate's run, and what it did not have where it is red.
-    pub runs: Vec<(GateRun, Vec<String>)>,
-    /// What was noticed on the way.
-    pub findings: Vec<Finding>,
-}
-
-impl Serialize for GateAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let runs = self.runs.iter();
-        Gates {
-            gates: runs
-                .map(|(run, missing)| Gate {
-                    name: &run.gate.name,
-                    run: &run.gate.run,
-                    required: run.gate.required,
-                    passed: run.has_passed(),
-                    problem: run.problem.as_deref(),
-                    receipt: run.receipt.as_ref(),
-                    remarks: &run.remarks,
-                    missing,
-                    at_basis: run.at_basis.as_ref(),
-                })
-                .collect(),
-            findings: &self.findings,
-        }
-        .serialize(serializer)
-    }
-}
-
-impl Show for GateAnswer {
-    fn human(&self, page: &mut Page) {
-        if self.runs.is_empty() {
-            page.line("no gates: `.agent/cook.toml` names none");
-        }
-        for (run, missing) in &self.runs {
-            let (tone, word) = if run.has_passed() {
-                (Tone::Good, "green")
-            } else {
-                (Tone::Bad, "red  ")
-            };
-            page.add_toned(tone, word);
-            let took = run.receipt.as_ref().map_or(String::new(), |receipt| {
-                format!("  {} ms", receipt.duration_ms.0)
-            });
-            page.line(&format!("  {}  {}{took}", run.gate.name, run.gate.run));
-            if let Some(receipt) = &run.receipt {
-                page.line(&format!("       receipt:{}", receipt.id));
-                if !receipt.proves() {
-                    page.line("       ran in the worktree, so it proves nothing");
-                }
-            }
-            if run
-                .receipt
-                .as_ref()
-                .is_some_and(|receipt| receipt.exit_code.is_none())
-            {
-                let limit = std::time::Duration::from_millis(run.gate.timeout_ms);
-                page.line(&format!(
-                    "       ended by a signal, or by its timeout of {}",
-                    humantime::format_duration(limit)
-                ));
-            }
-            for remark in &run.remarks {
-                page.line(&format!("       {remark}"));
-            }
-            if let Some(problem) = &run.problem {
-                page.line(&format!("       {problem}"));
-            } else if !run.has_passed()
-                && let Some(receipt) = &run.receipt
-            {
-                for failed in describe_failed(&receipt.tail) {
-                    page.line(&format!("       {failed}"));
-                }
-                let lines: Vec<&str> = receipt.tail.lines().collect();
-                for line in &lines[lines.len().saturating_sub(8)..] {
-                    page.line(&format!("       | {line}"));
-                }
-            }
-            for hint in missing {
-                page.add_toned(Tone::Dim, "       missing: ");
-                page.line(hint);
-            }
-        }
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
-
-    fn exit(&self) -> Exit {
-        let red = self
-            .runs
-            .iter()
-            .any(|(run, _)| run.gate.required && !run.has_passed());
-        if red { Exit::CheckFailed } else { Exit::Ok }
     }
 }

@@ -11,8 +11,7 @@ mod pipe;
 mod server;
 mod tools;
 
-use super::context::{Answer, Context, answer};
-use crate::view::PromptAnswer;
+use super::context::{Answer, Context, PromptAnswer, answer};
 use cook_core::diagnostic::{Code, Failure};
 use pipe::Pipe;
 use rmcp::ServiceExt;

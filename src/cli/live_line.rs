@@ -1,30 +1,326 @@
-//! The line that says what a run is at: facts from its moments, and text from facts and the time
-//! that has passed since the run began.
-//!
-//! Nothing here prints or looks at a clock. What an agent said is cleaned before it is part of
-//! the line; the only control characters are those that [`LiveLine::redrawn`] puts around it.
+//! What an onlooker is told while agents work: a line for each event, and one that says what the run is at.
+//! What an agent said is cleaned before it is part of a line.
 
-use crate::drive::RunEvent;
+use crate::drive::{Observer, RunEvent, Violation};
+use crate::view::{Screen, Tone, tell_dollars};
 use cook_agents::{Progress, Spent};
 use cook_core::diagnostic::{Lines, clean, count_noun};
 use cook_core::model::Role;
-use std::time::Duration;
+use cook_os::process::Alarm;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Prints what happens on standard error. A signal is answered from another thread, so the
+/// line that stands there is shared with it.
+pub(super) struct Printer(Arc<Mutex<Shown>>);
+
+struct Shown {
+    screen: Screen,
+    line: LiveLine,
+    last: String,
+    begun: Instant,
+}
+
+impl Printer {
+    pub(super) fn new(screen: Screen) -> Self {
+        Self(Arc::new(Mutex::new(Shown {
+            screen,
+            line: LiveLine::default(),
+            last: String::new(),
+            begun: Instant::now(),
+        })))
+    }
+}
+
+impl Shown {
+    fn observe(&mut self, event: &RunEvent) {
+        let now = self.begun.elapsed();
+        self.line.learn(event, now);
+        let passing = matches!(event, RunEvent::Shows { .. } | RunEvent::Ends { .. });
+        if !passing {
+            // Others may print after this one.
+            self.erase();
+        }
+        if let Some((tone, line)) = event_line(event, self.screen.verbose)
+            && line != self.last
+        {
+            self.say(tone, &line);
+            self.last = line;
+        }
+        if passing || matches!(event, RunEvent::Waits { .. }) {
+            self.show(now);
+        }
+    }
+
+    fn show(&mut self, now: Duration) {
+        if self.screen.redraws {
+            if let Some(sent) = self.line.redrawn(now) {
+                self.screen.draw(&sent);
+            }
+        } else if let Some(line) = self.line.plain(now) {
+            self.screen.note_toned(Tone::Dim, &line);
+        }
+    }
+
+    fn say(&mut self, tone: Tone, line: &str) {
+        self.erase();
+        self.screen.note_toned(tone, line);
+    }
+
+    fn erase(&mut self) {
+        if let Some(sent) = self.line.erase() {
+            self.screen.draw(sent);
+        }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.erase();
+    }
+}
+
+fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Observer for Printer {
+    fn observe(&mut self, event: &RunEvent) {
+        lock(&self.0).observe(event);
+    }
+
+    fn alarm(&self) -> Option<Alarm> {
+        let shown = Arc::clone(&self.0);
+        Some(Box::new(move |times| {
+            let mut shown = lock(&shown);
+            let text = shown.line.end_is_asked(times);
+            shown.say(Tone::Warn, &text);
+        }))
+    }
+}
+
+/// Characters of a line that an agent said.
+const SAID: usize = 160;
+
+/// Lines by which an agent says how far it is (`protocol/completion.md#reports`).
+const MARKED: [&str; 5] = [
+    "PROGRESS:",
+    "RATIONALE:",
+    "NEXT:",
+    "VERIFYING:",
+    "STATE-DELTA:",
+];
+
+/// The line, if any, that a reader sees for an event. `verbose` tells of tools and words.
+pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
+    let plain = |text: String| Some((Tone::Dim, text));
+    match event {
+        RunEvent::Begins {
+            role,
+            dispatch,
+            agent,
+            ..
+        } => Some((
+            Tone::Strong,
+            format!(
+                "{role} ({agent}), rule {}: {}",
+                dispatch.rule, dispatch.reason
+            ),
+        )),
+        RunEvent::Shows { progress, .. } => progress_line(progress, verbose),
+        RunEvent::Ends { .. } => None,
+        RunEvent::NotNotified(finding) | RunEvent::Inbox(finding) => Some((
+            Tone::Warn,
+            format!("  [{}] {}", finding.code, one_line(&finding.message)),
+        )),
+        RunEvent::Repairs(findings) => Some((
+            Tone::Warn,
+            format!(
+                "  the report breaks {}, and is asked for once more",
+                count_noun(findings.len() as u64, "rule")
+            ),
+        )),
+        RunEvent::Recovered { role, breach } => match breach.is_none() {
+            true => plain(format!(
+                "an unfinished session of the {role} was ended; its report was not taken, so its step is begun again{}",
+                came_later(breach)
+            )),
+            false => Some((
+                Tone::Warn,
+                format!(
+                    "an unfinished session of the {role}: {}; its step is begun again{}",
+                    describe_violation(breach),
+                    came_later(breach)
+                ),
+            )),
+        },
+        RunEvent::Beside(copies) => Some((
+            Tone::Warn,
+            format!(
+                "  the worktree was changed beside the session; {}",
+                one_line(&note_kept_before(copies))
+            ),
+        )),
+        RunEvent::Breached { role, breach } => {
+            let what = describe_violation(breach);
+            Some((
+                Tone::Bad,
+                format!("  the {role} {what}; its report is not taken"),
+            ))
+        }
+        RunEvent::CaughtUp(recovery) => {
+            let kept = recovery.displaced.as_deref().map_or(String::new(), |id| {
+                format!("; what stood there is kept as {}", one_line(id))
+            });
+            plain(format!(
+                "`.agent/` was behind the log and shows it now{kept}"
+            ))
+        }
+        RunEvent::Unlocked(locks) => {
+            let names: Vec<String> = locks
+                .iter()
+                .map(|lock| lock.display().to_string())
+                .collect();
+            Some((
+                Tone::Warn,
+                format!(
+                    "  locks of a git that was ended are removed: {}",
+                    one_line(&names.join(", "))
+                ),
+            ))
+        }
+        RunEvent::CameToNothing { why, .. } => {
+            Some((Tone::Warn, format!("  came to nothing: {}", one_line(why))))
+        }
+        RunEvent::Recorded {
+            applied,
+            took,
+            cost_micro_usd,
+            ..
+        } => {
+            let cost = cost_micro_usd.map_or_else(|| "cost unknown".to_owned(), tell_dollars);
+            Some((
+                Tone::Good,
+                format!(
+                    "  recorded #{} {} ({}, {cost})",
+                    applied.step.snapshot.ledger.seq.0,
+                    applied.event,
+                    humantime::format_duration(Duration::from_millis(took.as_millis() as u64))
+                ),
+            ))
+        }
+        RunEvent::ByCook(applied) => Some((
+            Tone::Good,
+            format!(
+                "cook re-grounded #{}: {}",
+                applied.step.snapshot.ledger.seq.0,
+                one_line(&applied.step.next.reason)
+            ),
+        )),
+        RunEvent::ModelAsked(why) => plain(format!("a model re-grounds: {}", one_line(why))),
+        RunEvent::Waits { until } => {
+            Some((Tone::Warn, format!("  waiting until {until} to try again")))
+        }
+    }
+}
+
+fn progress_line(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
+    match progress {
+        Progress::Tool(tool) if verbose => Some((Tone::Dim, format!("  tool: {}", one_line(tool)))),
+        Progress::Said(text) => {
+            let marked = text
+                .lines()
+                .rev()
+                .map(str::trim)
+                .find(|line| MARKED.iter().any(|mark| line.starts_with(mark)));
+            marked.map(|line| (Tone::Dim, format!("  {}", one_line(line))))
+        }
+        Progress::Notice(text) => Some((Tone::Warn, format!("  it waits: {}", one_line(text)))),
+        Progress::Started(_) | Progress::Tool(_) | Progress::Pulse { .. } => None,
+    }
+}
+
+fn describe_violation(breach: &Violation) -> String {
+    let mut text = format!("did what its role may not: {}", breach.what.join("; "));
+    if !breach.copies.is_empty() {
+        text.push_str(&format!(
+            "; put back, a copy is kept (`cook doctor rescue show {}`)",
+            breach.copies.join("`, `cook doctor rescue show ")
+        ));
+    }
+    for path in &breach.moved {
+        text.push_str(&format!(
+            "; put back, too large for a copy, moved to `{}`",
+            path.display()
+        ));
+    }
+    if !breach.refs.is_empty() {
+        text.push_str(&format!("; its commits stay at {}", breach.refs.join(", ")));
+    }
+    if !breach.left.is_empty() {
+        text.push_str(&format!("; left as it is: {}", breach.left.join("; ")));
+    }
+    if breach.log_moved {
+        text.push_str("; the log was moved meanwhile");
+    }
+    one_line(&text)
+}
+
+/// What is taken for the user's own work, and where that is which it replaced.
+fn came_later(breach: &Violation) -> String {
+    let mut text = String::new();
+    if !breach.later.is_empty() {
+        text.push_str(&format!(
+            "; left as it is, because it came after the session: {}",
+            breach.later.join("; ")
+        ));
+    }
+    if breach.is_none() && !breach.refs.is_empty() {
+        text.push_str(&format!(
+            "; what they named before stays at {}",
+            breach.refs.join(", ")
+        ));
+    }
+    if !breach.before.is_empty() {
+        text.push_str(&format!("; {}", note_kept_before(&breach.before)));
+    }
+    one_line(&text)
+}
+
+fn note_kept_before(copies: &[String]) -> String {
+    format!(
+        "what stood there before and is in no commit is kept (`cook doctor rescue show {}`)",
+        copies.join("`, `cook doctor rescue show ")
+    )
+}
+
+fn one_line(text: &str) -> String {
+    let text = clean(text, Lines::Fold);
+    match text.char_indices().nth(SAID * 4) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
 
 /// From here on an agent is called silent.
 const SILENT: Duration = Duration::from_secs(30);
+
 /// How often a plain line is due where none can be redrawn.
 const PLAIN: Duration = Duration::from_secs(60);
+
 /// Characters of a name.
 const NAME: usize = 40;
+
 /// To the line's beginning, and empty it.
 const ERASED: &str = "\r\u{1b}[2K";
+
 /// A line that is longer than the terminal is wide is cut there and not wrapped: what is wrapped
 /// cannot be erased as one line.
 const CUT: [&str; 2] = ["\u{1b}[?7l", "\u{1b}[?7h"];
 
 /// A session as the line knows it; moments are spans since the run began.
 #[derive(Debug)]
-struct Held {
+struct HeldSession {
     role: Role,
     agent: String,
     /// How long it may be silent.
@@ -38,7 +334,7 @@ struct Held {
 /// What a run is at, in one line.
 #[derive(Debug, Default)]
 pub struct LiveLine {
-    held: Vec<Held>,
+    held: Vec<HeldSession>,
     waits_until: Option<String>,
     spent: Spent,
     /// What stands on the terminal now.
@@ -59,7 +355,7 @@ impl LiveLine {
                     self.held.clear();
                     self.told = now;
                 }
-                self.held.push(Held {
+                self.held.push(HeldSession {
                     role: *role,
                     agent: name(agent),
                     idle: *idle,
@@ -97,7 +393,7 @@ impl LiveLine {
         }
     }
 
-    fn at_work(&self) -> impl Iterator<Item = &Held> {
+    fn at_work(&self) -> impl Iterator<Item = &HeldSession> {
         self.held.iter().filter(|held| !held.ended)
     }
 
@@ -172,7 +468,7 @@ impl LiveLine {
     }
 }
 
-impl Held {
+impl HeldSession {
     fn line(&self, now: Duration) -> String {
         let tool = self.tool.as_ref();
         format!(
