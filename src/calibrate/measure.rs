@@ -1,8 +1,8 @@
 //! Makes cases, asks about them, counts: planted and clean ones by turns, so that what is cut in the
 //! middle holds as many of both.
 
-use super::planted_case::{self as case, Case, Made};
 use super::done_work::{DoneSlice, Source};
+use super::planted_case::{self as case, Case, Made};
 use crate::drive::{Keeping, Observer, RoleAgent, first_agent, hold_once};
 use crate::judges::{Answered, Identity, Kept};
 use crate::service::Workspace;

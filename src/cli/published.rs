@@ -22,9 +22,7 @@ use super::session::{SessionLogAnswer, SessionShowAnswer};
 use super::status::{ReadyAnswer, Standing};
 use super::transition::{NoteAnswer, TransitionAnswer};
 use crate::attest::{Attested, Made};
-use crate::view::{
-    CostAnswer, Dispatched, Failed, GraphAnswer, StrengthAnswer, Verified,
-};
+use crate::view::{CostAnswer, Dispatched, Failed, GraphAnswer, StrengthAnswer, Verified};
 use cook_core::schema::published::describe_answer;
 use serde_json::Value;
 

@@ -8,8 +8,8 @@ use crate::drive::Live;
 use crate::judges::Judged;
 use crate::service::Workspace;
 use crate::view::{
-    CostAnswer, CostRow, Edge, GraphAnswer, GraphForm, Judgments, Node, Page, Show,
-    Tone, dispatch_lines, write_line,
+    CostAnswer, CostRow, Edge, GraphAnswer, GraphForm, Judgments, Node, Page, Show, Tone,
+    dispatch_lines, write_line,
 };
 use crate::{drive, judges, lifecycle, service};
 use clap::Args;

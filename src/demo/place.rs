@@ -62,8 +62,12 @@ pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
         Err(failure.replace_hints(["name a directory that is absent or empty, or none"]))
     };
     match std::fs::read_dir(dir) {
-        Ok(mut entries) if entries.next().is_some() => return refuse("is not empty"),
-        Ok(_) => return Ok(dir.to_owned()),
+        Ok(mut entries) => {
+            return match entries.next() {
+                Some(_) => refuse("is not empty"),
+                None => Ok(dir.to_owned()),
+            };
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(_) if dir.exists() && !dir.is_dir() => return refuse("is a file"),
         Err(error) => return Err(unwritable(dir, &error)),

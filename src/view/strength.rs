@@ -163,9 +163,7 @@ impl Show for StrengthAnswer {
             page.add_toned(Tone::Warn, "not noticed");
             page.line(&format!(
                 " {}:{}  {}",
-                survivor.path,
-                survivor.line,
-                survivor.what
+                survivor.path, survivor.line, survivor.what
             ));
             let diff = survivor.diff.as_deref().unwrap_or_default();
             // The two lines that name the file come first.
