@@ -8,9 +8,9 @@ use crate::anchor::Anchor;
 use crate::judges::find_verdicts;
 use crate::scaffold::SETTINGS;
 use crate::service::{self, Workspace};
-use crate::verify::{CommitStanding, Criterion, ProofVerdict};
+use crate::verify::{CommitStanding, Criterion, ProofVerdict, head_at};
 use cook_core::diagnostic::{Code, Failure, harmless_json};
-use cook_core::machine::{GateRun, Head, list_votes};
+use cook_core::machine::{GateRun, list_votes};
 use cook_core::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
 use cook_git::Entry;
 use cook_remote::Side;
@@ -92,11 +92,7 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
     let tree = workspace.repo.find_tree(commit)?;
     let branch = found.branch.or(standing.head.branch.as_deref());
     let place = find_place(workspace, branch)?;
-    let at = Head {
-        commit: Some(done.clone()),
-        tree: None,
-        branch: None,
-    };
+    let at = head_at(done);
     let votes = list_votes(&snapshot, &at).fold((0, 0), |(yes, all), vote| {
         (yes + u64::from(vote.can_stop), all + 1)
     });

@@ -135,14 +135,11 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
 
 /// Nothing but a file is written over.
 fn check_target(out: &Path) -> Result<(), Failure> {
-    let is_other = out.symlink_metadata().is_ok_and(|found| !found.is_file());
-    match is_other {
-        true => {
-            let what = format!("`{}` is there, and is not a file", out.display());
-            Err(Failure::state(Code::NotWritable, what))
-        }
-        false => Ok(()),
+    if out.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+        let what = format!("`{}` is there, and is not a file", out.display());
+        return Err(Failure::state(Code::NotWritable, what));
     }
+    Ok(())
 }
 
 fn write(out: &Path, made: &Made) -> Result<(), Failure> {
@@ -187,42 +184,33 @@ fn read(context: &Context, args: &AttestVerifyArgs) -> Answer {
 
 /// The commit that is asked about. A full id is one wherever it is asked.
 fn about(context: &Context, named: Option<&str>) -> Result<About, Failure> {
-    let is_full = |id: &str| {
-        let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
-        [40, 64].contains(&id.len()) && id.chars().all(is_hex)
-    };
-    let repo = match (Repo::discover(&context.dir), named) {
-        (Ok(repo), _) => repo,
-        (Err(_), Some(id)) if is_full(id) => {
-            return Ok(About {
-                commit: id.to_owned(),
-                tree: None,
-            });
-        }
-        (Err(failure), _) => {
-            return Err(failure.hint("outside of a repository name the whole id: `--commit ID`"));
+    let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+    let is_full = |id: &&str| [40, 64].contains(&id.len()) && id.chars().all(is_hex);
+    let unseen = named.filter(is_full).map(|id| About {
+        commit: id.to_owned(),
+        tree: None,
+    });
+    let repo = match Repo::discover(&context.dir) {
+        Ok(repo) => repo,
+        Err(failure) => {
+            let hint = "outside of a repository name the whole id: `--commit ID`";
+            return unseen.ok_or_else(|| failure.hint(hint));
         }
     };
     let found = match named {
         Some(name) => repo.commit_named(name)?,
         None => repo.head()?.commit,
     };
-    match (found, named) {
-        (Some(commit), _) => {
-            let tree = Some(repo.find_tree(&commit)?);
-            Ok(About { commit, tree })
-        }
-        (None, Some(id)) if is_full(id) => Ok(About {
-            commit: id.to_owned(),
-            tree: None,
-        }),
-        (None, _) => {
-            let named = named.unwrap_or("HEAD");
-            let what = format!("`{named}` names no commit here");
-            let hint = "name a branch, a tag or a commit: `--commit main`";
-            Err(Failure::unknown(Code::CommitUnknown, what).replace_hints([hint]))
-        }
+    if let Some(commit) = found {
+        let tree = Some(repo.find_tree(&commit)?);
+        return Ok(About { commit, tree });
     }
+    unseen.ok_or_else(|| {
+        let named = named.unwrap_or("HEAD");
+        let what = format!("`{named}` names no commit here");
+        let hint = "name a branch, a tag or a commit: `--commit main`";
+        Failure::unknown(Code::CommitUnknown, what).replace_hints([hint])
+    })
 }
 
 impl Made {
@@ -255,10 +243,11 @@ impl Show for Attested {
         page.add_toned(Tone::Good, "signed");
         page.line(&format!("  by {} with {}", self.signer, self.key));
         page.row("commit", &self.commit);
-        match &self.tree {
-            Some(tree) => page.row("tree", tree),
-            None => page.row("tree", "not compared: the commit is not here"),
-        }
+        let tree = self.tree.as_deref();
+        page.row(
+            "tree",
+            tree.unwrap_or("not compared: the commit is not here"),
+        );
         if let Some(name) = &self.name {
             page.row("name", name);
         }
@@ -267,15 +256,11 @@ impl Show for Attested {
         if let Some(log) = &self.log {
             page.row("log", log);
         }
-        match &self.gates {
-            Some(gates) => page.row("green", &list_gates(gates)),
-            None => page.row("green", "not said"),
-        }
+        let gates = self.gates.as_deref().map(list_gates);
+        page.row("green", &gates.unwrap_or_else(|| "not said".to_owned()));
         if !self.warned.is_empty() {
-            page.row(
-                "red",
-                &format!("{} (not required)", list_gates(&self.warned)),
-            );
+            let red = format!("{} (not required)", list_gates(&self.warned));
+            page.row("red", &red);
         }
         page.add_toned_line(
             Tone::Dim,

@@ -20,9 +20,10 @@ use super::report::ReportAnswer;
 use super::run::{EstimateAnswer, RunAnswer};
 use super::session::{SessionLogAnswer, SessionShowAnswer};
 use super::status::{ReadyAnswer, Standing};
+use super::strength::StrengthAnswer;
 use super::transition::{NoteAnswer, TransitionAnswer};
 use crate::attest::{Attested, Made};
-use crate::view::{CostAnswer, Dispatched, Failed, GraphAnswer, StrengthAnswer, Verified};
+use crate::view::{CostAnswer, Dispatched, Failed, GraphAnswer, Verified};
 use cook_core::schema::published::describe_answer;
 use serde_json::Value;
 

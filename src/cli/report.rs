@@ -8,12 +8,12 @@ use super::status::sum_cost;
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;
 use crate::service::Workspace;
-use crate::verify::{Criterion, ProofVerdict};
+use crate::verify::{Criterion, ProofVerdict, head_at};
 use crate::view::html_page::{HtmlPage, Table, draw_plan, line, list, sign, write_page};
 use crate::view::{Page, Results, Show, Tone, VerifyAnswer, Weight};
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Severity, count_noun};
-use cook_core::machine::{Head, short};
+use cook_core::machine::short;
 use cook_core::model::{Event, Evidence, SliceStatus, Snapshot, Submission, Verdicts};
 use cook_os::clock::Clock;
 use cook_os::disk::{Durable, Mode, NewFile, look};
@@ -190,12 +190,9 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
         log.push((meta, event));
     }
     let standing = question.and_then(|question| question.commit.as_ref());
-    let at = match standing.and_then(|standing| standing.done.clone()) {
-        Some(done) => Head {
-            commit: Some(done),
-            tree: None,
-            branch: None,
-        },
+    let done = standing.and_then(|standing| standing.done.as_deref());
+    let at = match done {
+        Some(done) => head_at(done),
         None => workspace.repo.head()?,
     };
     let judges = find_verdicts(workspace, &snapshot, &at)?;

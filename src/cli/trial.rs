@@ -1,18 +1,77 @@
 //! The end of `cook init`: each gate once, in the clean room in which it will count.
 
 use super::context::Context;
-use super::transition::{Trial, TrialOutcome};
 use crate::anchor::describe_failed;
 use crate::measure;
 use crate::service::Workspace;
+use crate::view::{Page, Tone};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::GateRun;
-use cook_core::model::GateSpec;
-use cook_store::receipt::plan_gate;
+use serde::Serialize;
 use std::time::Duration;
 
 /// Lines of output that are shown of one that is red.
 const SHOWN: usize = 8;
+
+/// How a trial ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TrialOutcome {
+    /// It passed.
+    Green,
+    /// It failed, or could not be started.
+    Red,
+    /// A program that it names is not on this machine; it was not run.
+    Absent,
+    /// It did not end within the time of a trial.
+    Slow,
+    /// This machine does not trust it; it was not run.
+    Untrusted,
+}
+
+/// A gate, or a setup command, that was tried once.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Trial {
+    /// `setup`, or the gate's name.
+    pub name: String,
+    pub run: String,
+    pub outcome: TrialOutcome,
+    /// Null where it was not run.
+    pub duration_ms: Option<u64>,
+    /// Why it did not pass: the last lines of its output, or what kept it from running.
+    pub why: Vec<String>,
+    /// What it did not have, and what gives it.
+    pub hints: Vec<String>,
+}
+
+impl Trial {
+    /// All of them, as people read it.
+    pub(super) fn lines(all: &[Self], page: &mut Page) {
+        for trial in all {
+            let (tone, word) = match trial.outcome {
+                TrialOutcome::Green => (Tone::Good, "green"),
+                TrialOutcome::Red => (Tone::Bad, "red"),
+                TrialOutcome::Absent => (Tone::Bad, "absent"),
+                TrialOutcome::Slow => (Tone::Warn, "slow"),
+                TrialOutcome::Untrusted => (Tone::Warn, "untrusted"),
+            };
+            page.add_toned(tone, &format!("{word:<9}"));
+            let took = trial.duration_ms.map_or(String::new(), |ms| {
+                format!("  {}.{} s", ms / 1000, ms % 1000 / 100)
+            });
+            page.line(&format!("  {}  {}{took}", trial.name, trial.run));
+            for line in &trial.why {
+                page.line(&format!("           {line}"));
+            }
+            for hint in &trial.hints {
+                page.add_toned(Tone::Dim, "           missing: ");
+                page.line(hint);
+            }
+        }
+    }
+}
 
 /// Tries setup and gates as HEAD has them, each for so long at most: whoever sets a repository up
 /// looks at the terminal. What keeps them from being tried is a finding, because
@@ -55,26 +114,22 @@ fn run_all(
         context.screen.note("gates are tried on a commit: run `cook init --commit`, or commit `.agent/` and `.gitignore`, then run `cook gate --clean`");
         return Ok(Vec::new());
     }
-    let setup: Vec<GateSpec> = workspace
-        .config()?
-        .clean_room
-        .setup()
-        .map(|command| plan_gate(command))
-        .collect();
+    let count = match gates.len() {
+        1 => "the gate".to_owned(),
+        count => format!("{count} gates"),
+    };
+    let most = humantime::format_duration(patience);
     context.screen.note(&format!(
-        "trying {} in a clean room, each for {} at most; Ctrl-C leaves the set-up as it is",
-        match gates.len() {
-            1 => "the gate".to_owned(),
-            count => format!("{count} gates"),
-        },
-        humantime::format_duration(patience)
+        "trying {count} in a clean room, each for {most} at most; Ctrl-C leaves the set-up as it is"
     ));
+    let setup = workspace.config()?.clean_room.setup();
+    let setup: Vec<String> = setup.map(ToString::to_string).collect();
     let mut trials = Vec::new();
-    for gate in setup {
-        trials.extend(refuse_to_run(&workspace, "setup", &gate.run)?);
+    for command in &setup {
+        trials.extend(refuse_to_run(&workspace, "setup", command)?);
     }
     if trials.is_empty() {
-        for command in workspace.config()?.clean_room.setup() {
+        for command in setup {
             context.screen.note(&format!("setup: {command}"));
         }
         let head = workspace.repo.head()?.commit.unwrap_or_default();
@@ -83,14 +138,10 @@ fn run_all(
             trials.push(trial(&workspace, run)?);
         }
     }
-    if trials
-        .iter()
-        .any(|trial| trial.outcome != TrialOutcome::Green)
-    {
-        findings.push(Finding::new(
-            Code::GateRed,
-            "the gates were not tried, because the room was not set up for them",
-        ));
+    let is_green = |trial: &Trial| trial.outcome == TrialOutcome::Green;
+    if !trials.iter().all(is_green) {
+        let what = "the gates were not tried, because the room was not set up for them";
+        findings.push(Finding::new(Code::GateRed, what));
         return Ok(trials);
     }
     for gate in &mut gates {
@@ -104,14 +155,10 @@ fn run_all(
             trials.push(trial(&workspace, run)?);
         }
     }
-    let is_red = trials
-        .iter()
-        .any(|trial| trial.outcome == TrialOutcome::Red);
-    if is_red && !workspace.repo.status()?.worktree.is_clean() {
-        findings.push(Finding::new(
-            Code::DirtyWorktree,
-            "the clean room held HEAD's commit, without what is not committed",
-        ));
+    let is_red = |trial: &Trial| trial.outcome == TrialOutcome::Red;
+    if trials.iter().any(is_red) && !workspace.repo.status()?.worktree.is_clean() {
+        let what = "the clean room held HEAD's commit, without what is not committed";
+        findings.push(Finding::new(Code::DirtyWorktree, what));
     }
     Ok(trials)
 }
@@ -120,17 +167,18 @@ fn run_all(
 fn refuse_to_run(workspace: &Workspace, name: &str, run: &str) -> Result<Option<Trial>, Failure> {
     let trust = workspace.trust()?;
     let absent = trust.absent_programs(run);
-    let (outcome, why) = if !absent.is_empty() {
-        let why = format!(
-            "not on this machine: {}; install it, then run `cook trust --gates`",
-            absent.join(", ")
-        );
-        (TrialOutcome::Absent, why)
-    } else if !trust.is_trusted(run) {
-        let why = "not trusted on this machine: look at it, then run `cook trust --gates`";
-        (TrialOutcome::Untrusted, why.to_owned())
-    } else {
-        return Ok(None);
+    let (outcome, why) = match (absent.is_empty(), trust.is_trusted(run)) {
+        (true, true) => return Ok(None),
+        (false, _) => {
+            let absent = absent.join(", ");
+            let why =
+                format!("not on this machine: {absent}; install it, then run `cook trust --gates`");
+            (TrialOutcome::Absent, why)
+        }
+        (true, false) => {
+            let why = "not trusted on this machine: look at it, then run `cook trust --gates`";
+            (TrialOutcome::Untrusted, why.to_owned())
+        }
     };
     Ok(Some(Trial {
         name: name.to_owned(),
@@ -153,7 +201,6 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
     } else {
         TrialOutcome::Red
     };
-    let is_red = outcome == TrialOutcome::Red;
     let why = match (outcome, &run.problem) {
         (TrialOutcome::Green, _) => Vec::new(),
         (TrialOutcome::Slow, _) => vec![format!(
@@ -164,15 +211,15 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
         (_, None) => {
             let tail = receipt.map_or("", |receipt| &receipt.tail);
             let lines: Vec<&str> = tail.lines().collect();
-            let shown = &lines[lines.len().saturating_sub(SHOWN)..];
-            let shown = shown.iter().map(|line| format!("| {line}"));
+            let shown = lines[lines.len().saturating_sub(SHOWN)..].iter();
+            let shown = shown.map(|line| format!("| {line}"));
             describe_failed(tail).into_iter().chain(shown).collect()
         }
     };
     Ok(Trial {
-        hints: match is_red {
-            true => measure::missing(&workspace.repo, workspace.config()?, (&run).into())?,
-            false => Vec::new(),
+        hints: match outcome {
+            TrialOutcome::Red => measure::missing(&workspace.repo, workspace.config()?, (&run).into())?,
+            _ => Vec::new(),
         },
         duration_ms: receipt.map(|receipt| receipt.duration_ms.0),
         name: run.gate.name,

@@ -2,14 +2,14 @@
 
 use super::control_plane::check_state;
 use super::criterion_proof::{Judge, Rerun};
-use super::proven::{CommitStanding, Proven};
+use super::proven::{CommitStanding, Proven, head_at};
 use super::slice::describe_strength;
 use super::verification::{Answered, Outcome};
 use super::{base, imported_ticks, proven, reached_goal, stop};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, count_noun};
-use cook_core::machine::{Head, short};
+use cook_core::machine::short;
 use cook_core::model::{Phase, SliceStatus, Snapshot};
 
 /// Recomputes everything, and asks of HEAD whether it is the commit that was found done. `strict` = gates
@@ -50,11 +50,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     }
     base::hold(workspace, &snapshot, &mut outcome)?;
     let at = match &standing.done {
-        Some(done) => Head {
-            commit: Some(done.clone()),
-            tree: None,
-            branch: None,
-        },
+        Some(done) => head_at(done),
         None => standing.head.clone(),
     };
     if standing.done.is_some() || snapshot.state.current_phase == Phase::StopWave {

@@ -27,7 +27,7 @@ pub(crate) use criterion_proof::{Criterion, ProofVerdict, Rerun};
 pub(crate) use fetched::{blame_source, bring_files, bring_history, fetch};
 pub(crate) use imported_ticks::measure_worths;
 pub(crate) use log_signature::{check_signature, find_signing_base, tell_signer};
-pub(crate) use proven::CommitStanding;
+pub(crate) use proven::{CommitStanding, head_at};
 pub(crate) use reached_goal::accept_goal;
 pub(crate) use slice::slice;
 pub(crate) use stop::stop;

@@ -96,6 +96,15 @@ fn short(id: &str) -> String {
     format!("`{}`", machine::short(id))
 }
 
+/// A commit in the place of HEAD.
+pub(crate) fn head_at(commit: &str) -> Head {
+    Head {
+        commit: Some(commit.to_owned()),
+        tree: None,
+        branch: None,
+    }
+}
+
 /// Finds out, and says what is wrong where it is not.
 pub(super) fn find(
     workspace: &Workspace,

@@ -12,7 +12,6 @@ mod page;
 mod plan_graph;
 mod results;
 mod screen;
-mod strength;
 mod verify;
 
 pub(crate) use checked::show_lines;
@@ -24,7 +23,6 @@ pub(crate) use page::{Page, Tone};
 pub(crate) use plan_graph::{Edge, GraphAnswer, GraphForm, Node};
 pub(crate) use results::{Results, Weight, plain};
 pub(crate) use screen::{ColorChoice, Screen, finding_line, refs_line, write_line};
-pub(crate) use strength::StrengthAnswer;
 pub(crate) use verify::VerifyAnswer;
 #[cfg(feature = "schema")]
 pub(crate) use {screen::Failed, verify::Verified};
