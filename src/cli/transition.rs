@@ -1,8 +1,8 @@
 //! One event of the user's, recorded: what is taken in before it, what the issue tracker is owed after it, and the
 //! answer of every command that moves state.
 
-use super::trial::Trial;
 use super::context::{Answer, answer};
+use super::trial::Trial;
 use crate::service;
 use crate::service::{Applied, Asked, Taker, Workspace};
 use crate::tracker::{

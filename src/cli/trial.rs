@@ -218,7 +218,9 @@ fn trial(workspace: &Workspace, run: GateRun) -> Result<Trial, Failure> {
     };
     Ok(Trial {
         hints: match outcome {
-            TrialOutcome::Red => measure::missing(&workspace.repo, workspace.config()?, (&run).into())?,
+            TrialOutcome::Red => {
+                measure::missing(&workspace.repo, workspace.config()?, (&run).into())?
+            }
             _ => Vec::new(),
         },
         duration_ms: receipt.map(|receipt| receipt.duration_ms.0),

@@ -49,7 +49,7 @@ pub fn junit(results: &Results) -> String {
             None => suites.push((&proof.slice, vec![case])),
         }
     }
-    let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
+    let mut xml = Writer::new(Vec::new());
     // A vector takes whatever is written.
     let _ = write(&mut xml, results.command, &suites);
     String::from_utf8_lossy(&xml.into_inner()).into_owned() + "\n"
