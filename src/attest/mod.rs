@@ -3,7 +3,6 @@
 //! The shapes are in-toto's (Statement v1, SVR v0.2, Test Result v0.1) and DSSE's; `docs/attest.md` names
 //! each source.
 
-mod address;
 mod envelope;
 mod make;
 mod read;

@@ -5,13 +5,11 @@
 //! was caught is read from the log and the repository, never from the story.
 
 mod caught;
-mod culprit;
 mod place;
 mod story;
 mod why;
 
 pub(crate) use caught::CaughtViolation;
-pub(crate) use culprit::Culprit;
 pub(crate) use why::why;
 
 use crate::drive::{Driver, Ended, Keeping, Limits, Observer, Outcome};
@@ -23,6 +21,7 @@ use cook_core::model::{Policy, Snapshot};
 use place::make_failure;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+pub(crate) use story::Culprit;
 use story::Story;
 
 /// How long a demonstration may take before it counts as stuck.
@@ -30,7 +29,9 @@ const WALL: Duration = Duration::from_secs(300);
 
 /// A repository that is ready for its demonstration.
 pub struct Demo {
-    root: PathBuf,
+    pub root: PathBuf,
+    /// The command that was trusted.
+    pub gate: String,
     story: Story,
     culprit: Option<Culprit>,
 }
@@ -75,19 +76,10 @@ impl Demo {
         place::write_scripts(&root, &story, culprit)?;
         Ok(Self {
             root,
+            gate: story.gate.clone(),
             story,
             culprit,
         })
-    }
-
-    /// The repository.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The command that was trusted.
-    pub fn gate(&self) -> &str {
-        &self.story.gate
     }
 
     /// Drives it to its end.

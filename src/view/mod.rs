@@ -2,7 +2,6 @@
 //!
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
-mod checked;
 mod cost;
 mod dispatched;
 mod exit;
@@ -14,7 +13,6 @@ mod results;
 mod screen;
 mod verify;
 
-pub(crate) use checked::show_lines;
 pub(crate) use cost::{CostAnswer, CostRow, tell_dollars};
 pub(crate) use dispatched::{Dispatched, Judgments, describe_policy, dispatch_lines};
 pub(crate) use exit::Exit;
