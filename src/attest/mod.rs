@@ -4,10 +4,10 @@
 //! each source.
 
 mod envelope;
+mod foreign_statements;
 mod make;
-mod read;
 mod statement;
 
 pub(crate) use envelope::{by_hand, seal};
+pub(crate) use foreign_statements::{About, Attested, MAX_FILE, read};
 pub(crate) use make::{Found, Made, make, run_gates};
-pub(crate) use read::{About, Attested, MAX_FILE, read};

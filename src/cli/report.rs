@@ -301,7 +301,11 @@ fn list_figures(
     let figures = [
         ("", format!("{good} of {all}"), looked_up),
         ("warn", said.to_string(), "on somebody's word"),
-        ("bad", bad.to_string(), "lost, other, or not to be made again"),
+        (
+            "bad",
+            bad.to_string(),
+            "lost, other, or not to be made again",
+        ),
         ("warn", open.to_string(), "of slices that are not done"),
         ("", format!("{done} of {planned}"), "slices done"),
         ("", format!("{yes} of {required}"), "judges say yes"),

@@ -1,6 +1,6 @@
 //! What commits of a change declare of its tests.
 
-use super::change::{Change, End};
+use super::trial_change::{Change, End};
 use cook_core::diagnostic::{Failure, Lines, clean};
 use cook_core::machine::short;
 use cook_git::{Entry, Said};
