@@ -26,7 +26,7 @@ fn long(
     dir: &Path,
     argv: &[&str],
     timeout: Duration,
-) -> Result<cook_os::process::Ended, ProcessError> {
+) -> Result<cook_os::process::Outcome, ProcessError> {
     let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
     run(&Long {
         argv: &argv,
@@ -37,7 +37,7 @@ fn long(
     })
 }
 
-fn shell(dir: &Path, script: &str, timeout: Duration) -> cook_os::process::Ended {
+fn shell(dir: &Path, script: &str, timeout: Duration) -> cook_os::process::Outcome {
     long(dir, &["sh", "-c", script], timeout).unwrap()
 }
 
@@ -60,7 +60,7 @@ fn output_exit_code_and_an_empty_stdin() {
     let scratch = Scratch::empty();
     let ended = shell(&scratch.root, "cat; echo out; echo err >&2; exit 3", MINUTE);
     assert_eq!(
-        (ended.code, ended.timed_out, ended.swept),
+        (ended.code, ended.timed_out(), ended.swept),
         (Some(3), false, true)
     );
     assert_eq!(
@@ -154,7 +154,7 @@ fn one_that_hangs_is_ended_with_its_children() {
         "trap '' TERM; sleep 731.11 & echo up; sleep 731.11",
         Duration::from_millis(500),
     );
-    assert!(ended.timed_out && ended.code.is_none() && ended.swept);
+    assert!(ended.timed_out() && ended.code.is_none() && ended.swept);
     assert_eq!(ended.stdout.bytes(), b"up\n");
     assert!(started.elapsed() < Duration::from_secs(20));
     #[cfg(target_os = "linux")]

@@ -186,8 +186,8 @@ fn row(measured: Measured, joint: Option<Joint>) -> Option<JudgeRow> {
     let milliseconds: u64 = heard().map(|(one, _)| one.milliseconds).sum();
     Some(JudgeRow {
         words: known.words(),
-        caught: known.record.caught.into(),
-        alarms: known.record.alarms.into(),
+        caught: known.caught.into(),
+        alarms: known.alarms.into(),
         tells_apart: known.tells_apart(),
         kinds,
         asked: measured.asked,

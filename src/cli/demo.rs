@@ -38,8 +38,8 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     let quietly = |text: String| screen.note_toned(Tone::Dim, &text);
     quietly(format!(
         "a program with one test in {}, `cook init --commit`, `cook trust '{}'`: a script did what you would do",
-        demo.root().display(),
-        demo.gate()
+        demo.root.display(),
+        demo.gate
     ));
     quietly(
         "every agent is scripted: no keys, no network; what it reports is decided as in `cook run`"

@@ -3,8 +3,8 @@
 use super::caller::AsUser;
 use super::context::{Answer, Context, answer};
 use super::input::free_text;
-use super::transition::note;
 use super::transition::NoteAnswer;
+use super::transition::note;
 use super::trial::Trial;
 use super::{caller, input, taken_plan, transition, trial, trust};
 use crate::scaffold::{Contract, FileOutcome, SETTINGS, TRACKED, plans};

@@ -9,7 +9,7 @@ use crate::{service, signature, verify};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Refusal, count_noun};
 use cook_core::model::Event;
-use cook_remote::{Plan, Restore, Side};
+use cook_remote::{Mark, Plan, Restore, Side};
 use cook_store::store::{Contents, Signed};
 use serde::Serialize;
 use std::io::{BufRead, IsTerminal};
@@ -71,12 +71,12 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     };
     let (mut plan, public, mut done) = look()?;
     if args.no_keep && !args.dry_run {
-        remote.note_withheld(&branch, &plan.to)?;
+        remote.note(Mark::Withheld, &branch, &plan.to)?;
     }
     let is_expected = remote.is_expected(&branch)?;
     let says_so = (named.is_some() || args.yes) && caller::agent_around().is_none();
     if !args.dry_run && !is_expected && says_so {
-        remote.note_allowed(&branch, &plan.to)?;
+        remote.note(Mark::Allowed, &branch, &plan.to)?;
     }
     if args.dry_run || (plan.is_empty() && key.is_none()) {
         return answer(done);

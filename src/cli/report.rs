@@ -231,16 +231,14 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
         false => "NOT PROVEN",
     };
     let against = results.list_failing().into_iter();
-    let figures = [
-        count_criteria(criteria, open.len()),
-        count_work(&snapshot, catches.caught.len(), log.len()),
-    ];
+    let caught_and_all = (catches.caught.len(), log.len());
+    let figures = list_figures(&snapshot, criteria, open.len(), caught_and_all);
     Ok(write_page(&HtmlPage {
         word,
         is_good: verified.has_passed(),
         verdict: &results.verdict,
         against: against.map(|found| found.message.as_str()).collect(),
-        figures: figures.concat(),
+        figures,
         mission: &snapshot.mission,
         parts: vec![
             ("findings", "What was found", list_findings(&results)),
@@ -276,53 +274,47 @@ fn make_page(workspace: &Workspace, verified: &VerifyAnswer) -> Result<String, F
     }))
 }
 
-/// A class, a number, and what it counts.
-type Figures = Vec<(&'static str, String, &'static str)>;
-
-fn count_criteria(criteria: &[Criterion], open: usize) -> Figures {
-    let of = |is_wanted: fn(ProofVerdict) -> bool| {
+/// The figures that say how the work stands: a class, a number, and what it counts.
+fn list_figures(
+    snapshot: &Snapshot,
+    criteria: &[Criterion],
+    open: usize,
+    (caught, transitions): (usize, usize),
+) -> Vec<(&'static str, String, &'static str)> {
+    let worth = |is_wanted: fn(ProofVerdict) -> bool| {
         let wanted = criteria.iter().filter(|one| is_wanted(one.verdict));
         wanted.count()
     };
-    let good = of(|it| matches!(it, ProofVerdict::Reproduced | ProofVerdict::Holds));
-    let said = of(|it| it == ProofVerdict::Recorded);
+    let good = worth(|it| matches!(it, ProofVerdict::Reproduced | ProofVerdict::Holds));
+    let said = worth(|it| it == ProofVerdict::Recorded);
     let bad = criteria.len() - good - said;
     let all = criteria.len() + open;
-    let mut figures = vec![(
-        "",
-        format!("{good} of {all}"),
-        "criteria looked up or run again, and true",
-    )];
-    for (class, count, what) in [
-        ("warn", said, "on somebody's word"),
-        ("bad", bad, "lost, other, or not to be made again"),
-        ("warn", open, "of slices that are not done"),
-    ] {
-        if count > 0 {
-            figures.push((class, count.to_string(), what));
-        }
-    }
-    figures
-}
-
-fn count_work(snapshot: &Snapshot, caught: usize, transitions: usize) -> Figures {
     let slices = &snapshot.plan.candidate_slices;
     let count = |status: SliceStatus| slices.iter().filter(|one| one.status == status).count();
     let done = count(SliceStatus::Done);
-    let all = slices.len() - count(SliceStatus::Cancelled);
+    let planned = slices.len() - count(SliceStatus::Cancelled);
     let votes = snapshot.ledger.wave.votes.iter();
     let yes = votes.filter(|vote| vote.can_stop).count();
     let required = snapshot.profile.required_stop_judges.0;
-    vec![
-        ("", format!("{done} of {all}"), "slices done"),
-        ("", format!("{yes} of {required}"), "judges say yes"),
+    let changing = "reports refused, or rejections that changed something";
+    let looked_up = "criteria looked up or run again, and true";
+    let figures = [
+        ("", format!("{good} of {all}"), looked_up),
+        ("warn", said.to_string(), "on somebody's word"),
         (
-            "",
-            caught.to_string(),
-            "reports refused, or rejections that changed something",
+            "bad",
+            bad.to_string(),
+            "lost, other, or not to be made again",
         ),
+        ("warn", open.to_string(), "of slices that are not done"),
+        ("", format!("{done} of {planned}"), "slices done"),
+        ("", format!("{yes} of {required}"), "judges say yes"),
+        ("", caught.to_string(), changing),
         ("", transitions.to_string(), "transitions"),
-    ]
+    ];
+    // Nothing wrong is no figure.
+    let shown = |(class, figure, _): &(&str, String, &str)| class.is_empty() || figure != "0";
+    figures.into_iter().filter(shown).collect()
 }
 
 /// What `cook verify` found, worst first.

@@ -701,8 +701,8 @@ impl<'a> From<&'a Judged> for JudgedView<'a> {
             of: judged.of,
             agent: judged.agent.as_deref(),
             model: judged.model.as_deref(),
-            caught: judged.known.map(|known| known.record.caught.into()),
-            alarms: judged.known.map(|known| known.record.alarms.into()),
+            caught: judged.known.map(|known| known.caught.into()),
+            alarms: judged.known.map(|known| known.alarms.into()),
         }
     }
 }

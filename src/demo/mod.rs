@@ -4,25 +4,24 @@
 //! its rules are those of every run, and are told nothing of the story; whether a culprit
 //! was caught is read from the log and the repository, never from the story.
 
-mod caught;
-mod culprit;
-mod place;
+mod caught_culprits;
+mod demo_repository;
 mod story;
 mod why;
 
-pub(crate) use caught::CaughtViolation;
-pub(crate) use culprit::Culprit;
+pub(crate) use caught_culprits::CaughtViolation;
 pub(crate) use why::why;
 
 use crate::drive::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::service::Workspace;
-use caught::{Recorder, Seen};
+use caught_culprits::{Recorder, Seen};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::Head;
 use cook_core::model::{Policy, Snapshot};
-use place::make_failure;
+use demo_repository::make_failure;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+pub(crate) use story::Culprit;
 use story::Story;
 
 /// How long a demonstration may take before it counts as stuck.
@@ -30,7 +29,9 @@ const WALL: Duration = Duration::from_secs(300);
 
 /// A repository that is ready for its demonstration.
 pub struct Demo {
-    root: PathBuf,
+    pub root: PathBuf,
+    /// The command that was trusted.
+    pub gate: String,
     story: Story,
     culprit: Option<Culprit>,
 }
@@ -68,26 +69,17 @@ impl Demo {
     ) -> Result<Self, Failure> {
         let story = Story::read()
             .map_err(|error| make_failure("the story cannot be read").with_cause(&error))?;
-        place::look_for_programs()?;
-        let root = place::directory(dir)?;
-        place::set_up(&root, &story, author)?;
+        demo_repository::look_for_programs()?;
+        let root = demo_repository::directory(dir)?;
+        demo_repository::set_up(&root, &story, author)?;
         let root = Workspace::open(&root)?.repo.root().to_owned();
-        place::write_scripts(&root, &story, culprit)?;
+        demo_repository::write_scripts(&root, &story, culprit)?;
         Ok(Self {
             root,
+            gate: story.gate.clone(),
             story,
             culprit,
         })
-    }
-
-    /// The repository.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The command that was trusted.
-    pub fn gate(&self) -> &str {
-        &self.story.gate
     }
 
     /// Drives it to its end.
@@ -101,7 +93,7 @@ impl Demo {
             observer,
             seen: Seen::default(),
         };
-        let cast = place::cast(&self.story, self.culprit)?;
+        let cast = demo_repository::cast(&self.story, self.culprit)?;
         let limits = Limits {
             steps: u64::MAX,
             wall: WALL,
@@ -119,7 +111,7 @@ impl Demo {
         let catches = match self.culprit {
             Some(culprit) => {
                 let misdeeds = self.story.misdeeds(culprit);
-                caught::catches(&workspace, &misdeeds, &recorder.seen)
+                caught_culprits::catches(&workspace, &misdeeds, &recorder.seen)
                     .map_err(|failure| failure.hint(self.look()))?
             }
             None => Vec::new(),

@@ -210,7 +210,7 @@ pub(super) fn require_calibrated(
             };
             let measure = format!("cook calibrate --role {} --agent {name}", role.short());
             let known = find_known(workspace, *role, name, model)?;
-            let caught = known.map(|known| (known, known.record.caught.rate().unwrap_or(0.0)));
+            let caught = known.map(|known| (known, known.caught.rate().unwrap_or(0.0)));
             let refusal = match caught {
                 Some((known, rate)) if rate >= least && known.tells_apart() => continue,
                 Some((known, _)) => {

@@ -10,13 +10,16 @@ use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::machine::{Head, list_votes};
 use cook_core::model::{Role, SliceStatus, Snapshot};
 use cook_store::session::{CallRecord, GitStore, Ref, SessionStore};
-use cook_strength::{Answer, Joint, Record, Share, joint};
+use cook_strength::{Answer, Interval, Joint, Record, Share, joint};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// What is known of a judge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is known of a judge: how many planted faults it caught, and how much clean work it refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Known {
-    pub record: Record,
+    pub caught: Share,
+    #[serde(rename = "falseAlarms")]
+    pub alarms: Share,
 }
 
 impl Known {
@@ -29,30 +32,30 @@ impl Known {
             })
         });
         let answers: Vec<Answer> = answers.collect();
-        (!answers.is_empty()).then(|| Self {
-            record: Record::of(&answers),
-        })
+        let Record { caught, alarms } = Record::of(&answers);
+        (!answers.is_empty()).then_some(Self { caught, alarms })
     }
 
     /// Whether its no says anything: the lowest share of faults that it may catch is above the share of
     /// clean work that it refuses.
     pub fn tells_apart(self) -> bool {
-        let alarms = self.record.alarms.rate().unwrap_or(1.0);
-        self.record.caught.of > 0 && self.record.caught.interval().low > alarms
+        let alarms = self.alarms.rate().unwrap_or(1.0);
+        self.caught.of > 0 && self.caught.interval().low > alarms
     }
 
     /// In words.
     pub fn words(self) -> String {
-        let Record { caught, alarms } = self.record;
-        let mut text = format!(
-            "caught {} of {} planted faults ({}), {} of {} false alarms ({})",
-            caught.hits,
-            caught.of,
-            span(caught),
-            alarms.hits,
-            alarms.of,
-            span(alarms)
-        );
+        let Self { caught, alarms } = self;
+        let describe = |share: Share, what: &str| {
+            let Interval { low, high } = share.interval();
+            let (low, high) = (low * 100.0, high * 100.0);
+            format!(
+                "{} of {} {what} ({low:.0} to {high:.0} %)",
+                share.hits, share.of
+            )
+        };
+        let faults = describe(caught, "planted faults");
+        let mut text = format!("caught {faults}, {}", describe(alarms, "false alarms"));
         if caught.of > 0 && caught.hits == 0 {
             text.push_str("; it catches nothing");
         } else if !self.tells_apart() {
@@ -60,11 +63,6 @@ impl Known {
         }
         text
     }
-}
-
-fn span(share: Share) -> String {
-    let of = share.interval();
-    format!("{:.0} to {:.0} %", of.low * 100.0, of.high * 100.0)
 }
 
 /// What is known of an agent in a role, with the prompt of now.
@@ -99,17 +97,25 @@ pub(crate) fn joint_misses(judges: &[Kept]) -> Option<Joint> {
 }
 
 /// Verdicts of one role by one agent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Judged {
+    #[serde(serialize_with = "write_short")]
     pub role: Role,
     /// Those that said yes; of an audit those that found everything in order.
     pub yes: u64,
     pub of: u64,
     /// Who gave them; none where no session of this clone is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// None = nobody measured that agent and model with the prompt of now.
+    #[serde(flatten)]
     pub known: Option<Known>,
+}
+
+fn write_short<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(role.short())
 }
 
 impl Judged {
@@ -247,10 +253,8 @@ mod tests {
     fn make_known(caught: (u64, u64), alarms: (u64, u64)) -> Known {
         let share = |(hits, of)| Share { hits, of };
         Known {
-            record: Record {
-                caught: share(caught),
-                alarms: share(alarms),
-            },
+            caught: share(caught),
+            alarms: share(alarms),
         }
     }
 

@@ -6,7 +6,7 @@ use cook_agents::find_secrets;
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};
 use cook_core::digest::hex;
 use cook_core::model::Snapshot;
-use cook_remote::{Kept, Plan, Remote, Restore, Side};
+use cook_remote::{Kept, Mark, Plan, Remote, Restore, Side};
 use cook_store::store::{Contents, Store};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -85,7 +85,9 @@ pub(crate) fn push_known(
     }
     let head = workspace.repo.head()?.commit;
     let mut plan = remote.plan(store, &branch, head.as_deref(), Restore::No)?;
-    if remote.withholds(&branch)? && check_kept(workspace, &plan.kept).is_err() {
+    if remote.recall(Mark::Withheld, &branch)?.is_some()
+        && check_kept(workspace, &plan.kept).is_err()
+    {
         plan.leave_out_kept();
     }
     if plan.is_empty() {

@@ -1,8 +1,8 @@
 //! Tests that were accepted: kept as they were, and laid down on later code.
 
-use super::change::{Change, End, names_path};
 use super::mix::Mix;
 use super::recipe::{Depth, Recipe};
+use super::trial_change::{Change, End, names_path};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::sha256;
 use cook_core::model::{Caches, Config, GateSpec, TreeEntry};

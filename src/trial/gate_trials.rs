@@ -1,8 +1,8 @@
 //! The trials of one gate, and what they say of each test.
 
-use super::change::{Change, End};
 use super::mix::Mix;
 use super::recipe::{Depth, Recipe};
+use super::trial_change::{Change, End};
 use super::trial_lines::{Teller, last_line};
 use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::machine::GateRun;

@@ -1,7 +1,7 @@
 //! The tree of a trial: the code of one commit with the tests of the other.
 
-use super::change::{Change, End};
 use super::recipe::{Depth, Recipe};
+use super::trial_change::{Change, End};
 use cook_core::diagnostic::Failure;
 use cook_git::{Put, TreeChange};
 use cook_strength::without_change;

@@ -4,18 +4,17 @@
 //! Invariant: a proof is what a command says of a tree, never what a text is taken to mean.
 
 mod accepted_tests;
-mod change;
-mod declared;
+mod declarations;
 mod gate_trials;
 mod mix;
 mod recipe;
+mod trial_change;
 mod trial_lines;
 
 pub(crate) use accepted_tests::{Accepted, Bundle, lay_down, list_paths, run_at, try_new_tests};
 pub(crate) use gate_trials::Tell;
 pub(crate) use trial_lines::{ADD_GATE, last_line, show_red, show_red_before};
 
-use change::Change;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::GateRun;
 use cook_core::model::{Config, GateSpec};
@@ -24,6 +23,7 @@ use cook_store::receipt::Gates;
 use cook_trials::{Side, TrialLine, Weight, Word};
 use gate_trials::GateTrials;
 use std::collections::BTreeSet;
+use trial_change::Change;
 
 /// Counts what commits of a range declare of these lines.
 ///

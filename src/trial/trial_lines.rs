@@ -1,7 +1,7 @@
 //! What trials say, in words.
 
-use super::change::Change;
 use super::recipe::Recipe;
+use super::trial_change::Change;
 use cook_core::diagnostic::{Lines, clean, count_noun, without_escapes};
 use cook_core::machine::{GateRun, short};
 use cook_core::model::GateSpec;

@@ -3,9 +3,9 @@
 use super::control_plane::check_state;
 use super::criterion_proof::{Judge, Rerun};
 use super::proven::{CommitStanding, Proven, head_at};
-use super::slice::describe_strength;
+use super::proven_slice::describe_strength;
 use super::verification::{Answered, Outcome};
-use super::{base, imported_ticks, proven, reached_goal, stop};
+use super::{base, imported_ticks, proven, reached_goal, stop_verifier};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, count_noun};
@@ -59,9 +59,9 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
             None => "this HEAD",
         };
         let required = base::count_judges(workspace, &snapshot);
-        stop::list_votes_at(&snapshot, &at, named, required, &mut outcome);
+        stop_verifier::list_votes_at(&snapshot, &at, named, required, &mut outcome);
     }
-    stop::tell_judges(workspace, &snapshot, &at, &mut outcome)?;
+    stop_verifier::tell_judges(workspace, &snapshot, &at, &mut outcome)?;
     let rerun = match rerun {
         // A new tree is not its slices'.
         Rerun::Slices if standing.is_new_tree() => Rerun::Head,
@@ -139,8 +139,8 @@ fn describe_gates(
 /// The stop verifier, or the gates of the contract that decides in its place.
 fn run_gates(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     match &workspace.judging {
-        Some(judging) => stop::run_judging(workspace, judging, outcome),
-        None => stop::run(workspace, outcome),
+        Some(judging) => stop_verifier::run_judging(workspace, judging, outcome),
+        None => stop_verifier::run(workspace, outcome),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::criterion_proof::check_proof;
 use super::git_facts::Again;
 use super::verification::{Answered, Outcome};
-use super::{cited_sessions, documents, proven};
+use super::{cited_sessions, proven, worktree_documents};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::machine::short;
@@ -66,7 +66,7 @@ pub(super) fn check_state(workspace: &Workspace) -> Result<Outcome, Failure> {
                 true => workspace.current()?.1,
                 false => None,
             };
-            documents::check_contract(workspace, snapshot.as_ref(), &mut outcome)?;
+            worktree_documents::check_contract(workspace, snapshot.as_ref(), &mut outcome)?;
             return Ok(outcome);
         }
     }
@@ -74,14 +74,14 @@ pub(super) fn check_state(workspace: &Workspace) -> Result<Outcome, Failure> {
     // A goal has no contract, and its documents lie in the git dir.
     let is_goal = snapshot.as_ref().is_some_and(|it| it.goal().is_some());
     if !is_goal {
-        documents::check_contract(workspace, snapshot.as_ref(), &mut outcome)?;
+        worktree_documents::check_contract(workspace, snapshot.as_ref(), &mut outcome)?;
     }
     let Some(snapshot) = snapshot else {
-        documents::check_without_log(workspace, &mut outcome)?;
+        worktree_documents::check_without_log(workspace, &mut outcome)?;
         return Ok(outcome);
     };
     if workspace.log_from.is_none() && !is_goal {
-        documents::check(workspace, &snapshot, &mut outcome)?;
+        worktree_documents::check(workspace, &snapshot, &mut outcome)?;
     }
     check_log(workspace, &mut outcome)?;
     cited_sessions::check(workspace, &mut outcome)?;

@@ -8,7 +8,7 @@ use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Snapshot;
 use cook_git::Repo;
-use cook_remote::{Listing, Remote, RemoteRef, Side, blame, list_cited};
+use cook_remote::{Listing, Mark, Remote, RemoteRef, Side, blame, list_cited};
 use cook_store::store::Store;
 
 /// Logs of other branches that are tried: one call of git each brings the commit.
@@ -157,7 +157,9 @@ fn find(
             bring_heads(&remote, &read_snapshot(&remote, &store)?)?;
             Ok((Some(store), source))
         }
-        None if remote.has_seen(branch)? => Err(remote.report_gone(branch)),
+        None if !branch.is_empty() && remote.recall(Mark::Seen(Side::Fetch), branch)?.is_some() => {
+            Err(remote.report_gone(branch))
+        }
         None => Ok((None, nowhere)),
     }
 }

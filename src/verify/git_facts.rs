@@ -31,7 +31,6 @@ pub(super) struct Again<'a> {
     acceptances: BTreeSet<u64>,
     /// Commits whose files are all here, as far as that was asked.
     whole: BTreeSet<String>,
-    trees: BTreeMap<String, Option<String>>,
     ranges: BTreeMap<(String, String, bool), Range>,
     /// Transitions that git was asked about.
     pub compared: u64,
@@ -50,7 +49,6 @@ impl<'a> Again<'a> {
             accepted: snapshot.iter().flat_map(list_accepted).collect(),
             acceptances: snapshot.iter().flat_map(list_acceptances).collect(),
             whole: BTreeSet::new(),
-            trees: BTreeMap::new(),
             ranges: BTreeMap::new(),
             compared: 0,
             unasked: None,
@@ -76,14 +74,17 @@ impl<'a> Again<'a> {
         let reported = facts.commit.as_ref().and_then(|commit| commit.id.as_ref());
         let lacking = self.find_lacking(commit, facts, &set)?;
         let is_lacking = lacking.is_some();
-        let lacking = match (lacking, reported) {
+        let why = match (lacking, reported) {
             (None, Some(reported)) if self.find_tree(reported)?.is_none() => {
                 Some(not_here(reported))
             }
             (lacking, _) => lacking,
         };
-        match lacking {
-            Some(why) if self.is_decisive(seq, reported) => self.note_unasked(seq, why),
+        // A done slice rests on what is said here: it accepted one, or reports what was accepted.
+        let is_decisive = self.acceptances.contains(&seq)
+            || reported.is_some_and(|reported| self.accepted.contains(reported));
+        match why {
+            Some(why) if is_decisive => self.note_unasked(seq, why),
             Some(_) => {}
             None => self.compared += 1,
         }
@@ -157,50 +158,37 @@ impl<'a> Again<'a> {
                 repo.fetch_missing(of, history)?;
             }
             if !repo.has_all(of, history)? {
-                return Ok(Some(format!(
-                    "files of {} are not in this clone",
-                    short(of)
-                )));
+                let of = short(of);
+                return Ok(Some(format!("files of {of} are not in this clone")));
             }
             self.whole.insert(of.to_owned());
         }
         Ok(None)
     }
 
-    /// Whether a done slice rests on what is said here: it accepted one, or reports what was accepted.
-    fn is_decisive(&self, seq: u64, reported: Option<&String>) -> bool {
-        self.acceptances.contains(&seq)
-            || reported.is_some_and(|reported| self.accepted.contains(reported))
-    }
-
     /// What could not be asked, of what done slices rest on.
     pub fn tell_unasked(&self) -> Option<Finding> {
         let (count, last, why) = self.unasked.as_ref()?;
-        let mut what = format!(
-            "git could not be asked again about {} that slices were accepted by: {why}",
-            count_noun(*count, "transition")
-        );
-        what.push_str(match self.workspace.log_from {
-            None => "; `cook verify --from REMOTE` fetches what is missing",
+        let count = count_noun(*count, "transition");
+        let next = match self.workspace.log_from {
+            None => "`cook verify --from REMOTE` fetches what is missing",
             Some(_) => {
-                "; the remote does not send it either: `cook push` without `--no-keep` takes there what a log rests on"
+                "the remote does not send it either: `cook push` without `--no-keep` takes there what a log rests on"
             }
-        });
+        };
+        let what = format!(
+            "git could not be asked again about {count} that slices were accepted by: {why}; {next}"
+        );
         let finding = Finding::new(Code::ProofNotReproducible, what);
         Some(finding.at(format!("transition {last}")))
     }
 
-    fn find_tree(&mut self, commit: &str) -> Result<Option<String>, Failure> {
-        if let Some(tree) = self.trees.get(commit) {
-            return Ok(tree.clone());
-        }
+    fn find_tree(&self, commit: &str) -> Result<Option<String>, Failure> {
         let repo = &self.workspace.repo;
-        let tree = match repo.resolve(commit)?.as_deref() == Some(commit) {
-            true => Some(repo.find_tree(commit)?),
-            false => None,
-        };
-        self.trees.insert(commit.to_owned(), tree.clone());
-        Ok(tree)
+        match repo.resolve(commit)?.as_deref() == Some(commit) {
+            true => repo.find_tree(commit).map(Some),
+            false => Ok(None),
+        }
     }
 
     fn range(
@@ -249,10 +237,8 @@ impl<'a> Again<'a> {
         if let Some(open) = asked.iter().find(is_open)
             && self.acceptances.contains(&seq)
         {
-            let why = format!(
-                "commits that `{}` rests on are not in this clone",
-                open.anchor
-            );
+            let of = &open.anchor;
+            let why = format!("commits that `{of}` rests on are not in this clone");
             self.note_unasked(seq, why);
         }
         for question in &asked {

@@ -2,7 +2,7 @@
 
 use super::criterion_proof::{Criterion, Judge, ProofVerdict, Rerun};
 use super::verification::{Answered, Outcome};
-use super::{log_signature, proven, stop};
+use super::{log_signature, proven, stop_verifier};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
 use cook_core::model::{CheckRun, CheckVerdict, GOAL_SLICE, Goal, GoalCheck, GoalFound, Snapshot};
@@ -66,7 +66,7 @@ pub(super) fn answer(
         outcome.find(Code::GoalNotReached, what);
     }
     if let Some(judging) = &workspace.judging {
-        stop::run_judging(workspace, judging, &mut outcome)?;
+        stop_verifier::run_judging(workspace, judging, &mut outcome)?;
     }
     let goal = snapshot.goal();
     let criteria = match (rerun, goal, &standing.head.commit) {

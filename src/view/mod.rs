@@ -2,7 +2,6 @@
 //!
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
-mod checked;
 mod cost;
 mod dispatched;
 mod exit;
@@ -12,9 +11,8 @@ mod page;
 mod plan_graph;
 mod results;
 mod screen;
-mod verify;
+mod verify_answer;
 
-pub(crate) use checked::show_lines;
 pub(crate) use cost::{CostAnswer, CostRow, tell_dollars};
 pub(crate) use dispatched::{Dispatched, Judgments, describe_policy, dispatch_lines};
 pub(crate) use exit::Exit;
@@ -23,9 +21,9 @@ pub(crate) use page::{Page, Tone};
 pub(crate) use plan_graph::{Edge, GraphAnswer, GraphForm, Node};
 pub(crate) use results::{Results, Weight, plain};
 pub(crate) use screen::{ColorChoice, Screen, finding_line, refs_line, write_line};
-pub(crate) use verify::VerifyAnswer;
+pub(crate) use verify_answer::VerifyAnswer;
 #[cfg(feature = "schema")]
-pub(crate) use {screen::Failed, verify::Verified};
+pub(crate) use {screen::Failed, verify_answer::Verified};
 
 use cook_core::diagnostic::Finding;
 use cook_core::model::SchemaVersion;

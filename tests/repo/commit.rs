@@ -211,7 +211,7 @@ fn what_a_killed_cook_left_is_swept_and_what_is_in_use_is_not() {
     // A killed cook: its lock is gone with it, its files are not.
     let left = repo.throwaway(&head).unwrap();
     let path = left.path().to_owned();
-    let lock = path.with_extension("lock");
+    let lock = path.with_file_name("in-use");
     std::mem::forget(left);
     assert_eq!(repo.sweep_throwaways().unwrap(), 0);
     fs::rename(&lock, lock.with_extension("held")).unwrap();

@@ -14,7 +14,7 @@ impl Repo {
     pub fn keep_commit(&self, id: &str, branch: &str, commit: &str) -> Result<String, Failure> {
         let name = format!("{RESCUED_REFS}{id}/refs/heads/{branch}");
         self.program
-            .answer(Call::new(&["update-ref", &name, commit]))?;
+            .answer(Call::new("update-ref").arg(&name).arg(commit))?;
         Ok(name)
     }
 
@@ -25,7 +25,7 @@ impl Repo {
     /// What git says; it then stands where it stood, or in the stash.
     pub fn keep_uncommitted(&self, id: &str) -> Result<String, Failure> {
         // Paths in conflict cannot be stashed; as they stand in the worktree they can.
-        self.program.answer(Call::new(&["add", "--all"]))?;
+        self.program.answer(Call::new("add --all"))?;
         let name = format!("{RESCUED_REFS}{id}/uncommitted");
         self.stash_as(&name)?;
         Ok(name)
@@ -36,7 +36,7 @@ impl Repo {
     /// # Errors
     /// What git says; a file that is not committed and would change keeps everything as it is.
     pub fn move_branch(&self, commit: &str) -> Result<(), Failure> {
-        let call = Call::new(&["reset", "--keep", "--quiet", "--no-recurse-submodules"]);
+        let call = Call::new("reset --keep --quiet --no-recurse-submodules");
         self.program.answer(call.arg(commit))?;
         let head = self.head()?.commit;
         match head.as_deref() == Some(commit) {

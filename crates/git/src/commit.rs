@@ -5,6 +5,7 @@
 //! user's identity is used; no hook runs and nothing is signed, because the
 //! commit holds only what cook wrote and must not depend on the project's tools.
 
+use super::error::AtPath;
 use super::program::{Call, Program, path_list};
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
@@ -21,9 +22,8 @@ impl Repo {
     pub fn commit_paths(&self, paths: &[&str], message: &str) -> Result<Option<String>, Failure> {
         let git = &self.program;
         let list = encode_paths(&self.root, paths)?;
-        let head = self.ask(|history| history.head())?;
-        let scratch = TemporaryDir::make_in(&self.git_dir)
-            .map_err(|error| RepoError::io("write in", &self.git_dir, error))?;
+        let head = self.head()?;
+        let scratch = TemporaryDir::make_in(&self.git_dir).at("write in", &self.git_dir)?;
         let tree = write_tree_with(
             git,
             &scratch.path().join("index"),
@@ -33,23 +33,22 @@ impl Repo {
         if head.tree.as_deref() == Some(tree.as_str()) {
             return Ok(None);
         }
-        let mut call = Call::new(&["commit-tree", "-F", "-"]);
+        let mut call = Call::new("commit-tree -F -");
         if let Some(parent) = &head.commit {
             call = call.arg("-p").arg(parent);
         }
         let id = git.text(call.arg(&tree).stdin(message))?;
         // The user's index learns of these paths before HEAD moves: were it locked,
         // nothing would have changed yet.
-        git.answer(Call::new(&["update-index", "--add", "-z", "--stdin"]).stdin(list))?;
+        git.answer(Call::new("update-index --add -z --stdin").stdin(list))?;
         let old = head.commit.as_deref().unwrap_or("");
-        git.answer(Call::new(&[
-            "update-ref",
-            "-m",
-            "commit: cook init",
-            "HEAD",
-            &id,
-            old,
-        ]))?;
+        git.answer(
+            Call::new("update-ref -m")
+                .arg("commit: cook init")
+                .arg("HEAD")
+                .arg(&id)
+                .arg(old),
+        )?;
         Ok(Some(id))
     }
 }
@@ -63,14 +62,14 @@ fn write_tree_with(
 ) -> Result<String, RepoError> {
     let with = |call: Call<'static>| call.env("GIT_INDEX_FILE", index);
     let read = match parent {
-        Some(parent) => Call::new(&["read-tree"]).arg(parent),
-        None => Call::new(&["read-tree", "--empty"]),
+        Some(parent) => Call::new("read-tree").arg(parent),
+        None => Call::new("read-tree --empty"),
     };
     git.answer(with(read))?;
-    let add = Call::new(&["update-index", "--add", "-z", "--stdin"]).stdin(list);
+    let add = Call::new("update-index --add -z --stdin").stdin(list);
     git.answer(with(add))?;
     // A partial clone lacks contents that stay as they are.
-    git.text(with(Call::new(&["write-tree", "--missing-ok"])))
+    git.text(with(Call::new("write-tree --missing-ok")))
 }
 
 fn encode_paths(root: &Path, paths: &[&str]) -> Result<Vec<u8>, RepoError> {
@@ -83,9 +82,7 @@ fn encode_paths(root: &Path, paths: &[&str]) -> Result<Vec<u8>, RepoError> {
             return Err(RepoError::PathOutside((*path).to_owned()));
         }
         let place = root.join(path);
-        place
-            .symlink_metadata()
-            .map_err(|error| RepoError::io("read", &place, error))?;
+        place.symlink_metadata().at("read", &place)?;
     }
     Ok(path_list(paths.iter().map(|path| path.as_bytes())))
 }

@@ -1,6 +1,7 @@
 //! A copy of the repository that can be thrown away: history up to a commit, on a branch of the same
 //! name, and nothing that leads back.
 
+use super::error::AtPath;
 use super::program::{Call, Program};
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
@@ -25,25 +26,17 @@ impl Repo {
     /// # Errors
     /// What git says.
     pub fn copy_to(&self, dir: &Path, branch: Option<&str>, commit: &str) -> Result<Self, Failure> {
-        let clone = Call::new(&[
-            "clone",
-            "--quiet",
-            "--no-hardlinks",
-            "--no-checkout",
-            "--no-tags",
-            "--template=",
-            "--",
-        ])
-        .env("GIT_ALLOW_PROTOCOL", "file");
+        let clone =
+            Call::new("clone --quiet --no-hardlinks --no-checkout --no-tags --template= --")
+                .env("GIT_ALLOW_PROTOCOL", "file");
         self.program.answer(clone.arg(&self.root).arg(dir))?;
         let git = Program::at(dir);
-        git.answer(Call::new(&["remote", "remove", "origin"]))?;
+        git.answer(Call::new("remote remove origin"))?;
         for (name, value) in [("gc.auto", "0"), ("maintenance.auto", "false")] {
-            git.answer(Call::new(&["config", name, value]))?;
+            git.answer(Call::new("config").arg(name).arg(value))?;
         }
-        let own = git.line(Call::new(&["symbolic-ref", "--quiet", "HEAD"]))?;
-        let mut checkout =
-            Call::new(&["checkout", "--quiet", "--force", "--no-recurse-submodules"]);
+        let own = git.line(Call::new("symbolic-ref --quiet HEAD"))?;
+        let mut checkout = Call::new("checkout --quiet --force --no-recurse-submodules");
         checkout = match branch {
             Some(branch) => checkout.arg("-B").arg(branch).arg(commit),
             None => checkout.arg("--detach").arg(commit),
@@ -52,7 +45,7 @@ impl Repo {
         let copy = Self::discover(dir)?;
         let stays = copy.head()?.branch.map(|name| format!("refs/heads/{name}"));
         if let Some(own) = own.filter(|own| Some(own) != stays.as_ref()) {
-            git.answer(Call::new(&["update-ref", "-d", &own]))?;
+            git.answer(Call::new("update-ref -d").arg(&own))?;
         }
         copy.forget_moves()?;
         Ok(copy)
@@ -70,7 +63,7 @@ impl Repo {
         texts: &[(String, Option<String>)],
     ) -> Result<String, Failure> {
         let git = &self.program;
-        git.answer(Call::new(&["read-tree", like]))?;
+        git.answer(Call::new("read-tree").arg(like))?;
         for (path, text) in texts {
             let entry = self.tree_entry(like, path)?;
             let Some(entry) = entry else {
@@ -80,30 +73,25 @@ impl Repo {
             let mut line = match text {
                 None => format!("0 {}\t{path}", "0".repeat(like.len())),
                 Some(text) => {
-                    let hash = Call::new(&["hash-object", "-w", "--no-filters", "--stdin"]);
+                    let hash = Call::new("hash-object -w --no-filters --stdin");
                     let id = git.text(hash.stdin(text.as_bytes()))?;
                     format!("{} {id}\t{path}", entry.mode)
                 }
             };
             line.push('\0');
-            let update = Call::new(&["update-index", "-z", "--index-info"]);
+            let update = Call::new("update-index -z --index-info");
             git.answer(update.stdin(line))?;
         }
-        let tree = git.text(Call::new(&["write-tree"]))?;
+        let tree = git.text(Call::new("write-tree"))?;
         let show = |format: &str| {
-            Call::new(&[
-                "log",
-                "-1",
-                "--no-show-signature",
-                "--date=raw",
-                format,
-                like,
-            ])
+            Call::new("log -1 --no-show-signature --date=raw")
+                .arg(format)
+                .arg(like)
         };
         let who = git.text(show(WHO))?;
         let message = git.answer(show("--format=%B"))?;
-        let parent = git.text(Call::new(&["rev-parse", "HEAD"]))?;
-        let mut commit = Call::new(&["commit-tree", "-F", "-", "-p"])
+        let parent = git.text(Call::new("rev-parse HEAD"))?;
+        let mut commit = Call::new("commit-tree -F - -p")
             .arg(parent)
             .arg(tree)
             .stdin(message);
@@ -111,8 +99,8 @@ impl Repo {
             commit = commit.env(name, value);
         }
         let id = git.text(commit)?;
-        let reset = ["reset", "--hard", "--quiet", "--no-recurse-submodules"];
-        git.answer(Call::new(&reset).arg(&id))?;
+        let reset = Call::new("reset --hard --quiet --no-recurse-submodules");
+        git.answer(reset.arg(&id))?;
         self.forget_moves()?;
         Ok(id)
     }
@@ -120,6 +108,6 @@ impl Repo {
     /// The log of refs says where a copy came from.
     fn forget_moves(&self) -> Result<(), Failure> {
         let logs = self.git_dir.join("logs");
-        Ok(remove_tree(&logs).map_err(|error| RepoError::io("remove", &logs, error))?)
+        Ok(remove_tree(&logs).at("remove", &logs)?)
     }
 }

@@ -1,12 +1,13 @@
 //! Finding the repository: from a directory upwards to the first worktree, on one
 //! file system, whatever the environment says.
 
+use super::error::AtPath;
 use super::known::Known;
 use super::libgit::Libgit;
 use super::program::{Call, Program};
 use super::{Repo, RepoError, special};
 use cook_core::diagnostic::Failure;
-use git2::{ErrorCode, Repository, RepositoryOpenFlags};
+use git2::{ErrorCode, ObjectFormat, Repository, RepositoryOpenFlags};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +102,7 @@ fn by_libgit(repository: Repository, place: &Path) -> Result<Repo, RepoError> {
         git_dir: real(repository.path())?,
         common_dir: real(repository.commondir())?,
         program: Program::at(&real(root)?),
-        fast: Some(Libgit::new(repository)),
+        objects: Libgit::new(repository),
         known: Known::default(),
     })
 }
@@ -109,7 +110,7 @@ fn by_libgit(repository: Repository, place: &Path) -> Result<Repo, RepoError> {
 fn by_program(place: &Path) -> Result<Repo, RepoError> {
     let git = Program::at(place);
     let ask = |what: &str| {
-        let call = Call::new(&["rev-parse", "--path-format=absolute", what]);
+        let call = Call::new("rev-parse --path-format=absolute").arg(what);
         let answer = git.answer(call)?;
         let answer = answer.strip_suffix(b"\n").unwrap_or(&answer).to_owned();
         Ok::<_, RepoError>(answer)
@@ -118,12 +119,18 @@ fn by_program(place: &Path) -> Result<Repo, RepoError> {
         return Err(RepoError::Bare(place.to_owned()));
     }
     let root = real(&bytes_path(ask("--show-toplevel")?))?;
+    let common_dir = real(&bytes_path(ask("--git-common-dir")?))?;
+    let format = git.text(Call::new("rev-parse --show-object-format"))?;
+    let format = match &*format {
+        "sha256" => ObjectFormat::Sha256,
+        _ => ObjectFormat::Sha1,
+    };
     Ok(Repo {
         git_dir: real(&bytes_path(ask("--git-dir")?))?,
-        common_dir: real(&bytes_path(ask("--git-common-dir")?))?,
+        objects: Libgit::of_objects(&common_dir.join("objects"), format)?,
+        common_dir,
         program: Program::at(&root),
         root,
-        fast: None,
         known: Known::default(),
     })
 }
@@ -145,8 +152,7 @@ fn explain(refused: RepoError, libgit: &git2::Error, place: &Path) -> RepoError 
 }
 
 fn real(path: &Path) -> Result<PathBuf, RepoError> {
-    path.canonicalize()
-        .map_err(|error| RepoError::io("find", path, error))
+    path.canonicalize().at("find", path)
 }
 
 #[cfg(unix)]

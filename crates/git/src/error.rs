@@ -79,6 +79,17 @@ impl RepoError {
     }
 }
 
+/// What the system refused, with what was tried and where.
+pub(super) trait AtPath<T> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, RepoError>;
+}
+
+impl<T> AtPath<T> for std::io::Result<T> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, RepoError> {
+        self.map_err(|cause| RepoError::io(what, path, cause))
+    }
+}
+
 impl From<RepoError> for Failure {
     fn from(error: RepoError) -> Self {
         let code = match &error {

@@ -1,6 +1,6 @@
 //! The facts that decisions read of ranges and reported commits.
 
-use super::history::{History, Listed};
+use super::history::Listed;
 use super::trailers::last_trailer;
 use super::{Repo, RepoError, SLICE_TRAILER};
 use cook_core::diagnostic::Failure;
@@ -47,7 +47,7 @@ impl Repo {
         if from == to {
             return Ok(Vec::new());
         }
-        let listed = self.ask(|history| history.list(Some(from), to, MAX_COMMITS))?;
+        let listed = self.objects.list(Some(from), to, MAX_COMMITS)?;
         let mut found = Vec::new();
         for commit in listed.into_iter().rev() {
             let mut seen = self.read_commit(commit, with_paths)?;
@@ -62,7 +62,7 @@ impl Repo {
     /// A commit can be a slice's work: it changes something, and it is built on where the range
     /// begins. What a merge brings in from beside is somebody else's, whatever its trailer says.
     fn is_work(&self, commit: &str, from: &str, is_on_head: bool) -> Result<bool, Failure> {
-        let parents = self.ask(|history| history.parents(commit))?;
+        let parents = self.objects.parents(commit)?;
         if let [parent] = &parents[..]
             && self.find_tree(parent)? == self.find_tree(commit)?
         {
@@ -73,7 +73,7 @@ impl Repo {
 
     fn read_commit(&self, commit: Listed, with_paths: bool) -> Result<CommitSeen, Failure> {
         let paths = if with_paths {
-            let parent = self.ask(|history| history.parent(&commit.id))?;
+            let parent = self.objects.parent(&commit.id)?;
             let changes = self.changes(parent.as_deref(), &commit.id)?;
             let paths = changes.into_iter().map(|change| change.path);
             paths.take(MAX_PATHS).collect()
@@ -92,7 +92,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn list_written_paths(&self, commit: &str) -> Result<BTreeSet<String>, Failure> {
-        let parents = self.ask(|history| history.parents(commit))?;
+        let parents = self.objects.parents(commit)?;
         let paths = |parent: Option<&str>| -> Result<BTreeSet<String>, Failure> {
             let changes = self.changes(parent, commit)?.into_iter();
             Ok(changes.map(|change| change.path).collect())
@@ -113,7 +113,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn heading(&self, commit: &str) -> Result<(String, String), Failure> {
-        let listed = self.ask(|history| history.list(None, commit, 1))?;
+        let listed = self.objects.list(None, commit, 1)?;
         let heading = listed.into_iter().next().map(|commit| {
             let subject = commit.message.lines().next().unwrap_or_default().to_owned();
             (commit.author, subject)
@@ -167,7 +167,7 @@ impl Repo {
             Some(since) => self.resolve(since)?,
             None => None,
         };
-        let listed = self.ask(|history| history.list(Some(&basis), &id, MAX_COMMITS))?;
+        let listed = self.objects.list(Some(&basis), &id, MAX_COMMITS)?;
         let trailers: Vec<(String, Option<String>)> = listed
             .into_iter()
             .map(|commit| (commit.id, last_trailer(&commit.message, SLICE_TRAILER)))
@@ -215,7 +215,7 @@ impl Repo {
         let mut way = BTreeSet::new();
         let mut next = Some(to.to_owned());
         while let Some(commit) = next.filter(|commit| commit != from && way.len() < MAX_COMMITS) {
-            next = self.ask(|history| history.parent(&commit))?;
+            next = self.objects.parent(&commit)?;
             way.insert(commit);
         }
         Ok(way)
@@ -223,13 +223,8 @@ impl Repo {
 
     /// Ids of `from..to`, oldest first.
     fn between(&self, from: &str, to: &str) -> Result<Vec<String>, RepoError> {
-        let list = |history: &dyn History| history.list(Some(from), to, MAX_COMMITS);
-        Ok(self
-            .ask(list)?
-            .into_iter()
-            .rev()
-            .map(|commit| commit.id)
-            .collect())
+        let listed = self.objects.list(Some(from), to, MAX_COMMITS)?;
+        Ok(listed.into_iter().rev().map(|commit| commit.id).collect())
     }
 }
 

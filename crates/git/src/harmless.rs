@@ -76,7 +76,7 @@ pub(super) fn touches_files(arguments: &[OsString]) -> bool {
 }
 
 /// Asks git something in a directory: what it lists, each with a zero byte at its end.
-pub(super) type Ask<'a> = &'a dyn Fn(&Path, &[&str]) -> Result<Vec<Vec<u8>>, RepoError>;
+pub(super) type Ask<'a> = &'a dyn Fn(&Path, &str) -> Result<Vec<Vec<u8>>, RepoError>;
 
 /// Settings that end what this repository, and each submodule that git looks into for it,
 /// would have git run.
@@ -162,8 +162,7 @@ fn read(dir: &Path, ask: Ask, depth: usize, found: &mut Found) -> Result<(), Rep
         return Ok(());
     };
     if may_name_programs(&git_dir) {
-        let listing = ["config", "--list", "--show-scope", "--includes", "-z"];
-        let entries = ask(dir, &listing)?;
+        let entries = ask(dir, "config --list --show-scope --includes -z")?;
         let (pairs, _) = entries.as_chunks::<2>();
         for [scope, entry] in pairs {
             if !matches!(&scope[..], b"local" | b"worktree") {
@@ -184,7 +183,7 @@ fn read(dir: &Path, ask: Ask, depth: usize, found: &mut Found) -> Result<(), Rep
 
 /// Submodules that are there.
 fn submodules(dir: &Path, ask: Ask) -> Result<Vec<PathBuf>, RepoError> {
-    let entries = ask(dir, &["ls-files", "--stage", "-z"])?;
+    let entries = ask(dir, "ls-files --stage -z")?;
     let paths = entries
         .iter()
         .filter(|entry| entry.starts_with(b"160000 "))

@@ -1,9 +1,4 @@
-//! What cook asks of a repository's objects and refs, whoever answers: libgit2,
-//! which is fast, or the `git` program, which opens everything.
-
-use super::RepoError;
-use cook_core::machine::Head;
-use cook_core::model::TreeEntry;
+//! What a repository holds: commits, what differs between two, what stands at a path.
 
 /// A commit in a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,29 +52,6 @@ pub enum Entry {
 
 /// Bytes of a file that are read out of a tree.
 pub const MAX_FILE: u64 = 8 * 1024 * 1024;
-
-/// Ids here are full, lower-case and known to name commits, unless said otherwise.
-pub(super) trait History {
-    /// A blob's content by its id; none when it is not here, or too large.
-    fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError>;
-    fn head(&self) -> Result<Head, RepoError>;
-    /// `hex` is 4 to 64 hexadecimal digits; none when no commit, or more than one, begins so.
-    fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError>;
-    fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError>;
-    fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, RepoError>;
-    /// The newest `limit` commits of `from..to`, newest first, children before parents.
-    fn list(&self, from: Option<&str>, to: &str, limit: usize) -> Result<Vec<Listed>, RepoError>;
-    fn tree(&self, commit: &str) -> Result<String, RepoError>;
-    /// First parent; none for a root.
-    fn parent(&self, commit: &str) -> Result<Option<String>, RepoError>;
-    /// All parents, the first one first.
-    fn parents(&self, commit: &str) -> Result<Vec<String>, RepoError>;
-    /// Differences between two commits' trees (none = the empty tree), sorted by path.
-    fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError>;
-    fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError>;
-    /// What stands at a path that is no directory; none when nothing does.
-    fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, RepoError>;
-}
 
 /// A path of bytes as text: what is not UTF-8 becomes `\xNN`.
 pub fn path_text(bytes: &[u8]) -> String {

@@ -26,7 +26,7 @@ impl Repo {
         let git = Program::at(self.root());
         let mut identity = Identity::new();
         for (asked, variables) in NAMES {
-            let heard = git.ask(Call::new(&["var", asked]));
+            let heard = git.ask(Call::new("var").arg(asked));
             let heard = heard.map_err(|error: RepoError| Failure::from(error))?;
             let text = String::from_utf8_lossy(&heard.stdout).into_owned();
             let Some((name, address)) = name_and_address(&text).filter(|_| heard.success()) else {

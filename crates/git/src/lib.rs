@@ -2,9 +2,8 @@
 //! changed paths, cleanliness.
 //!
 //! Invariants: the variables that point git elsewhere are never honoured;
-//! discovery stops at the worktree it starts in; what libgit2 cannot open or
-//! answer is asked of the `git` program, and both give the same answers;
-//! cleanliness always comes from the program. What writes: [`Repo::commit_paths`], the throwaway
+//! discovery stops at the worktree it starts in; libgit2 reads objects, and refs where it knows their
+//! format, as the `git` program does where it does not; cleanliness always comes from the program. What writes: [`Repo::commit_paths`], the throwaway
 //! worktrees under `<git dir>/cook`, copies elsewhere, putting a [`Baseline`] back, parking changes, moving the branch
 //! back while its commits and changes are kept, and removing locks whose owner is gone.
 
@@ -53,12 +52,11 @@ pub use refs::RESCUED_REFS;
 pub use status::Status;
 pub use stood::{find_text, says_something};
 pub use throwaway::Throwaway;
-pub use trailers::{last_trailer, trailers};
+pub use trailers::last_trailer;
 
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::Head;
 use cook_core::model::TreeEntry;
-use history::History;
 use known::Known;
 use libgit::Libgit;
 use look::native;
@@ -73,8 +71,7 @@ pub struct Repo {
     root: PathBuf,
     git_dir: PathBuf,
     common_dir: PathBuf,
-    /// Absent where libgit2 cannot open the repository.
-    fast: Option<Libgit>,
+    objects: Libgit,
     program: Program,
     known: Known,
 }
@@ -85,7 +82,7 @@ impl std::fmt::Debug for Repo {
             .field("root", &self.root)
             .field("git_dir", &self.git_dir)
             .field("common_dir", &self.common_dir)
-            .field("libgit2", &self.fast.is_some())
+            .field("libgit2", &self.objects.has_refs)
             .finish()
     }
 }
@@ -111,9 +108,9 @@ impl Repo {
         &self.common_dir
     }
 
-    /// True when libgit2 answers for objects and refs, false when only the program does.
+    /// True when libgit2 answers for refs as well as objects, false when only the program does.
     pub fn is_open_in_libgit2(&self) -> bool {
-        self.fast.is_some()
+        self.objects.has_refs
     }
 
     /// `<common git dir>/cook`, not made: whoever writes there makes it.
@@ -138,7 +135,16 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn head(&self) -> Result<Head, Failure> {
-        Ok(self.ask(|history| history.head())?)
+        if let Ok(head) = self.objects.head() {
+            return Ok(head);
+        }
+        let (commit, branch) = self.program.head()?;
+        let tree = commit.as_deref().map(|commit| self.objects.tree(commit));
+        Ok(Head {
+            tree: tree.transpose()?,
+            commit,
+            branch,
+        })
     }
 
     /// The full id of the one commit that begins with `id`; none when there is no
@@ -153,7 +159,11 @@ impl Repo {
             return Ok(None);
         }
         let id = id.to_ascii_lowercase();
-        Ok(self.ask(|history| history.resolve(&id))?)
+        // Only git tells an ambiguous id apart by what kind of object it names.
+        Ok(self
+            .objects
+            .resolve(&id)
+            .or_else(|_| self.program.resolve(&id))?)
     }
 
     /// The tree of a commit, both by full id.
@@ -161,7 +171,7 @@ impl Repo {
     /// # Errors
     /// When there is no such commit.
     pub fn find_tree(&self, commit: &str) -> Result<String, Failure> {
-        Ok(self.ask(|history| history.tree(commit))?)
+        Ok(self.objects.tree(commit)?)
     }
 
     /// True when `descendant` is `ancestor` or comes after it (full ids).
@@ -169,7 +179,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, Failure> {
-        Ok(self.ask(|history| history.is_ancestor(ancestor, descendant))?)
+        Ok(self.objects.is_ancestor(ancestor, descendant)?)
     }
 
     /// The best common ancestor of two commits (full ids).
@@ -177,7 +187,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, Failure> {
-        Ok(self.ask(|history| history.merge_base(one, two))?)
+        Ok(self.objects.merge_base(one, two)?)
     }
 
     /// Paths that differ between two commits' trees, sorted; none = the empty tree.
@@ -186,7 +196,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, Failure> {
-        Ok(self.ask(|history| history.changes(from, to))?)
+        Ok(self.objects.changes(from, to)?)
     }
 
     /// What stands at a path in a commit's tree. The path is looked up in the tree
@@ -202,7 +212,7 @@ impl Repo {
         if !inside {
             return Ok(Entry::Nothing);
         }
-        Ok(self.ask(|history| history.entry(commit, path))?)
+        Ok(self.objects.entry(commit, path)?)
     }
 
     /// What stands at a path of a commit (full id), of whatever kind.
@@ -210,7 +220,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read.
     pub fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, Failure> {
-        Ok(self.ask(|history| history.tree_entry(commit, path))?)
+        Ok(self.objects.tree_entry(commit, path)?)
     }
 
     /// A blob's content by its full id; none when this repository does not have it, or
@@ -222,17 +232,6 @@ impl Repo {
         if !(40..=64).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(None);
         }
-        Ok(self.ask(|history| history.blob(id))?)
-    }
-
-    /// Asks libgit2 where it can answer, and git where it cannot.
-    fn ask<T>(
-        &self,
-        question: impl Fn(&dyn History) -> Result<T, RepoError>,
-    ) -> Result<T, RepoError> {
-        if let Some(Ok(answer)) = self.fast.as_ref().map(|fast| question(fast)) {
-            return Ok(answer);
-        }
-        question(&self.program)
+        Ok(self.objects.blob(id)?)
     }
 }

@@ -1,13 +1,14 @@
-//! [`History`] by libgit2. Reads refs, commits and trees; never the index or the
-//! worktree, where libgit2 and git disagree.
+//! Objects and refs by libgit2. Reads refs, commits and trees; never the index or the
+//! worktree, where libgit2 and git disagree. Ids are full, lower-case and known to name commits, unless said otherwise.
 
 use super::RepoError;
-use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_text};
+use super::history::{Change, ChangeKind, Entry, Listed, MAX_FILE, path_text};
 use cook_core::machine::Head;
 use cook_core::model::TreeEntry;
-use git2::{Commit, ErrorCode, ObjectType, Oid, Repository, Sort};
+use git2::{Commit, ErrorCode, ObjectFormat, ObjectType, Odb, Oid, Repository, Sort};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::path::Path;
 use std::rc::Rc;
 
 /// Bytes of a commit and of a directory, at most.
@@ -27,6 +28,8 @@ type Directory = Rc<HashMap<Vec<u8>, Side>>;
 
 pub(super) struct Libgit {
     repository: Repository,
+    /// It can tell refs too.
+    pub(super) has_refs: bool,
     /// Large directories that were looked into last.
     directories: RefCell<VecDeque<(Oid, Directory)>>,
 }
@@ -35,8 +38,20 @@ impl Libgit {
     pub(super) fn new(repository: Repository) -> Self {
         Self {
             repository,
+            has_refs: true,
             directories: RefCell::default(),
         }
+    }
+
+    /// The objects alone of a repository whose refs libgit2 cannot read.
+    pub(super) fn of_objects(dir: &Path, format: ObjectFormat) -> Result<Self, RepoError> {
+        let database = Odb::new_ext(format)?;
+        let dir = dir.to_string_lossy();
+        database.add_disk_alternate(&dir)?;
+        Ok(Self {
+            has_refs: false,
+            ..Self::new(Repository::from_odb(database)?)
+        })
     }
 
     fn oid(&self, id: &str) -> Result<Oid, RepoError> {
@@ -149,10 +164,9 @@ impl Libgit {
         }
         Ok(found)
     }
-}
 
-impl History for Libgit {
-    fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError> {
+    /// A blob's content by its id; none when it is not here, or too large.
+    pub(super) fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError> {
         let odb = self.repository.odb()?;
         let id = self.oid(id)?;
         match absent(odb.read_header(id))? {
@@ -163,7 +177,8 @@ impl History for Libgit {
         }
     }
 
-    fn head(&self) -> Result<Head, RepoError> {
+    /// HEAD now.
+    pub(super) fn head(&self) -> Result<Head, RepoError> {
         let head = self.repository.find_reference("HEAD")?;
         let branch = head.symbolic_target_bytes().map(|target| {
             let name = path_text(target);
@@ -186,26 +201,32 @@ impl History for Libgit {
         })
     }
 
-    fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError> {
+    /// `hex` is 4 to 64 hexadecimal digits; none when no commit begins so, an error when several do.
+    pub(super) fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError> {
         match self.repository.find_commit_by_prefix(hex) {
             Ok(commit) => Ok(Some(commit.id().to_string())),
             Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-            // Only git tells an ambiguous id apart by what kind of object it names.
             Err(error) => Err(error.into()),
         }
     }
 
-    fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError> {
+    pub(super) fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError> {
         let (ancestor, descendant) = (self.oid(ancestor)?, self.oid(descendant)?);
         Ok(ancestor == descendant || self.repository.graph_descendant_of(descendant, ancestor)?)
     }
 
-    fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, RepoError> {
+    pub(super) fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, RepoError> {
         let base = absent(self.repository.merge_base(self.oid(one)?, self.oid(two)?))?;
         Ok(base.map(|base| base.to_string()))
     }
 
-    fn list(&self, from: Option<&str>, to: &str, limit: usize) -> Result<Vec<Listed>, RepoError> {
+    /// The newest `limit` commits of `from..to`, newest first, children before parents.
+    pub(super) fn list(
+        &self,
+        from: Option<&str>,
+        to: &str,
+        limit: usize,
+    ) -> Result<Vec<Listed>, RepoError> {
         let mut walk = self.repository.revwalk()?;
         walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME)?;
         walk.push(self.oid(to)?)?;
@@ -225,21 +246,24 @@ impl History for Libgit {
             .collect()
     }
 
-    fn tree(&self, commit: &str) -> Result<String, RepoError> {
+    pub(super) fn tree(&self, commit: &str) -> Result<String, RepoError> {
         Ok(self.commit(commit)?.tree_id().to_string())
     }
 
-    fn parent(&self, commit: &str) -> Result<Option<String>, RepoError> {
+    /// First parent; none for a root.
+    pub(super) fn parent(&self, commit: &str) -> Result<Option<String>, RepoError> {
         let parent = self.commit(commit)?.parent_ids().next();
         Ok(parent.map(|parent| parent.to_string()))
     }
 
-    fn parents(&self, commit: &str) -> Result<Vec<String>, RepoError> {
+    /// All parents, the first one first.
+    pub(super) fn parents(&self, commit: &str) -> Result<Vec<String>, RepoError> {
         let commit = self.commit(commit)?;
         Ok(commit.parent_ids().map(|id| id.to_string()).collect())
     }
 
-    fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError> {
+    /// Differences between two commits' trees (none = the empty tree), sorted by path.
+    pub(super) fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError> {
         let old = from.map(|from| self.commit(from).map(|commit| commit.tree_id()));
         let mut changes = Vec::new();
         // libgit2's own comparison looks into directories that are the same on both sides.
@@ -274,7 +298,7 @@ impl History for Libgit {
         Ok(changes)
     }
 
-    fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError> {
+    pub(super) fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError> {
         let Some(found) = self.find(commit, path)? else {
             return Ok(Entry::Nothing);
         };
@@ -294,7 +318,12 @@ impl History for Libgit {
         })
     }
 
-    fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, RepoError> {
+    /// What stands at a path that is no directory; none when nothing does.
+    pub(super) fn tree_entry(
+        &self,
+        commit: &str,
+        path: &str,
+    ) -> Result<Option<TreeEntry>, RepoError> {
         let found = self.find(commit, path)?;
         let found = found.filter(|found| !found.is_tree());
         Ok(found.map(|found| TreeEntry {

@@ -39,7 +39,7 @@ impl Repo {
         commit: &str,
         paths: &[&str],
     ) -> Result<BTreeMap<String, TreeEntry>, Failure> {
-        let mut call = Call::new(&["ls-tree", "-r", "-z", "--full-tree"])
+        let mut call = Call::new("ls-tree -r -z --full-tree")
             .env("GIT_LITERAL_PATHSPECS", "1")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .arg(commit)
@@ -76,7 +76,7 @@ impl Repo {
 
     /// The commits at which two branches went apart (full ids).
     pub(crate) fn list_merge_bases(&self, one: &str, two: &str) -> Result<Vec<String>, Failure> {
-        let call = Call::new(&["merge-base", "--all"]).env("GIT_NO_REPLACE_OBJECTS", "1");
+        let call = Call::new("merge-base --all").env("GIT_NO_REPLACE_OBJECTS", "1");
         let told = self.program.ask(call.arg(one).arg(two))?;
         match told.code {
             Some(0 | 1) => Ok(String::from_utf8_lossy(&told.stdout)

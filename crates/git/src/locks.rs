@@ -1,5 +1,6 @@
 //! Lock files of git's: whoever holds one lets nobody else write, also after it died.
 
+use super::error::AtPath;
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
 use cook_os::disk::{self, Links};
@@ -94,10 +95,8 @@ fn list_locks(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result
         Err(error) => return Err(RepoError::io("read", dir, error)),
     };
     for entry in entries {
-        let entry = entry.map_err(|error| RepoError::io("read", dir, error))?;
-        let kind = entry
-            .file_type()
-            .map_err(|error| RepoError::io("read", dir, error))?;
+        let entry = entry.at("read", dir)?;
+        let kind = entry.file_type().at("read", dir)?;
         let path = entry.path();
         if kind.is_dir() && depth < DEPTH {
             list_locks(&path, depth + 1, found)?;

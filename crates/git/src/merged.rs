@@ -3,6 +3,7 @@
 //! git makes the merge again in a git dir of cook's own, which reads the repository's objects and
 //! has settings, attributes and merge drivers of nobody; the user's objects are never written.
 
+use super::error::AtPath;
 use super::program::{Call, Program, refusal};
 use super::{Entry, Repo, RepoError};
 use cook_core::diagnostic::{Code, Failure};
@@ -103,7 +104,7 @@ impl Repo {
                 };
                 return Ok(Some(MergedFrom { base, how }));
             }
-            next = self.ask(|history| history.parent(&base))?;
+            next = self.objects.parent(&base)?;
         }
         Ok(None)
     }
@@ -113,7 +114,7 @@ impl Repo {
     /// # Errors
     /// When there is no such commit.
     pub fn read_written_parents(&self, commit: &str) -> Result<Vec<String>, Failure> {
-        let call = Call::new(&["cat-file", "commit"]).env("GIT_NO_REPLACE_OBJECTS", "1");
+        let call = Call::new("cat-file commit").env("GIT_NO_REPLACE_OBJECTS", "1");
         let lines = self.program.lines(call.arg(commit))?;
         let head = lines.iter().take_while(|line| !line.is_empty());
         let parents = head.filter_map(|line| line.strip_prefix("parent "));
@@ -132,16 +133,9 @@ impl Repo {
 
     /// Lines that were added and taken away, and files that are no text.
     fn measure_change(&self, from: &str, to: &str) -> Result<[u64; 3], RepoError> {
-        let call = Call::new(&[
-            "diff-tree",
-            "-r",
-            "--numstat",
-            "--minimal",
-            "--no-renames",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--ignore-submodules=none",
-        ]);
+        let call = Call::new(
+            "diff-tree -r --numstat --minimal --no-renames --no-ext-diff --no-textconv --ignore-submodules=none",
+        );
         let lines = self.program.lines(
             call.env("GIT_NO_REPLACE_OBJECTS", "1")
                 .arg(from.to_owned())
@@ -178,13 +172,12 @@ struct Again {
 
 impl Again {
     fn new(repo: &Repo) -> Result<Self, Failure> {
-        let dir = TemporaryDir::make()
-            .map_err(|error| RepoError::io("make a directory in", &std::env::temp_dir(), error))?;
+        let dir = TemporaryDir::make().at("make a directory in", &std::env::temp_dir())?;
         let program = Program::at(dir.path());
         let format = repo
             .program
-            .text(Call::new(&["rev-parse", "--show-object-format"]))?;
-        let init = Call::new(&["init", "--quiet", "--bare", "--template="]);
+            .text(Call::new("rev-parse --show-object-format"))?;
+        let init = Call::new("init --quiet --bare --template=");
         program.answer(alone(init).arg(format!("--object-format={format}")))?;
         Ok(Self {
             objects: join_lent(&[repo.common_dir.join("objects")]),

@@ -4,6 +4,7 @@
 //! A made commit is a few loose objects that no ref names; the same mixture has the same id each time,
 //! and `git gc` removes it in its own time.
 
+use super::error::AtPath;
 use super::history::path_text;
 use super::program::Call;
 use super::{Repo, RepoError};
@@ -74,17 +75,7 @@ impl Repo {
     pub fn list_tree_changes(&self, from: &str, to: &str) -> Result<Vec<TreeChange>, Failure> {
         let of = format!("{from} {to}");
         let entries = self.known.changes.recall(&of, || {
-            let call = Call::new(&[
-                "diff-tree",
-                "-r",
-                "-z",
-                "-M",
-                "-l1000",
-                "--raw",
-                "--no-abbrev",
-                "--no-commit-id",
-                "--ignore-submodules=none",
-            ])
+            let call = Call::new("diff-tree -r -z -M -l1000 --raw --no-abbrev --no-commit-id --ignore-submodules=none")
             .env("GIT_NO_REPLACE_OBJECTS", "1");
             Ok(self.program.entries(call.arg(from).arg(to))?)
         })?;
@@ -132,15 +123,13 @@ impl Repo {
     /// # Errors
     /// When git does not answer, or an object cannot be written.
     pub fn make_mixed(&self, code: &str, puts: &BTreeMap<String, Put>) -> Result<String, Failure> {
-        let dir = TemporaryDir::make()
-            .map_err(|error| RepoError::io("make a directory in", &std::env::temp_dir(), error))?;
+        let dir = TemporaryDir::make().at("make a directory in", &std::env::temp_dir())?;
         let index = dir.path().join("index");
         let on = |call: Call<'static>| {
             call.env("GIT_INDEX_FILE", &index)
                 .env("GIT_NO_REPLACE_OBJECTS", "1")
         };
-        self.program
-            .answer(on(Call::new(&["read-tree"]).arg(code)))?;
+        self.program.answer(on(Call::new("read-tree").arg(code)))?;
         let mut lines = Vec::new();
         let mut gone = Vec::new();
         for (path, put) in puts {
@@ -152,18 +141,18 @@ impl Repo {
                 Put::Entry(entry) => entry.clone(),
                 Put::Text { mode, text } => TreeEntry {
                     mode: mode.clone(),
-                    id: self.program.text(
-                        Call::new(&["hash-object", "-w", "--stdin"]).stdin(text.as_bytes()),
-                    )?,
+                    id: self
+                        .program
+                        .text(Call::new("hash-object -w --stdin").stdin(text.as_bytes()))?,
                 },
             };
             lines.extend(format!("{} {}\t{path}\0", entry.mode, entry.id).into_bytes());
         }
         // What goes makes room for a directory of its name.
         gone.extend(lines);
-        let update = Call::new(&["update-index", "--replace", "-z", "--index-info"]);
+        let update = Call::new("update-index --replace -z --index-info");
         self.program.answer(on(update.stdin(gone)))?;
-        let tree = self.program.text(on(Call::new(&["write-tree"])))?;
+        let tree = self.program.text(on(Call::new("write-tree")))?;
         self.make_on(code, &tree, "Tests of another commit")
     }
 
@@ -174,8 +163,7 @@ impl Repo {
     /// When git does not answer, or a file cannot be read.
     pub fn make_snapshot(&self, head: &str) -> Result<String, Failure> {
         let made = TemporaryDir::make();
-        let dir = made
-            .map_err(|error| RepoError::io("make a directory in", &std::env::temp_dir(), error))?;
+        let dir = made.at("make a directory in", &std::env::temp_dir())?;
         let index = dir.path().join("index");
         // It knows of each file when it was looked at last.
         let own = self.git_dir().join("index");
@@ -186,8 +174,8 @@ impl Repo {
             _ => {}
         }
         let on = |call: Call<'static>| call.env("GIT_INDEX_FILE", &index);
-        self.program.answer(on(Call::new(&["add", "--all"])))?;
-        let tree = self.program.text(on(Call::new(&["write-tree"])))?;
+        self.program.answer(on(Call::new("add --all")))?;
+        let tree = self.program.text(on(Call::new("write-tree")))?;
         self.make_on(head, &tree, "What stands in the worktree")
     }
 
@@ -196,7 +184,7 @@ impl Repo {
     /// # Errors
     /// When git does not answer.
     pub fn has_file(&self, bytes: &[u8]) -> Result<bool, Failure> {
-        let hash = Call::new(&["hash-object", "--no-filters", "--stdin"]);
+        let hash = Call::new("hash-object --no-filters --stdin");
         let id = self.program.text(hash.stdin(bytes))?;
         Ok(self.blob(&id)?.is_some())
     }
@@ -206,7 +194,7 @@ impl Repo {
         if tree == self.find_tree(parent)? {
             return Ok(parent.to_owned());
         }
-        let mut call = Call::new(&["commit-tree", "--no-gpg-sign", "-p"])
+        let mut call = Call::new("commit-tree --no-gpg-sign -p")
             .arg(parent)
             .arg("-m")
             .arg(message)
@@ -222,15 +210,9 @@ impl Repo {
     /// # Errors
     /// When git does not answer.
     pub fn list_said(&self, from: &str, to: &str) -> Result<Vec<Said>, Failure> {
-        let call = Call::new(&[
-            "log",
-            "-z",
-            "--first-parent",
-            "--reverse",
-            "--no-show-signature",
-            "--format=%H%n%P%n%B",
-        ])
-        .env("GIT_NO_REPLACE_OBJECTS", "1");
+        let call =
+            Call::new("log -z --first-parent --reverse --no-show-signature --format=%H%n%P%n%B")
+                .env("GIT_NO_REPLACE_OBJECTS", "1");
         let call = call.arg(to).arg(format!("^{from}")).arg("--");
         let entries = self.program.entries(call)?;
         let said = entries.iter().map(|entry| {
@@ -252,14 +234,8 @@ impl Repo {
     /// # Errors
     /// When git does not answer.
     pub(super) fn list_files_with(&self, commit: &str, text: &str) -> Result<Vec<String>, Failure> {
-        let options = [
-            "grep",
-            "--no-recurse-submodules",
-            "--full-name",
-            "--no-color",
-            "-aFlz",
-        ];
-        let call = Call::new(&options).arg("-e").arg(text);
+        let options = "grep --no-recurse-submodules --full-name --no-color -aFlz";
+        let call = Call::new(options).arg("-e").arg(text);
         let told = self.program.ask(call.arg(commit).arg("--"))?;
         let prefix = format!("{commit}:");
         let paths = told.stdout.split(|byte| *byte == 0);
@@ -282,16 +258,9 @@ impl Repo {
         if words.is_empty() {
             return Ok(Vec::new());
         }
-        let mut call = Call::new(&[
-            "grep",
-            "--no-recurse-submodules",
-            "--full-name",
-            "--no-color",
-            "--no-line-number",
-            "--no-column",
-            "--max-count=200",
-            "-IwFz",
-        ]);
+        let mut call = Call::new(
+            "grep --no-recurse-submodules --full-name --no-color --no-line-number --no-column --max-count=200 -IwFz",
+        );
         for word in words {
             call = call.arg("-e").arg(word);
         }

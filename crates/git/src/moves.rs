@@ -1,7 +1,7 @@
 //! How HEAD came to be where it is: the moves since a commit that was seen
 //! before, from git's own record of them, or from ancestry where none is kept.
 
-use super::history::History;
+use super::libgit::Libgit;
 use super::{Repo, RepoError, last_trailer};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{Head, MAX_PATHS};
@@ -87,7 +87,7 @@ impl Repo {
                 .filter(Move::is_new_commit)
                 .map(|made| made.to)
                 .collect(),
-            None => self.ask(|history| by_ancestry(history, seen, now))?,
+            None => by_ancestry(&self.objects, seen, now)?,
         };
         let mut made = Vec::new();
         let mut known = BTreeSet::new();
@@ -102,9 +102,9 @@ impl Repo {
     }
 
     fn read_made(&self, id: String) -> Result<MadeCommit, RepoError> {
-        let listed = self.ask(|history| history.list(None, &id, 1))?;
-        let parent = self.ask(|history| history.parent(&id))?;
-        let changes = self.ask(|history| history.changes(parent.as_deref(), &id))?;
+        let listed = self.objects.list(None, &id, 1)?;
+        let parent = self.objects.parent(&id)?;
+        let changes = self.objects.changes(parent.as_deref(), &id)?;
         let message = listed.first().map_or("", |commit| commit.message.as_str());
         Ok(MadeCommit {
             subject: message.lines().next().unwrap_or_default().to_owned(),
@@ -153,11 +153,7 @@ fn parse(line: &str) -> Option<Move> {
 
 /// Without a record: what HEAD has gained on its first parents, when it still
 /// contains what was seen. Anything else cannot be told from a switch.
-fn by_ancestry(
-    history: &dyn History,
-    seen: Option<&str>,
-    now: &str,
-) -> Result<Vec<String>, RepoError> {
+fn by_ancestry(history: &Libgit, seen: Option<&str>, now: &str) -> Result<Vec<String>, RepoError> {
     if let Some(seen) = seen
         && !history.is_ancestor(seen, now)?
     {

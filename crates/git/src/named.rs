@@ -15,7 +15,7 @@ impl Repo {
         if name.is_empty() || name.starts_with('-') || name.contains('\0') {
             return Ok(None);
         }
-        let call = Call::new(&["rev-parse", "-q", "--verify"]).arg(format!("{name}^{{commit}}"));
+        let call = Call::new("rev-parse -q --verify").arg(format!("{name}^{{commit}}"));
         self.ask_line(call)
     }
 
@@ -24,7 +24,7 @@ impl Repo {
     /// # Errors
     /// As [`Repo::commit_named`].
     pub fn is_symbolic(&self, name: &str) -> Result<bool, Failure> {
-        let call = Call::new(&["symbolic-ref", "-q"]).arg(name.to_owned());
+        let call = Call::new("symbolic-ref -q").arg(name.to_owned());
         Ok(self.ask_line(call)?.is_some())
     }
 
@@ -33,7 +33,7 @@ impl Repo {
     /// # Errors
     /// As [`Repo::commit_named`].
     pub fn upstream(&self) -> Result<Option<String>, Failure> {
-        self.ask_line(Call::new(&["rev-parse", "--abbrev-ref", "@{upstream}"]))
+        self.ask_line(Call::new("rev-parse --abbrev-ref @{upstream}"))
     }
 
     /// Where git looks for its hooks, by `core.hooksPath` where that is set.
@@ -41,7 +41,7 @@ impl Repo {
     /// # Errors
     /// As [`Repo::commit_named`].
     pub fn hooks_dir(&self) -> Result<PathBuf, Failure> {
-        let call = Call::new(&["config", "--type=path", "--get-all", "core.hooksPath"]);
+        let call = Call::new("config --type=path --get-all core.hooksPath");
         let told = self.program.ask(call)?;
         let text = String::from_utf8_lossy(&told.stdout);
         // The last one is what every call of cook sets, so that no hook runs in it.
@@ -55,7 +55,7 @@ impl Repo {
     /// # Errors
     /// As [`Repo::commit_named`].
     pub fn setting(&self, name: &str) -> Result<Option<String>, Failure> {
-        self.ask_line(Call::new(&["config", "--type=path", "--get", name]))
+        self.ask_line(Call::new("config --type=path --get").arg(name))
     }
 
     /// One line where git has one; any refusal of the name is none.

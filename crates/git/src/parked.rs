@@ -47,14 +47,8 @@ impl Repo {
 
     /// Stashes everything that is not committed, untracked files among it, under a ref.
     pub(super) fn stash_as(&self, name: &str) -> Result<(), Failure> {
-        let push = Call::new(&[
-            "stash",
-            "push",
-            "--quiet",
-            "--include-untracked",
-            "--message",
-            "parked by cook",
-        ]);
+        let push =
+            Call::new("stash push --quiet --include-untracked --message").arg("parked by cook");
         let push = push
             .env("GIT_AUTHOR_NAME", "cook")
             .env("GIT_AUTHOR_EMAIL", "cook@localhost")
@@ -70,14 +64,13 @@ impl Repo {
             return Err(RepoError::Answer(what.to_owned()).into());
         };
         self.program
-            .answer(Call::new(&["update-ref", name, &stashed]))?;
-        self.program
-            .answer(Call::new(&["stash", "drop", "--quiet"]))?;
+            .answer(Call::new("update-ref").arg(name).arg(&stashed))?;
+        self.program.answer(Call::new("stash drop --quiet"))?;
         Ok(())
     }
 
     fn stash(&self) -> Result<Option<String>, RepoError> {
-        let call = Call::new(&["rev-parse", "--verify", "--quiet", "refs/stash"]);
+        let call = Call::new("rev-parse --verify --quiet refs/stash");
         self.program.line(call)
     }
 
@@ -117,15 +110,14 @@ impl Repo {
             return Ok(Unparked::Stay("the worktree is not clean".to_owned()));
         }
         let basis = format!("{name}^1");
-        let mut parked =
-            self.list_paths(Call::new(&["diff", "--name-only", "-z", &basis, name]))?;
+        let mut parked = self.list_paths(Call::new("diff --name-only -z").arg(&basis).arg(name))?;
         let untracked = format!("{name}^3");
-        let has = Call::new(&["rev-parse", "--verify", "--quiet", &untracked]);
+        let has = Call::new("rev-parse --verify --quiet").arg(&untracked);
         if self.program.line(has)?.is_some() {
-            let call = Call::new(&["ls-tree", "-r", "-z", "--name-only", &untracked]);
+            let call = Call::new("ls-tree -r -z --name-only").arg(&untracked);
             parked.extend(self.list_paths(call)?);
         }
-        let since = self.list_paths(Call::new(&["diff", "--name-only", "-z", &basis, "HEAD"]))?;
+        let since = self.list_paths(Call::new("diff --name-only -z").arg(&basis).arg("HEAD"))?;
         if let Some(both) = parked.intersection(&since).next() {
             return Ok(Unparked::Stay(format!(
                 "commits changed `{}` meanwhile",
@@ -133,9 +125,8 @@ impl Repo {
             )));
         }
         self.program
-            .answer(Call::new(&["stash", "apply", "--quiet", "--index", name]))?;
-        self.program
-            .answer(Call::new(&["update-ref", "-d", name]))?;
+            .answer(Call::new("stash apply --quiet --index").arg(name))?;
+        self.program.answer(Call::new("update-ref -d").arg(name))?;
         Ok(Unparked::PutBack)
     }
 

@@ -15,7 +15,7 @@ impl Repo {
     }
 
     fn read_promisor(&self) -> Result<Option<String>, Failure> {
-        let promisors = Call::new(&["config", "--bool", "--name-only"])
+        let promisors = Call::new("config --bool --name-only")
             .arg("--get-regexp")
             .arg(r"^remote\..*\.promisor$");
         let names = self.program.line(promisors)?.unwrap_or_default();
@@ -65,7 +65,7 @@ impl Repo {
 
     /// Objects that are not here and these lead to.
     fn missing(&self, how: &[&str], lines: &str) -> Result<BTreeSet<String>, Failure> {
-        let mut list = Call::new(&["rev-list", "--objects", "--missing=print", "--stdin"]);
+        let mut list = Call::new("rev-list --objects --missing=print --stdin");
         list.arguments.extend(how.iter().map(Into::into));
         let list = list.env("GIT_NO_REPLACE_OBJECTS", "1");
         let listed = self.program.lines(list.stdin(lines.as_bytes().to_vec()))?;
@@ -76,16 +76,7 @@ impl Repo {
     /// The one call that reaches a remote, by the program that every remote has.
     fn fetch_objects(&self, remote: &str, ids: &BTreeSet<String>) -> Result<(), Failure> {
         let uploader = format!("remote.{remote}.uploadpack");
-        let fetch = Call::new(&[
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--recurse-submodules=no",
-            "--filter=blob:none",
-            "--stdin",
-            "--",
-        ])
+        let fetch = Call::new("fetch --quiet --no-tags --no-write-fetch-head --recurse-submodules=no --filter=blob:none --stdin --")
         .env("GIT_NO_LAZY_FETCH", "0")
         .env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh")
         .env("GIT_CONFIG_COUNT", "2")

@@ -17,16 +17,7 @@ use std::path::PathBuf;
 const MAX_SETTINGS: u64 = 4 << 20;
 
 /// Settings by which a look at the worktree could be made to see less.
-pub(super) const WATCHFUL: [&str; 8] = [
-    "-c",
-    "core.trustctime=true",
-    "-c",
-    "core.checkStat=default",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.untrackedCache=false",
-];
+pub(super) const WATCHFUL: &str = "-c core.trustctime=true -c core.checkStat=default -c core.fsmonitor=false -c core.untrackedCache=false";
 
 /// What `git status` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +34,7 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn status(&self) -> Result<Status, Failure> {
-        self.ask_status(&[])
+        self.ask_status("")
     }
 
     /// The same, whatever the repository's settings let git take for unchanged: it may read every file.
@@ -51,12 +42,12 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn read_status_anew(&self) -> Result<Status, Failure> {
-        self.ask_status(&WATCHFUL)
+        self.ask_status(WATCHFUL)
     }
 
-    fn ask_status(&self, settings: &[&str]) -> Result<Status, Failure> {
-        let words = ["status", "--porcelain=v2", "-z", "--untracked-files=normal"];
-        let call = Call::new(&[settings, &words].concat());
+    fn ask_status(&self, settings: &str) -> Result<Status, Failure> {
+        let words = "status --porcelain=v2 -z --untracked-files=normal";
+        let call = Call::new(&format!("{settings} {words}"));
         // HEAD as it is written, not as the user has it replaced.
         let call = call.env("GIT_NO_REPLACE_OBJECTS", "1");
         Ok(read(&self.program.answer(call)?))
@@ -69,7 +60,7 @@ impl Repo {
     /// `git_missing`, or what git says.
     pub fn list_ignored(&self, paths: &[&str]) -> Result<BTreeSet<String>, Failure> {
         let paths = path_list(paths.iter().map(|path| path.as_bytes()));
-        let call = Call::new(&["check-ignore", "-z", "--stdin"]).stdin(paths);
+        let call = Call::new("check-ignore -z --stdin").stdin(paths);
         let answer = self.program.ask(call)?;
         match answer.code {
             Some(0 | 1) => {
@@ -87,7 +78,7 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn list_unwatched(&self) -> Result<Vec<String>, Failure> {
-        let listed = self.program.entries(Call::new(&["ls-files", "-v", "-z"]))?;
+        let listed = self.program.entries(Call::new("ls-files -v -z"))?;
         let mut paths = listed
             .iter()
             .filter_map(|entry| Some((is_unwatched(entry)?, is_left_out(entry))))
@@ -130,7 +121,7 @@ impl Repo {
     /// `git_missing`, or what git says.
     pub fn list_untracked_gitignores(&self) -> Result<BTreeSet<String>, Failure> {
         const NAME: &str = ".gitignore";
-        let listed = self.program.entries(Call::new(&["ls-files", "-z"]))?;
+        let listed = self.program.entries(Call::new("ls-files -z"))?;
         let paths: Vec<String> = listed.iter().map(|path| path_text(path)).collect();
         let mut places = BTreeSet::from([NAME.to_owned()]);
         for path in &paths {
@@ -153,9 +144,7 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn list_nested(&self) -> Result<Vec<PathBuf>, Failure> {
-        let listed = self
-            .program
-            .answer(Call::new(&["ls-files", "--stage", "-z"]))?;
+        let listed = self.program.answer(Call::new("ls-files --stage -z"))?;
         Ok(gitlinks(&listed).filter_map(native).collect())
     }
 
@@ -165,7 +154,7 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn refs(&self) -> Result<BTreeMap<String, String>, Failure> {
-        let call = Call::new(&["for-each-ref", "--format=%(objectname) %(refname)"]);
+        let call = Call::new("for-each-ref").arg("--format=%(objectname) %(refname)");
         let lines = self.program.lines(call)?;
         Ok(lines
             .iter()

@@ -143,9 +143,10 @@ impl Repo {
         to: &str,
         path: &str,
     ) -> Result<Option<String>, Failure> {
-        let renames = self.program.renames(from, to)?.into_iter();
-        let mut named = renames.filter(|(_, old)| old == path);
-        Ok(named.next().map(|(new, _)| new))
+        let changes = self.list_tree_changes(from, to)?.into_iter();
+        let mut pairs = changes.filter_map(|change| Some((change.before?.0, change.after?.0)));
+        let renamed = pairs.find(|(old, new)| old == path && new != old);
+        Ok(renamed.map(|(_, new)| new))
     }
 }
 

@@ -1,14 +1,14 @@
 //! Throwaway worktrees: a commit checked out under `<common git dir>/cook/worktrees/`
-//! for as long as a gate runs or a reader works there.
+//! for as long as a reader works there.
 //!
-//! Each holds the lock of a file beside it while it lives, so that what a killed
+//! Each lies in a directory that holds a lock while it lives, so that what a killed
 //! cook left behind can be told from what another one is using.
 
+use super::Repo;
+use super::error::AtPath;
 use super::program::Call;
-use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
-use cook_os::disk::{self, Links, remove_tree};
-use std::fs::{File, TryLockError};
+use cook_os::disk::{self, Links, TemporaryDir, remove_tree};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a path, at most.
@@ -20,10 +20,11 @@ const STANDS_FOR: &str = "cook-stands-for";
 /// A worktree that is removed when this value goes.
 #[derive(Debug)]
 pub struct Throwaway {
+    /// It goes last: what cannot be removed now is found by the next sweep.
+    _dir: TemporaryDir,
     path: PathBuf,
+    /// Where git keeps its side of it.
     admin: PathBuf,
-    lock_path: PathBuf,
-    _lock: File,
 }
 
 impl Throwaway {
@@ -38,17 +39,15 @@ impl Throwaway {
     /// When that cannot be written down.
     pub fn stand_for(&self, repo: &Repo) -> Result<(), Failure> {
         let note = self.admin.join(STANDS_FOR);
-        std::fs::write(&note, repo.root().as_os_str().as_encoded_bytes())
-            .map_err(|error| RepoError::io("write", &note, error))?;
+        std::fs::write(&note, repo.root().as_os_str().as_encoded_bytes()).at("write", &note)?;
         Ok(())
     }
 }
 
 impl Drop for Throwaway {
     fn drop(&mut self) {
-        // What cannot be removed now is found by the next sweep: its lock file stays.
-        if remove(&self.path, &self.admin).is_ok() {
-            let _ = std::fs::remove_file(&self.lock_path);
+        if remove_tree(&self.path).is_ok() {
+            let _ = remove_tree(&self.admin);
         }
     }
 }
@@ -61,9 +60,18 @@ impl Repo {
     /// When git cannot check it out; nothing is left behind then.
     pub fn throwaway(&self, commit: &str) -> Result<Throwaway, Failure> {
         self.sweep_throwaways()?;
-        let throwaway = self.reserve()?;
+        let parent = self.cook_dir()?.join("worktrees");
+        std::fs::create_dir_all(&parent).at("make", &parent)?;
+        let dir = TemporaryDir::make_in(&parent).at("make a directory in", &parent)?;
+        // git calls its side by the last part of the path.
+        let name = dir.path().file_name().unwrap_or_default();
+        let throwaway = Throwaway {
+            path: dir.path().join(name),
+            admin: self.common_dir.join("worktrees").join(name),
+            _dir: dir,
+        };
         // A checkout needs every file, also those that a partial clone has yet to fetch.
-        let call = Call::new(&["worktree", "add", "--quiet", "--detach", "--force"])
+        let call = Call::new("worktree add --quiet --detach --force")
             .env("GIT_NO_LAZY_FETCH", "0")
             .env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh");
         self.program.answer(call.arg(&throwaway.path).arg(commit))?;
@@ -74,7 +82,7 @@ impl Repo {
     /// A note anywhere else is nobody's: it does not lead out of the repository.
     pub fn stands_for(&self) -> Option<PathBuf> {
         let rooms = self.common_dir.join("cook").join("worktrees");
-        if self.root.parent() != Some(&rooms) {
+        if self.root.parent()?.parent() != Some(&rooms) {
             return None;
         }
         let note = self.git_dir.join(STANDS_FOR);
@@ -89,69 +97,15 @@ impl Repo {
     /// # Errors
     /// When the directory cannot be read.
     pub fn sweep_throwaways(&self) -> Result<usize, Failure> {
-        let dir = self.throwaways_dir()?;
-        let entries =
-            std::fs::read_dir(&dir).map_err(|error| RepoError::io("read", &dir, error))?;
-        let mut names: Vec<String> = entries
-            .flatten()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .map(|name| name.trim_end_matches(".lock").to_owned())
-            .filter(|name| ulid::Ulid::from_string(name).is_ok())
-            .collect();
-        names.sort();
-        names.dedup();
-        Ok(names.iter().filter(|name| self.sweep(&dir, name)).count())
+        let parent = self.cook_dir()?.join("worktrees");
+        TemporaryDir::sweep(&parent);
+        let admins = self.common_dir.join("worktrees");
+        let entries = std::fs::read_dir(&admins).into_iter().flatten();
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let left = names.filter(|name| {
+            TemporaryDir::is_name(name) && parent.join(name).symlink_metadata().is_err()
+        });
+        let removed = left.filter(|name| remove_tree(&admins.join(name)).is_ok());
+        Ok(removed.count())
     }
-
-    /// Removes one, unless it is in use; true when it is gone.
-    fn sweep(&self, dir: &Path, name: &str) -> bool {
-        let lock_path = dir.join(format!("{name}.lock"));
-        if let Ok(Some(lock)) = disk::open_regular(&lock_path, Links::Refuse)
-            && let Err(TryLockError::WouldBlock) = lock.try_lock()
-        {
-            return false;
-        }
-        let removed = remove(&dir.join(name), &self.admin_dir(name)).is_ok();
-        if removed {
-            let _ = std::fs::remove_file(&lock_path);
-        }
-        removed
-    }
-
-    fn throwaways_dir(&self) -> Result<PathBuf, Failure> {
-        let dir = self.cook_dir()?.join("worktrees");
-        std::fs::create_dir_all(&dir).map_err(|error| RepoError::io("make", &dir, error))?;
-        Ok(dir)
-    }
-
-    /// Where git keeps its side of a worktree with that last path part.
-    fn admin_dir(&self, name: &str) -> PathBuf {
-        self.common_dir.join("worktrees").join(name)
-    }
-
-    /// A name of its own, locked before anything stands under it.
-    fn reserve(&self) -> Result<Throwaway, Failure> {
-        let dir = self.throwaways_dir()?;
-        loop {
-            let name = ulid::Ulid::generate().to_string();
-            let lock_path = dir.join(format!("{name}.lock"));
-            let lock = File::create_new(&lock_path)
-                .and_then(|lock| lock.lock().map(|()| lock))
-                .map_err(|error| RepoError::io("lock", &lock_path, error))?;
-            // A sweep between making and locking it takes it away; then again.
-            if lock_path.exists() {
-                return Ok(Throwaway {
-                    path: dir.join(&name),
-                    admin: self.admin_dir(&name),
-                    lock_path,
-                    _lock: lock,
-                });
-            }
-        }
-    }
-}
-
-fn remove(path: &Path, admin: &Path) -> std::io::Result<()> {
-    remove_tree(path)?;
-    remove_tree(admin)
 }

@@ -19,33 +19,14 @@ const FILE: u64 = 64 << 20;
 /// How long it may take to look through one, and to run its events again.
 const TIME: Duration = Duration::from_secs(300);
 
-/// Settings under which nothing but objects comes along, each looked at by git.
-const SETTINGS: [&str; 12] = [
-    "fetch.fsckObjects=true",
-    "fetch.unpackLimit=1",
-    "transfer.unpackLimit=1",
-    "fetch.prune=false",
-    "fetch.pruneTags=false",
-    "fetch.recurseSubmodules=no",
-    "fetch.writeCommitGraph=false",
-    "fetch.bundleURI=",
-    "fetch.parallel=1",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "pack.threads=1",
-];
-
-/// Flags of the same kind. Without `--no-filter` a partial clone leaves blobs out.
-const FLAGS: [&str; 8] = [
-    "--no-filter",
-    "--no-tags",
-    "--no-prune",
-    "--no-write-fetch-head",
-    "--refmap=",
-    "--no-auto-gc",
-    "--no-recurse-submodules",
-    "--no-show-forced-updates",
-];
+/// Under these settings and flags nothing but objects comes along, each looked at by git. Without `--no-filter` a
+/// partial clone leaves blobs out.
+const FETCH: &str = "-c fetch.fsckObjects=true -c fetch.unpackLimit=1 -c transfer.unpackLimit=1 \
+    -c fetch.prune=false -c fetch.pruneTags=false -c fetch.recurseSubmodules=no \
+    -c fetch.writeCommitGraph=false -c fetch.bundleURI= -c fetch.parallel=1 \
+    -c gc.auto=0 -c maintenance.auto=false -c pack.threads=1 fetch --quiet \
+    --no-filter --no-tags --no-prune --no-write-fetch-head --refmap= --no-auto-gc \
+    --no-recurse-submodules --no-show-forced-updates";
 
 pub(crate) fn limits() -> Limits {
     Limits {
@@ -149,12 +130,8 @@ impl Remote<'_> {
 
     /// A call of `git fetch`, up to the remote's address.
     fn call(&self, side: Side, more: &[&str]) -> Result<Call, Failure> {
-        let mut call = Call::new(&[]).transfers();
-        for setting in SETTINGS {
-            call = call.word("-c").word(setting);
-        }
-        call = call.word("fetch").word("--quiet");
-        for flag in FLAGS.iter().chain(more) {
+        let mut call = Call::new(FETCH).transfers();
+        for flag in more {
             call = call.word(*flag);
         }
         Ok(call.word(self.address(side)?))

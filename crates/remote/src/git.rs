@@ -55,9 +55,10 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new(words: &[&str]) -> Self {
+    /// The words of a command line, none of which holds a blank.
+    pub(crate) fn new(line: &str) -> Self {
         Self {
-            words: words.iter().map(OsString::from).collect(),
+            words: line.split_whitespace().map(OsString::from).collect(),
             ..Self::default()
         }
     }

@@ -68,7 +68,7 @@ impl Remote<'_> {
                 .env(LENT_VARIABLE, join_lent(quarantine.lent()))
         };
         if let Some(keep) = before {
-            let call = Call::new(&["cat-file", "-t", &keep.commit]);
+            let call = Call::new("cat-file -t").word(&keep.commit);
             let what = "git does not say what keeps commits there";
             let kind = self.git.answer(in_quarantine(call), what)?;
             if kind.trim() != "commit" {
@@ -79,14 +79,9 @@ impl Remote<'_> {
         for commit in loose {
             let is_kept = match before {
                 Some(keep) => {
-                    let words = [
-                        "--no-replace-objects",
-                        "merge-base",
-                        "--is-ancestor",
-                        commit,
-                        &keep.commit,
-                    ];
-                    self.git.run(in_quarantine(Call::new(&words)))?.success()
+                    let call = Call::new("--no-replace-objects merge-base --is-ancestor");
+                    let call = call.word(commit).word(&keep.commit);
+                    self.git.run(in_quarantine(call))?.success()
                 }
                 None => false,
             };
@@ -108,9 +103,9 @@ impl Remote<'_> {
         let mut tip = before.map(|keep| keep.commit.clone());
         for some in lacking.chunks(MOST) {
             let what = "git cannot write the commit that keeps others";
-            let tree = Call::new(&["hash-object", "-t", "tree", "-w", "--stdin"]);
+            let tree = Call::new("hash-object -t tree -w --stdin");
             let tree = self.git.answer(in_quarantine(tree), what)?;
-            let mut call = Call::new(&["commit-tree", "-m", "Keep what the log cites"]);
+            let mut call = Call::new("commit-tree -m").word("Keep what the log cites");
             for parent in tip.iter().chain(some.iter().copied()) {
                 call = call.word("-p").word(parent);
             }

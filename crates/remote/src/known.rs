@@ -1,7 +1,7 @@
 //! What this clone knows of logs elsewhere without asking anybody.
 
 use crate::git::{Call, Git};
-use crate::remote::{PULLED, Remote, Side, remote_key};
+use crate::remote::{Mark, PULLED, Remote, Side, remote_key};
 use crate::signers::read_signers;
 use cook_core::diagnostic::Failure;
 use cook_core::model::escape_branch;
@@ -80,10 +80,13 @@ impl Remote<'_> {
     /// # Errors
     /// git, or a log, that cannot be read.
     pub fn is_expected(&self, branch: &str) -> Result<bool, Failure> {
-        if self.has_taken(branch)? || self.is_allowed(branch)? {
-            return Ok(true);
+        for mark in [Mark::Taken, Mark::Allowed] {
+            if self.recall(mark, branch)?.is_some() {
+                return Ok(true);
+            }
         }
-        Ok(self.find_seen(branch, Side::Push)?.is_some() && self.is_usual(branch)?)
+        let seen = self.recall(Mark::Seen(Side::Push), branch)?;
+        Ok(seen.is_some() && self.is_usual(branch)?)
     }
 
     /// The remote whose default branch says who may sign: this one, by its name or its address. Of another
@@ -119,7 +122,7 @@ impl Remote<'_> {
             if usual == self.name() {
                 return Ok(true);
             }
-            let call = Call::new(&["remote", "get-url", "--push", &usual]);
+            let call = Call::new("remote get-url --push").word(&usual);
             let captured = self.git.run(call)?;
             let address = String::from_utf8_lossy(&captured.stdout).into_owned();
             if captured.success() && remote_key(address.trim_end(), self.repo.root()) == own {
@@ -135,7 +138,7 @@ fn find_names(repo: &Repo, remotes: &[String]) -> Result<BTreeMap<String, String
     let git = Git::new(repo.root(), false);
     let mut names = BTreeMap::new();
     for remote in remotes {
-        for side in [&["remote", "get-url"][..], &["remote", "get-url", "--push"]] {
+        for side in ["remote get-url", "remote get-url --push"] {
             let call = Call::new(side).word(remote);
             let what = format!("git does not say where `{remote}` is");
             let address = git.answer(call, &what)?;

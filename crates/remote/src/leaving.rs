@@ -44,13 +44,8 @@ impl Remote<'_> {
     ) -> Result<Kept, Failure> {
         let what = "git does not say which commits would be kept";
         // A push sends what stands behind a replaced object.
-        let mut call = Call::new(&[
-            "--no-replace-objects",
-            "rev-list",
-            "--reverse",
-            "--objects",
-            "--in-commit-order",
-        ]);
+        let mut call =
+            Call::new("--no-replace-objects rev-list --reverse --objects --in-commit-order");
         for commit in commits {
             call = call.word(commit.as_str());
         }
@@ -74,16 +69,10 @@ impl Remote<'_> {
         if ids.is_empty() {
             return Ok(kept);
         }
-        let mut call = Call::new(&[
-            "--no-replace-objects",
-            "log",
-            "--no-walk=unsorted",
-            "-s",
-            "-z",
-            "--no-show-signature",
-            "--no-notes",
-            "--format=%H%n%an <%ae>%n%cn <%ce>%n%B",
-        ]);
+        let mut call = Call::new(
+            "--no-replace-objects log --no-walk=unsorted -s -z --no-show-signature --no-notes",
+        )
+        .word("--format=%H%n%an <%ae>%n%cn <%ce>%n%B");
         for id in &ids {
             call = call.word(id.as_str());
         }

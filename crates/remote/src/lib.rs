@@ -32,4 +32,4 @@ pub use offer::{MayLeave, Offer};
 pub use plan::{Plan, Restore};
 pub use pull::{Pulled, SetAside};
 pub use push::Sent;
-pub use remote::{Remote, Side};
+pub use remote::{Mark, Remote, Side};

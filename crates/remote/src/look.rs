@@ -56,7 +56,7 @@ impl Remote<'_> {
         let (log, keep) = (names.log(branch), names.keep(branch));
         let head = format!("refs/heads/{branch}");
         let (done, old) = (names.name_done(""), names.old(""));
-        let call = Call::new(&["ls-remote", "--refs"])
+        let call = Call::new("ls-remote --refs")
             .with_cap()
             .word(self.address(side)?)
             .word(&log)
@@ -100,7 +100,7 @@ impl Remote<'_> {
     /// # Errors
     /// `remote_unreachable`, with git's own words.
     pub fn bring_default(&self) -> Result<Option<String>, Failure> {
-        let call = Call::new(&["ls-remote"])
+        let call = Call::new("ls-remote")
             .with_cap()
             .word(self.address(Side::Fetch)?)
             .word("HEAD");

@@ -3,7 +3,7 @@
 use crate::git::Call;
 use crate::leaving::Kept;
 use crate::plan::{Plan, Update};
-use crate::remote::{Remote, Side};
+use crate::remote::{Mark, Remote, Side};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::model::Snapshot;
 use cook_store::store::Store;
@@ -49,7 +49,7 @@ impl Remote<'_> {
         // A server that hides these refs would take the branch and refuse the log: the first one
         // goes alone.
         let mut findings = Vec::new();
-        if self.has_taken(offer.branch)? {
+        if self.recall(Mark::Taken, offer.branch)?.is_some() {
             findings = self.plan_rest(offer, may_leave, &mut plan)?;
         }
         plan.updates.push(log.clone());
@@ -63,9 +63,9 @@ impl Remote<'_> {
     /// # Errors
     /// A log that cannot be written.
     pub fn settle(&self, offer: &Offer, may_leave: MayLeave<'_>) -> Result<Vec<Finding>, Failure> {
-        let is_first = !self.has_taken(offer.branch)?;
-        self.note_seen(offer.branch, offer.to, Side::Push)?;
-        self.note_taken(offer.branch, offer.to)?;
+        let is_first = self.recall(Mark::Taken, offer.branch)?.is_none();
+        self.note(Mark::Seen(Side::Push), offer.branch, offer.to)?;
+        self.note(Mark::Taken, offer.branch, offer.to)?;
         if !is_first {
             return Ok(Vec::new());
         }
@@ -135,7 +135,7 @@ impl Remote<'_> {
     /// Where the branch stood on the remote when git saw it last.
     fn find_tracked(&self, branch: &str) -> Result<Option<String>, Failure> {
         let name = format!("refs/remotes/{}/{branch}", self.show());
-        let call = Call::new(&["rev-parse", "--quiet", "--verify", &name]);
+        let call = Call::new("rev-parse --quiet --verify").word(&name);
         let captured = self.git.run(call)?;
         let text = String::from_utf8_lossy(&captured.stdout).trim().to_owned();
         Ok(Some(text).filter(|_| captured.success()))

@@ -3,7 +3,7 @@
 
 use crate::leaving::Kept;
 use crate::look::{Listing, RemoteRef};
-use crate::remote::{Remote, Side};
+use crate::remote::{Mark, Remote, Side};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal};
 use cook_core::model::{Policy, Snapshot, WaitingKind};
 use cook_store::store::{Quarantine, Store};
@@ -246,7 +246,7 @@ impl Remote<'_> {
         restore: Restore,
         plan: &mut Plan,
     ) -> Result<(), Failure> {
-        let seen = self.find_seen(&plan.branch, Side::Push)?;
+        let seen = self.recall(Mark::Seen(Side::Push), &plan.branch)?;
         let forward = match &listing.log {
             None if seen.is_some() && restore == Restore::No => {
                 return Err(self.report_gone(&plan.branch));

@@ -2,7 +2,7 @@
 
 use crate::look::{Listing, RemoteRef};
 use crate::plan::has_ended;
-use crate::remote::{LOCK_WAIT, Remote, Side};
+use crate::remote::{LOCK_WAIT, Mark, Remote, Side};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
 use cook_core::model::Snapshot;
 use cook_store::store::{Admitted, Quarantine, Store, Tip};
@@ -95,7 +95,7 @@ impl Remote<'_> {
 
     fn take(&self, store: Option<&Store>, branch: &str, manner: Manner) -> Result<Pulled, Failure> {
         let listing = self.look(branch, Side::Fetch)?;
-        let seen = self.find_seen(branch, Side::Fetch)?;
+        let seen = self.recall(Mark::Seen(Side::Fetch), branch)?;
         let Some(there) = &listing.log else {
             return Err(match seen {
                 Some(_) => self.report_gone(branch),
@@ -127,7 +127,7 @@ impl Remote<'_> {
                 return Err(self.rewound(branch, store, &there.commit, seen));
             }
             if tip.commit == there.commit || store.leads_over(&tip.commit, &there.commit)? {
-                self.note_seen(branch, &there.commit, Side::Fetch)?;
+                self.note(Mark::Seen(Side::Fetch), branch, &there.commit)?;
                 pulled.tip = tip.clone();
                 if later.is_some() {
                     return self.set_back(store, &there.commit, pulled);
@@ -166,8 +166,8 @@ impl Remote<'_> {
             }
         };
         // Noted first: once the log has moved, nothing more can fail.
-        self.note_seen(branch, &there.commit, Side::Fetch)?;
-        self.note_pulled(branch, &there.commit)?;
+        self.note(Mark::Seen(Side::Fetch), branch, &there.commit)?;
+        self.note(Mark::Pulled, branch, &there.commit)?;
         let recovered = store.lock(LOCK_WAIT)?.recover()?;
         let moved = recovered.go_on_from(here.as_ref().map(|(tip, _)| tip), &there.commit)?;
         pulled.tip = moved.tip;
@@ -221,7 +221,7 @@ impl Remote<'_> {
     ) -> Result<(), Failure> {
         let seen = match branch.is_empty() {
             true => None,
-            false => self.find_seen(branch, Side::Fetch)?,
+            false => self.recall(Mark::Seen(Side::Fetch), branch)?,
         };
         let Some(seen) = seen else {
             return Ok(());

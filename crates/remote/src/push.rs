@@ -4,7 +4,7 @@ use crate::git::{Call, make_failure, unreachable};
 use crate::look::Listing;
 use crate::plan::{Plan, Update};
 use crate::porcelain::{self, Outcome, is_for_another, is_lost_race};
-use crate::remote::{Remote, Side};
+use crate::remote::{Mark, Remote, Side};
 use crate::words::words;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::LogRefs;
@@ -44,12 +44,12 @@ impl Remote<'_> {
         let Some(sent) = self.try_send(plan)? else {
             return Err(self.report_lost(plan)?);
         };
-        self.note_seen(&plan.branch, &plan.to, Side::Push)?;
+        self.note(Mark::Seen(Side::Push), &plan.branch, &plan.to)?;
         for former in &plan.former {
-            self.note_seen(former, &plan.to, Side::Push)?;
+            self.note(Mark::Seen(Side::Push), former, &plan.to)?;
         }
         if plan.log.is_some() {
-            self.note_taken(&plan.branch, &plan.to)?;
+            self.note(Mark::Taken, &plan.branch, &plan.to)?;
         }
         Ok(sent)
     }
@@ -82,7 +82,7 @@ impl Remote<'_> {
     }
 
     fn push(&self, plan: &Plan) -> Result<Captured, Failure> {
-        let mut call = Call::new(&["-c", "push.followTags=false", "-c", "push.gpgSign=if-asked"])
+        let mut call = Call::new("-c push.followTags=false -c push.gpgSign=if-asked")
             .word("push")
             .word("--porcelain")
             .word("--atomic")
@@ -121,14 +121,14 @@ impl Remote<'_> {
         let branch = format!("refs/heads/{}", plan.branch);
         let format = "--format=%(objectname) %(refname)";
         let what = "git does not say what it noted of the push";
-        let call = Call::new(&["for-each-ref", format, "refs/remotes/"]);
+        let call = Call::new("for-each-ref").word(format).word("refs/remotes/");
         for line in self.git.answer(call, what)?.lines() {
             let Some((commit, name)) = line.split_once(' ') else {
                 continue;
             };
             let is_lent = |update: &Update| update.name != branch && update.to == commit;
             if plan.updates.iter().any(is_lent) {
-                let call = Call::new(&["update-ref", "-d", name, commit]);
+                let call = Call::new("update-ref -d").word(name).word(commit);
                 self.git
                     .answer(call, "git does not forget what it noted of the push")?;
             }
@@ -195,7 +195,7 @@ impl Remote<'_> {
 
     /// Whether this clone has a hook that is asked before a branch is pushed.
     fn has_hook(&self) -> Result<bool, Failure> {
-        let call = Call::new(&["rev-parse", "--git-path", "hooks/pre-push"]);
+        let call = Call::new("rev-parse --git-path hooks/pre-push");
         let path = self
             .git
             .answer(call, "git does not say where its hooks are")?;

@@ -28,6 +28,22 @@ pub enum Side {
     Push,
 }
 
+/// What a clone remembers of a log elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// The newest transition that it has seen there.
+    Seen(Side),
+    /// The newest that came from there and was not its own.
+    Pulled,
+    /// A push of its log was taken there.
+    Taken,
+    /// The user named it for pushes of this log, or said yes to them.
+    Allowed,
+    /// The user let commits stay here that the log cites and the branch does not hold: that counts for pushes
+    /// that ask nobody, too.
+    Withheld,
+}
+
 /// A remote of a repository.
 #[derive(Debug)]
 pub struct Remote<'r> {
@@ -99,7 +115,7 @@ impl<'r> Remote<'r> {
         if !self.settings.remotes().any(|name| name == self.name) {
             return Ok(self.name.clone());
         }
-        let call = Call::new(&["remote", "get-url", &self.name]);
+        let call = Call::new("remote get-url").word(&self.name);
         let what = format!("git does not say where `{}` is", self.show());
         Ok(self.git.answer(call, &what)?.trim_end().to_owned())
     }
@@ -114,7 +130,7 @@ impl<'r> Remote<'r> {
         if let Some(known) = self.push_address.get() {
             return Ok(known);
         }
-        let call = Call::new(&["remote", "get-url", "--push", "--all", &self.name]);
+        let call = Call::new("remote get-url --push --all").word(&self.name);
         let what = format!("git does not say where `{}` is", self.show());
         let answer = self.git.answer(call, &what)?;
         let mut lines = answer.lines();
@@ -141,11 +157,35 @@ impl<'r> Remote<'r> {
         value.is_some_and(|value| !matches!(value, "false" | "no" | "off" | "0"))
     }
 
-    /// The name of what this clone remembers of a log there. It goes by the address: a remote may be
+    /// Where this clone notes something of a log there. It goes by the address: a remote may be
     /// renamed, and another one be given its name.
-    fn mark(&self, kind: &str, branch: &str, side: Side) -> Result<String, Failure> {
+    fn place_of(&self, mark: Mark, branch: &str) -> Result<String, Failure> {
+        let (kind, side) = match mark {
+            Mark::Seen(side) => ("remotes", side),
+            Mark::Pulled => (PULLED, Side::Fetch),
+            Mark::Taken => ("taken", Side::Push),
+            Mark::Allowed => ("allowed", Side::Push),
+            Mark::Withheld => ("withheld", Side::Push),
+        };
         let key = self.key(side)?;
         Ok(format!("{kind}/{key}/{}", escape_branch(branch)))
+    }
+
+    /// What this clone noted of a log there: a transition of it.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn recall(&self, mark: Mark, branch: &str) -> Result<Option<String>, Failure> {
+        Ok(Marks::read(&self.place, &self.place_of(mark, branch)?)?)
+    }
+
+    /// Notes it.
+    ///
+    /// # Errors
+    /// A log that cannot be written.
+    pub fn note(&self, mark: Mark, branch: &str, tip: &str) -> Result<(), Failure> {
+        let name = self.place_of(mark, branch)?;
+        Ok(Marks::set(&self.place, &name, tip, LOCK_WAIT)?)
     }
 
     pub(crate) fn key(&self, side: Side) -> Result<String, Failure> {
@@ -166,75 +206,6 @@ impl<'r> Remote<'r> {
         let merge = self.settings.last(&format!("branch.{branch}.merge"))?;
         merge.strip_prefix("refs/heads/")
     }
-
-    /// The newest transition that this clone has seen there.
-    pub(crate) fn find_seen(&self, branch: &str, side: Side) -> Result<Option<String>, Failure> {
-        Ok(Marks::read(
-            &self.place,
-            &self.mark("remotes", branch, side)?,
-        )?)
-    }
-
-    /// Whether this clone has ever seen a log there.
-    ///
-    /// # Errors
-    /// A log that cannot be read.
-    pub fn has_seen(&self, branch: &str) -> Result<bool, Failure> {
-        Ok(!branch.is_empty() && self.find_seen(branch, Side::Fetch)?.is_some())
-    }
-
-    /// What it is to remember of the log there.
-    pub(crate) fn note_seen(&self, branch: &str, tip: &str, side: Side) -> Result<(), Failure> {
-        let mark = self.mark("remotes", branch, side)?;
-        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
-    }
-
-    /// The newest transition that came from there and was not this clone's.
-    pub(crate) fn note_pulled(&self, branch: &str, tip: &str) -> Result<(), Failure> {
-        let mark = self.mark(PULLED, branch, Side::Fetch)?;
-        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
-    }
-
-    /// Whether a push of this clone's log was ever taken there.
-    pub fn has_taken(&self, branch: &str) -> Result<bool, Failure> {
-        let mark = self.mark("taken", branch, Side::Push)?;
-        Ok(Marks::read(&self.place, &mark)?.is_some())
-    }
-
-    /// Whether the user said yes to pushes of this log there.
-    pub(crate) fn is_allowed(&self, branch: &str) -> Result<bool, Failure> {
-        let mark = self.mark("allowed", branch, Side::Push)?;
-        Ok(Marks::read(&self.place, &mark)?.is_some())
-    }
-
-    /// The user names it, or says yes to it.
-    ///
-    /// # Errors
-    /// A log that cannot be written.
-    pub fn note_allowed(&self, branch: &str, tip: &str) -> Result<(), Failure> {
-        let mark = self.mark("allowed", branch, Side::Push)?;
-        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
-    }
-
-    /// Whether the user let commits stay here that the log cites and the branch does not hold.
-    pub fn withholds(&self, branch: &str) -> Result<bool, Failure> {
-        let mark = self.mark("withheld", branch, Side::Push)?;
-        Ok(Marks::read(&self.place, &mark)?.is_some())
-    }
-
-    /// What the user decided of such commits counts for pushes that ask nobody, too.
-    ///
-    /// # Errors
-    /// A log that cannot be written.
-    pub fn note_withheld(&self, branch: &str, tip: &str) -> Result<(), Failure> {
-        let mark = self.mark("withheld", branch, Side::Push)?;
-        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
-    }
-
-    pub(crate) fn note_taken(&self, branch: &str, tip: &str) -> Result<(), Failure> {
-        let mark = self.mark("taken", branch, Side::Push)?;
-        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
-    }
 }
 
 /// git's settings that say where remotes are.
@@ -243,7 +214,7 @@ struct Settings(BTreeMap<String, Vec<String>>);
 
 impl Settings {
     fn read(git: &Git) -> Result<Self, Failure> {
-        let call = Call::new(&["config", "--list", "-z"]);
+        let call = Call::new("config --list -z");
         let answer = git.answer(call, "git does not tell its settings")?;
         let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for entry in answer.split('\0') {

@@ -29,16 +29,6 @@ pub enum RoomError {
     /// libgit2 takes no such path.
     #[error("`{}` is not UTF-8, and no clean room can be made of a repository there", .0.display())]
     NotUtf8(PathBuf),
-    /// There is no room on the file system.
-    #[error("{needed} bytes are needed below `{}`, and {free} are free", dir.display())]
-    NoSpace {
-        /// The room.
-        dir: PathBuf,
-        /// What the commit's files take.
-        needed: u64,
-        /// What is there.
-        free: u64,
-    },
     /// Nobody says where rooms may be.
     #[error("no directory for clean rooms: this user has no home or cache directory")]
     NoPlace,
@@ -60,13 +50,23 @@ impl RoomError {
     }
 }
 
+/// What the system refused, with what was tried and where.
+pub(crate) trait AtPath<T> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, RoomError>;
+}
+
+impl<T> AtPath<T> for std::io::Result<T> {
+    fn at(self, what: &'static str, path: &Path) -> Result<T, RoomError> {
+        self.map_err(|cause| RoomError::io(what, path, cause))
+    }
+}
+
 impl From<RoomError> for Failure {
     fn from(error: RoomError) -> Self {
         let code = match &error {
             RoomError::Io { cause, .. } if is_full(cause) => Code::NoSpace,
             RoomError::Io { .. } | RoomError::NoPlace | RoomError::NotWhole(_) => Code::NotWritable,
             RoomError::NotReproducible { .. } | RoomError::NotUtf8(_) => Code::NotReproducible,
-            RoomError::NoSpace { .. } => Code::NoSpace,
             RoomError::Git(_) => Code::GitFailed,
         };
         let mut failure = Self::state(code, error.to_string());

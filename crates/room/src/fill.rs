@@ -1,444 +1,337 @@
 //! Making a directory hold what a commit holds.
 
 use crate::RoomError;
-use crate::attributes::{Attributes, Form, with_crlf};
-use crate::filled::{Filled, Lacking};
-use crate::forms::{form_name, is_form};
+use crate::attributes::{Attributes, Made};
+use crate::error::AtPath;
 use crate::git_dir;
-use crate::index::{Of, encode_index};
+use crate::index::{Stat, Written, read_index, write_index};
 use crate::lfs::Pointer;
-use crate::links::{find_leading_out, make_link};
-use crate::list::{Kind, Leaf, List};
-use crate::manifest::{Draft, Manifest, Stat, Written};
-use crate::modes::{set_file_mode, set_mode};
-use crate::objects::Objects;
-use crate::part::{Part, Places};
-use crate::scan::{CachePaths, Stands, make_path_below, scan};
-use crate::shown::Shown;
-use crate::source;
-use crate::space::require_space;
-use crate::submodule::{self, Origin};
+use crate::list::{Kind, Leaf, List, join};
+use crate::repository::Repository;
+use crate::room::{Filled, Lacking, Source};
+use crate::scan::{CachePaths, make_path_below, scan};
+use crate::submodule::find_submodules;
 use cook_os::disk::{self, Durable, Links, NewFile};
-use git2::{ObjectType, Oid};
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use cook_os::thread;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Bytes of a manifest, at most.
-const MAX_MANIFEST: u64 = 1 << 30;
-/// Bytes of a `.gitmodules`, at most.
-const MAX_GITMODULES: u64 = 4 << 20;
 /// Within this time a second change of a file may leave its times as they are.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
 /// How far ahead of now the time of a file may be before it is waited for.
 const AHEAD: Duration = Duration::from_secs(2);
+/// Files that are worth a thread.
+const ENOUGH: usize = 4_000;
+/// Bytes of a digest.
+const MAX_NOTE: u64 = 1 << 10;
 
-/// A commit, and what is made of it.
+/// A room that is made to hold a commit.
 pub(crate) struct Filling<'a> {
-    /// The room's own directory, with the manifest.
-    dir: &'a Path,
+    /// The room's own directory, for notes.
+    pub dir: &'a Path,
     /// Where the files go.
-    top: &'a Path,
-    commit: &'a str,
-    /// Where a submodule's repository may lie.
-    from: Places<'a>,
-    /// Where git is found.
-    path: &'a OsStr,
-    /// What else will be written beside the files.
-    beside: u64,
-    parts: Vec<Part>,
-    list: List,
-    attributes: Vec<Attributes>,
-    /// The time of files that are written; none = now.
-    stamp: Option<SystemTime>,
-    filled: Filled,
+    pub top: &'a Path,
+    pub source: &'a Source<'a>,
+    /// What stays there.
+    pub caches: CachePaths,
+    /// The history of that commit was looked through in this room.
+    pub is_held: bool,
+    pub filled: Filled,
 }
 
 impl<'a> Filling<'a> {
-    /// Reads what the commit holds.
-    pub fn of(
-        dir: &'a Path,
-        top: &'a Path,
-        source: &source::Source<'a>,
-        objects: Objects,
-    ) -> Result<Self, RoomError> {
-        let mut filling = Self {
-            dir,
-            top,
-            commit: source.commit,
-            from: Places {
-                worktree: source.worktree,
-                git_dir: source.git_dir,
-            },
-            path: source.path,
-            beside: 0,
-            parts: vec![Part::of_repository(source, objects)],
-            list: List::default(),
-            attributes: Vec::new(),
-            stamp: None,
-            filled: Filled::default(),
-        };
-        filling
-            .read()
-            .map_err(|why| filling.not_reproducible(why))?;
-        if !source.history {
-            filling.list.roots.clear();
-        }
-        Ok(filling)
-    }
-
-    fn not_reproducible(&self, why: String) -> RoomError {
-        RoomError::NotReproducible {
-            commit: self.commit.to_owned(),
-            why,
-        }
-    }
-
-    fn read(&mut self) -> Result<(), String> {
-        let objects = &self.parts[0].objects;
-        let tree = objects.find_tree(objects.id(self.commit)?)?;
-        self.filled.tree = tree.to_string();
-        self.list.add(objects, 0, tree, b"")?;
-        let mut done = BTreeSet::new();
-        loop {
-            let due = self.list.submodules.iter();
-            let due = due.filter(|(path, _)| !done.contains(*path));
-            let due: Vec<_> = due.map(|(path, of)| (path.clone(), *of)).collect();
-            if due.is_empty() {
-                break;
-            }
-            for (path, (source, id)) in due {
-                if let Err(why) = self.add_submodule(&path, source, id) {
-                    let path = String::from_utf8_lossy(&path).into_owned();
-                    self.filled.lacking.push(Lacking { path, why });
-                }
-                done.insert(path);
-            }
-        }
-        for (source, part) in self.parts.iter().enumerate() {
-            let dir = self.dir.join(format!("attributes-{source}.git"));
-            let attributes = Attributes::read(
-                dir,
-                &self.list,
-                source,
-                &part.root,
-                &part.objects,
-                self.path,
-            )?;
-            self.attributes.push(attributes);
-        }
-        Ok(())
-    }
-
-    /// A submodule's files, where its commit is here; its directory stays empty otherwise.
-    fn add_submodule(&mut self, path: &[u8], source: usize, id: Oid) -> Result<(), String> {
-        let above = &self.parts[source];
-        let file = crate::list::join(&above.root, b".gitmodules");
-        let leaf = self.list.file(&file);
-        let leaf = leaf.ok_or("no `.gitmodules` says where it comes from")?;
-        above.objects.require_small(leaf.id, MAX_GITMODULES)?;
-        let text = above.objects.read(leaf.id, ObjectType::Blob)?;
-        let modules = submodule::modules(text, self.dir, self.path)?;
-        let own = match above.root.is_empty() {
-            true => path,
-            false => &path[above.root.len() + 1..],
-        };
-        let module = modules
-            .get(own)
-            .ok_or("no `.gitmodules` says where it comes from, or it says `update = none`")?;
-        let address = module.address.as_deref();
-        let address = address.ok_or("`.gitmodules` names no address for it")?;
-        let mut others = above.modules.iter();
-        if let Some(other) = others.find(|other| submodule::lies_within(&module.name, other)) {
-            return Err(format!(
-                "its name `{}` and that of another, `{other}`, lie in each other, which `git clone --recurse-submodules` refuses: give it another name in `.gitmodules`",
-                module.name
-            ));
-        }
-        let (mut part, tree) = above.find_submodule(self.from, module, path, id)?;
-        let origin = Origin {
-            address,
-            above: &above.git_dir,
-            git_dir: &part.git_dir,
-            commit: id,
-        };
-        let remark = origin.check(part.objects.format(), self.path)?;
-        let place = origin.place(self.path);
-        let is_cut = module.is_cut && !origin.ignores_depth(self.path);
-        let path_text = String::from_utf8_lossy(path);
-        let remark = remark.map(|remark| format!("`{path_text}` {remark}"));
-        self.filled.remarks.extend(remark);
-        let mut list = List::default();
-        let number = self.parts.len();
-        list.add(&part.objects, number, tree, path)?;
-        self.list.append(list);
-        part.is_cut = is_cut;
-        part.place = place.filter(|_| !is_cut);
-        if part.below.is_some() {
-            self.list.roots.insert(path.to_vec());
-            self.parts[source].modules.push(module.name.clone());
-        }
-        self.filled.submodules.push(part.git_dir.join("objects"));
-        self.parts.push(part);
-        Ok(())
-    }
-
-    /// The `.git` of the room, and that of each submodule in it.
-    pub fn list_shown<'s>(
-        &self,
-        source: &source::Source<'s>,
-        caches: &'s [String],
-    ) -> Result<Vec<Shown<'s>>, RoomError> {
-        let parts = self.parts.iter().enumerate();
-        let shown = parts.map(|(number, part)| part.show(number, self.top, source, caches));
-        shown.filter_map(Result::transpose).collect()
-    }
-
-    /// So many bytes will be written beside the files.
-    pub fn leave_space(&mut self, bytes: u64) {
-        self.beside = bytes;
-    }
-
-    /// Makes the directory hold it, and the caches that are there. Files that are there as the
-    /// commit has them are looked at where that is asked, and else taken for what was written. There
-    /// is an index where it is asked for, and where a file was written.
-    pub fn fill(
-        mut self,
-        caches: &[String],
-        look: bool,
-        with_index: bool,
-    ) -> Result<Filled, RoomError> {
-        let place = self.dir.join("manifest");
-        let bytes = disk::read(&place, MAX_MANIFEST, Links::Refuse);
-        let bytes = bytes.map_err(|cause| RoomError::io("read", &place, cause))?;
-        let bytes = bytes.unwrap_or_default();
-        let before = Manifest::parse(&bytes).unwrap_or_default();
-        let forms = self.forms(&before)?;
-        let found = scan(self.top, &self.list, &CachePaths::of(caches), look)?;
-        let mut had = before.in_order();
-        let mut kept = Vec::with_capacity(self.list.files.len());
-        let mut due = Vec::new();
-        for (number, (path, leaf)) in self.list.files.iter().enumerate() {
-            let had = had.find(path).filter(|had| {
-                let stands = match found.files[number] {
-                    Stands::Nothing => false,
-                    Stands::Unseen => true,
-                    Stands::Seen(stat) => stat == had.stat,
-                };
-                stands
-                    && had.id == leaf.id.as_bytes()
-                    && is_form(had.form, leaf.kind, forms.get(path))
-            });
-            kept.push(had.map(|had| had.stat));
-            if had.is_none() {
-                due.push(number);
-            }
-        }
-        let due_files = due.iter().map(|number| &self.list.files[*number]);
-        require_space(self.dir, self.beside, due_files, &self.parts, &forms)?;
-        let is_same = due.is_empty()
-            && before.len() == kept.len()
-            && before.attributes == self.attributes_digest();
-        if !is_same {
-            // From here on the manifest of before does not hold.
-            match fs::remove_file(&place) {
-                Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                    return Err(RoomError::io("remove", &place, cause));
-                }
-                _ => {}
-            }
-        }
-        for path in &found.strange {
-            self.remove(path)?;
-        }
-        for number in &due {
-            if found.files[*number] != Stands::Nothing {
-                self.remove(&self.place(&self.list.files[*number].0)?)?;
-            }
-        }
-        self.make_dirs(&found.dirs)?;
-        self.stamp = later_than(before.newest());
-        for number in &due {
-            let (path, leaf) = self.list.files[*number].clone();
-            let form = forms.get(&path).unwrap_or(&Form::Plain);
-            kept[*number] = Some(self.write(&path, leaf, form)?);
-        }
-        for part in &self.parts {
-            if let Some(way) = part.describe_way_to_git_dir()
-                && self.list.roots.contains(&part.root)
-            {
-                git_dir::write_link(&self.place(&part.root)?.join(".git"), &way)?;
-            }
-        }
-        let written = Instant::now();
-        self.filled.written = due.len();
-        self.filled.files = self.list.files.len();
-        self.filled.unseen = !look;
-        self.filled.leading_out = find_leading_out(self.top, &self.list)?;
-        let kept: Vec<Stat> = kept.into_iter().flatten().collect();
-        if !is_same {
-            let mut manifest = Draft::new(&self.attributes_digest());
-            for ((path, leaf), stat) in self.list.files.iter().zip(&kept) {
-                manifest.add(Written {
-                    path,
-                    id: leaf.id.as_bytes(),
-                    form: &form_name(leaf.kind, forms.get(path)),
-                    stat: *stat,
-                });
-            }
-            NewFile::at(&place, Durable::Nothing)
-                .write(manifest.bytes())
-                .map_err(|cause| RoomError::io("write", &place, cause))?;
-        }
-        if with_index || self.filled.written > 0 {
-            self.filled.indexes = self.indexes(&kept);
-        }
-        let files = std::mem::take(&mut self.list.files);
-        let paths = files.into_iter().map(|(path, _)| path);
-        self.filled.stats = paths.zip(kept).collect();
+    /// Makes the directory hold it, and the caches that are there; git in it passes over some of them.
+    pub fn fill(mut self, passed_over: &'a [String]) -> Result<Filled, RoomError> {
+        let repository = self.source.repository(passed_over)?;
+        self.filled.tree = repository.tree.to_string();
+        self.put(&repository, b"")?;
         if self.filled.written > 0 {
             // A change right after this has other times then.
-            std::thread::sleep(CLOCK_STEP.saturating_sub(written.elapsed()));
+            std::thread::sleep(CLOCK_STEP);
         }
         Ok(self.filled)
     }
 
-    /// Of the room's `.git` and of each submodule's.
-    fn indexes(&self, stats: &[Stat]) -> Vec<Vec<u8>> {
-        let parts = self.parts.iter().enumerate();
-        let shown = parts.filter(|(_, part)| part.below.is_some());
-        let indexes = shown.map(|(number, part)| {
-            let of = Of {
-                source: number,
-                root: &part.root,
-                id_bytes: self.commit.len() / 2,
-            };
-            encode_index(&self.list, stats, &of)
-        });
-        indexes.collect()
-    }
-
-    fn attributes_digest(&self) -> String {
-        let digests: Vec<&str> = self
-            .attributes
-            .iter()
-            .map(|attributes| attributes.digest.as_str())
-            .collect();
-        digests.join(" ")
-    }
-
-    /// What is made of files, where it is something. What the same content was made into under the
-    /// same attributes is not asked again.
-    fn forms(&self, before: &Manifest) -> Result<BTreeMap<Vec<u8>, Form>, RoomError> {
-        if self.attributes.iter().all(Attributes::is_empty) {
-            return Ok(BTreeMap::new());
-        }
-        let same = before.attributes == self.attributes_digest();
-        let mut before = before.in_order();
-        let asked = self.list.files.iter().filter(|(path, leaf)| {
-            let had = before.find(path).filter(|_| same);
-            had.is_none_or(|had| had.id != leaf.id.as_bytes() || had.form.len() > 1)
-        });
-        let asked: Vec<&(Vec<u8>, Leaf)> = asked.collect();
-        let mut forms = BTreeMap::new();
-        for attributes in &self.attributes {
-            forms.append(&mut attributes.forms(&asked)?);
-        }
-        Ok(forms)
-    }
-
-    fn place(&self, path: &[u8]) -> Result<PathBuf, RoomError> {
-        make_path_below(self.top, path)
-            .map_err(|cause| RoomError::io("name a file in", self.top, cause))
-    }
-
-    fn remove(&mut self, path: &Path) -> Result<(), RoomError> {
-        self.filled.removed += 1;
-        let removed = match fs::symlink_metadata(path) {
-            Ok(found) if found.is_dir() => disk::remove_tree(path),
-            Ok(_) => fs::remove_file(path),
-            Err(cause) => Err(cause),
+    /// Puts what one repository holds into the part of the room that lies at `root`, then its submodules.
+    fn put(&mut self, repository: &Repository<'a>, root: &[u8]) -> Result<(), RoomError> {
+        let wrong = |why| repository.not_reproducible(why);
+        let list = &repository.list;
+        let top = self.place(self.top, root)?;
+        let notes = match root.is_empty() {
+            true => self.dir.to_owned(),
+            false => self
+                .dir
+                .join("submodules")
+                .join(cook_core::digest::sha256(root)),
         };
-        removed.map_err(|cause| RoomError::io("remove", path, cause))
-    }
-
-    fn make_dirs(&self, there: &BTreeSet<Vec<u8>>) -> Result<(), RoomError> {
-        for dir in &self.list.dirs {
-            let path = self.place(dir)?;
-            let made = match there.contains(dir) {
-                true => Ok(()),
-                false => fs::create_dir(&path),
-            };
-            made.and_then(|()| set_mode(&path, 0o755))
-                .map_err(|cause| RoomError::io("make", &path, cause))?;
+        fs::create_dir_all(&notes).at("make", &notes)?;
+        let submodules = find_submodules(repository, self.source, root, &mut self.filled);
+        let place = notes.join("attributes.git");
+        let attributes = Attributes::read(place, list, &repository.objects, repository.path);
+        let attributes = attributes.map_err(wrong)?;
+        let index = notes.join("index");
+        let before = self.read_before(&notes, &index, &attributes, repository)?;
+        let parts = submodules.keys().map(|path| &path[..]).collect();
+        let found = scan(&top, root, list, &parts, &self.caches)?;
+        for path in &found.strange {
+            self.remove(path)?;
+        }
+        let (mut stats, due) = self.find_due(&top, list, &before, &found.files)?;
+        for number in due.iter().filter(|number| found.files[**number]) {
+            self.remove(&self.place(&top, &list.files[*number].0)?)?;
+        }
+        for dir in &list.dirs {
+            self.make_dir(&self.place(&top, dir)?, found.dirs.contains(dir))?;
+        }
+        let made = attributes.make(repository, due.iter().map(|number| &list.files[*number]))?;
+        let there = stats.iter().zip(&found.files).filter(|(_, there)| **there);
+        let stamp = later_than(there.map(|(stat, _)| stat.seconds()).max());
+        let mut known = stats.clone();
+        for number in &due {
+            let (path, leaf) = &list.files[*number];
+            let lacking = self.filled.lacking.len();
+            let stat = self.write(repository, root, (path, *leaf), made.get(&path[..]), stamp)?;
+            stats[*number] = stat;
+            // One that lacks its content is looked for at the next fill.
+            let is_whole = lacking == self.filled.lacking.len();
+            known[*number] = if is_whole { stat } else { Stat::default() };
+        }
+        let is_same = |(path, id)| before.get(path).is_some_and(|(known, _, _)| known == id);
+        let is_same = due.is_empty()
+            && before.len() == list.files.len() + list.submodules.len()
+            && list.submodules.iter().all(is_same);
+        if !is_same {
+            write_index(&index, repository.objects.format(), list, &known)?;
+        }
+        self.filled.written += due.len();
+        self.filled.files += list.files.len();
+        self.find_leading_out(&top, root, list)?;
+        for dir in &list.dirs {
+            self.filled.dirs.push(self.place(&top, dir)?);
+        }
+        for ((path, _), stat) in list.files.iter().zip(stats) {
+            self.filled.stats.push((self.place(&top, path)?, stat));
+        }
+        self.put_git_dir(repository, &top, &index, is_same)?;
+        for (path, submodule) in &submodules {
+            self.put(submodule, &join(root, path))?;
         }
         Ok(())
     }
 
+    /// Its `.git`, where one is shown.
+    fn put_git_dir(
+        &self,
+        repository: &Repository,
+        top: &Path,
+        index: &Path,
+        is_same: bool,
+    ) -> Result<(), RoomError> {
+        let git = top.join(".git");
+        if !self.source.history {
+            // No clone is without its history, whether it is shown or not.
+            if top == self.top && self.source.alone && !self.is_held {
+                git_dir::write(repository, &git)?;
+            }
+            return git_dir::remove(&git);
+        }
+        let is_new = !git_dir::is_as_written(repository, &git)?;
+        if is_new {
+            git_dir::write(repository, &git)?;
+        }
+        if is_new || !is_same {
+            let to = git.join("index");
+            let bytes = fs::read(index).at("read", index)?;
+            git_dir::write_file(&to, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// What was written before, where files with the same attributes are made the same.
+    fn read_before(
+        &self,
+        notes: &Path,
+        index: &Path,
+        attributes: &Attributes,
+        repository: &Repository,
+    ) -> Result<Written, RoomError> {
+        let note = notes.join("attributes");
+        let known = disk::read_text(&note, MAX_NOTE, Links::Refuse);
+        if known.is_ok_and(|known| known.as_ref() == Some(&attributes.digest)) {
+            return Ok(read_index(index, repository.objects.format()));
+        }
+        git_dir::remove(index)?;
+        let written = NewFile::at(&note, Durable::Nothing).write(attributes.digest.as_bytes());
+        written.at("write", &note)?;
+        Ok(Written::new())
+    }
+
+    /// The files as they stand, and the numbers of those that are not as they were written.
+    fn find_due(
+        &self,
+        top: &Path,
+        list: &List,
+        before: &Written,
+        there: &[bool],
+    ) -> Result<(Vec<Stat>, Vec<usize>), RoomError> {
+        let mut places = Vec::with_capacity(list.files.len());
+        for (path, _) in &list.files {
+            places.push(self.place(top, path)?);
+        }
+        let stats = look(&places, |place| Stat::of_file(place).unwrap_or_default());
+        let is_due = |number: &usize| {
+            let (path, leaf) = &list.files[*number];
+            let written = (leaf.id, leaf.kind.mode(), stats[*number]);
+            !there[*number] || before.get(path) != Some(&written)
+        };
+        let due = (0..list.files.len()).filter(is_due).collect();
+        Ok((stats, due))
+    }
+
+    fn place(&self, top: &Path, path: &[u8]) -> Result<PathBuf, RoomError> {
+        make_path_below(top, path).at("name a file in", top)
+    }
+
+    fn remove(&mut self, path: &Path) -> Result<(), RoomError> {
+        self.filled.removed += 1;
+        git_dir::remove(path)
+    }
+
+    fn make_dir(&self, path: &Path, is_there: bool) -> Result<(), RoomError> {
+        let make = || {
+            if !is_there {
+                fs::create_dir(path)?;
+            }
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt;
+                if fs::symlink_metadata(path)?.permissions().mode() & 0o7777 != 0o755 {
+                    fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+                }
+            }
+            Ok(())
+        };
+        make().at("make", path)
+    }
+
     /// One file, made anew.
-    fn write(&mut self, path: &[u8], leaf: Leaf, form: &Form) -> Result<Stat, RoomError> {
-        let place = self.place(path)?;
-        let part = &self.parts[leaf.source];
-        let bytes = part.objects.read(leaf.id, ObjectType::Blob);
-        let bytes = bytes.map_err(|why| {
-            self.not_reproducible(format!("`{}`: {why}", String::from_utf8_lossy(path)))
-        })?;
+    fn write(
+        &mut self,
+        repository: &Repository,
+        root: &[u8],
+        (path, leaf): (&[u8], Leaf),
+        made: Option<&Made>,
+        stamp: Option<SystemTime>,
+    ) -> Result<Stat, RoomError> {
+        let whole = join(root, path);
+        let place = self.place(self.top, &whole)?;
         let failed = |cause| RoomError::io("write", &place, cause);
+        let named = || String::from_utf8_lossy(&whole).into_owned();
+        let bytes;
+        let bytes = match made {
+            Some(made) => &made.bytes,
+            None => {
+                bytes = repository.read_file(path, leaf)?;
+                &bytes
+            }
+        };
         if leaf.kind == Kind::Link {
-            make_link(&bytes, &place).map_err(|cause| match cause.kind() {
+            make_link(bytes, &place).map_err(|cause| match cause.kind() {
                 // No clone can make it either.
                 io::ErrorKind::NotFound
                 | io::ErrorKind::InvalidInput
                 | io::ErrorKind::InvalidFilename => {
-                    let path = String::from_utf8_lossy(path);
-                    self.not_reproducible(format!("`{path}` is a link that leads nowhere: {cause}"))
+                    let path = named();
+                    let why = format!("`{path}` is a link that leads nowhere: {cause}");
+                    repository.not_reproducible(why)
                 }
                 _ => failed(cause),
             })?;
-        } else {
-            let (is_large, form) = match form {
-                Form::Lfs(form) => (true, &**form),
-                form => (false, form),
-            };
-            let bytes = match form {
-                Form::Plain | Form::Lfs(_) => bytes,
-                Form::Crlf { auto } => with_crlf(bytes, *auto),
-                Form::Git(_) => self.attributes[leaf.source].convert(path, &bytes)?,
-            };
-            let mut options = OpenOptions::new();
-            let mut file = disk::open_no_follow(options.write(true).create_new(true), &place)
-                .map_err(failed)?;
-            let pointer = Pointer::parse(&bytes).filter(|_| is_large);
-            let wrong = match pointer {
-                Some(pointer) => pointer
-                    .write(&part.git_dir, &mut file)
-                    .map_err(failed)?
-                    .err(),
-                None => {
-                    file.write_all(&bytes).map_err(failed)?;
-                    None
+            return Stat::of_file(&place).map_err(failed);
+        }
+        let mut options = OpenOptions::new();
+        let mut file =
+            disk::open_no_follow(options.write(true).create_new(true), &place).map_err(failed)?;
+        let pointer = made.filter(|made| made.is_large);
+        match pointer.and_then(|made| Pointer::parse(&made.bytes)) {
+            Some(pointer) => {
+                let written = pointer.write(&repository.git_dir, &mut file);
+                if let Err(why) = written.map_err(failed)? {
+                    let path = named();
+                    self.filled.lacking.push(Lacking { path, why });
                 }
-            };
-            if let Some(why) = wrong {
-                let path = String::from_utf8_lossy(path).into_owned();
-                self.filled.lacking.push(Lacking { path, why });
             }
-            let mode = match leaf.kind {
-                Kind::Program => 0o755,
-                _ => 0o644,
-            };
-            set_file_mode(&file, mode).map_err(failed)?;
-            if let Some(stamp) = self.stamp {
-                file.set_modified(stamp).map_err(failed)?;
+            None => file.write_all(bytes).map_err(failed)?,
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::Permissions::from_mode(leaf.kind.mode() & 0o777);
+            file.set_permissions(mode).map_err(failed)?;
+        }
+        if let Some(stamp) = stamp {
+            file.set_modified(stamp).map_err(failed)?;
+        }
+        drop(file);
+        Stat::of_file(&place).map_err(failed)
+    }
+
+    /// Links that lead out of the commit, by what they name and by what the system makes of that: one link
+    /// may lead through another.
+    fn find_leading_out(&mut self, top: &Path, root: &[u8], list: &List) -> Result<(), RoomError> {
+        let whole = self.top.canonicalize();
+        let whole = whole.at("look at", self.top)?;
+        let links = list.files.iter();
+        for (path, _) in links.filter(|(_, leaf)| leaf.kind == Kind::Link) {
+            let place = self.place(top, path)?;
+            let target = fs::read_link(&place).unwrap_or_default();
+            let end = place.canonicalize().ok();
+            let is_out = end.as_ref().is_some_and(|end| !end.starts_with(&whole));
+            let path = join(root, path);
+            if is_out || leads_out(&path, target.as_os_str().as_encoded_bytes()) {
+                let path = String::from_utf8_lossy(&path).into_owned();
+                self.filled.leading_out.push((path, end.unwrap_or(target)));
             }
         }
-        fs::symlink_metadata(&place)
-            .map(|found| Stat::of(&found))
-            .map_err(failed)
+        Ok(())
     }
+}
+
+impl Filled {
+    /// A file of the commit below `top` that somebody changed since it was written. A change that was put back is
+    /// one too: the system's time of it cannot be put back.
+    pub(crate) fn find_changed(&self, top: &Path) -> Option<String> {
+        let mut links = self.dirs.iter().filter(|dir| !disk::is_directory(dir));
+        let changed = look(&self.stats, |(place, stat)| {
+            Stat::of_file(place).ok() != Some(*stat)
+        });
+        let mut changed = changed
+            .into_iter()
+            .zip(&self.stats)
+            .filter(|(is_changed, _)| *is_changed);
+        let changed = links.next().or_else(|| Some(&changed.next()?.1.0))?;
+        Some(
+            changed
+                .strip_prefix(top)
+                .unwrap_or(changed)
+                .display()
+                .to_string(),
+        )
+    }
+}
+
+/// The same asked of many, on as many threads as there are processors.
+fn look<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let parts = thread::at_once().clamp(1, 1 + items.len() / ENOUGH);
+    let parts: Vec<_> = items.chunks(items.len().div_ceil(parts).max(1)).collect();
+    let found = thread::on_each(&parts, |part| part.iter().map(&ask).collect::<Vec<R>>());
+    let found = found.into_iter();
+    found
+        .flat_map(|found| found.unwrap_or_else(|panic| resume_unwind(panic)))
+        .collect()
 }
 
 /// A whole second after all that was written there or built from it: a program that goes by whole seconds
@@ -450,4 +343,32 @@ fn later_than(newest: Option<u64>) -> Option<SystemTime> {
     let ahead = stamp.saturating_sub(now);
     std::thread::sleep(ahead.saturating_sub(AHEAD));
     Some(UNIX_EPOCH + stamp)
+}
+
+/// A link that names something outside of the commit.
+fn leads_out(path: &[u8], target: &[u8]) -> bool {
+    if target.starts_with(b"/") {
+        return true;
+    }
+    let mut depth = path.iter().filter(|byte| **byte == b'/').count() as i64;
+    target.split(|byte| *byte == b'/').any(|part| {
+        depth += match part {
+            b"" | b"." => 0,
+            b".." => -1,
+            _ => 1,
+        };
+        depth < 0
+    })
+}
+
+#[cfg(unix)]
+fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), place)
+}
+
+/// As git where links cannot be made: a file that holds the target.
+#[cfg(not(unix))]
+fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
+    fs::File::create_new(place)?.write_all(target)
 }

@@ -1,102 +1,146 @@
-//! The index of a `.git` in a room, as a clone has it after its checkout: each file with what the
-//! system says of it, so that git in the room need not read every file again, and a script that
-//! asks git without letting it look (`git diff-index`) is told that nothing changed.
-//! Format: git's `gitformat-index`, version 2, without extensions.
+//! The index of a room's `.git`, as a clone has it after its checkout: each file with what the system says
+//! of it, so that git in the room need not read every file again, and a script that asks git without letting
+//! it look (`git diff-index`) is told that nothing changed. A copy beside the room tells the next fill which
+//! files it need not write again.
 
+use crate::RoomError;
 use crate::list::{Kind, List};
-use crate::manifest::Stat;
-use git2::Oid;
-use sha1::Sha1;
-use sha2::{Digest, Sha256};
-
-/// Whose index it is.
-pub(crate) struct Of<'a> {
-    /// The number of its objects: 0 = the repository's own, else a submodule's.
-    pub source: usize,
-    /// Where its files are.
-    pub root: &'a [u8],
-    /// Bytes of an id.
-    pub id_bytes: usize,
-}
-
-/// The bytes of an index of that repository's files, which are as these say.
-pub(crate) fn encode_index(list: &List, stats: &[Stat], of: &Of) -> Vec<u8> {
-    let mut index = Index {
-        bytes: b"DIRC\0\0\0\x02\0\0\0\0".to_vec(),
-        entries: 0,
-    };
-    let skip = of.root.len() + usize::from(!of.root.is_empty());
-    let commits = list.submodules.iter();
-    let mut commits = commits
-        .filter(|(_, (source, _))| *source == of.source)
-        .peekable();
-    for ((path, leaf), stat) in list.files.iter().zip(stats) {
-        while let Some((at, (_, id))) = commits.next_if(|(at, _)| *at < path) {
-            index.add(&at[skip..], COMMIT, Stat::default(), *id);
-        }
-        if leaf.source == of.source {
-            index.add(&path[skip..], mode(leaf.kind), *stat, leaf.id);
-        }
-    }
-    for (at, (_, id)) in commits {
-        index.add(&at[skip..], COMMIT, Stat::default(), *id);
-    }
-    index.finish(of.id_bytes)
-}
-
-struct Index {
-    bytes: Vec<u8>,
-    entries: u32,
-}
-
-impl Index {
-    fn add(&mut self, path: &[u8], mode: u32, stat: Stat, id: Oid) {
-        let begin = self.bytes.len();
-        let ([changed, changed_ns], [modified, modified_ns]) = (stat.ctime(), stat.mtime());
-        let [user, group] = stat.owner();
-        // git leaves the device out of what it compares.
-        let device = 0;
-        for field in [
-            changed,
-            changed_ns,
-            modified,
-            modified_ns,
-            device,
-            stat.inode(),
-            mode,
-            user,
-            group,
-            stat.size(),
-        ] {
-            self.bytes.extend(field.to_be_bytes());
-        }
-        self.bytes.extend(id.as_bytes());
-        let length = path.len().min(0xfff) as u16;
-        self.bytes.extend(length.to_be_bytes());
-        self.bytes.extend(path);
-        // At least one zero byte, up to a multiple of eight.
-        let padded = (self.bytes.len() - begin) / 8 * 8 + 8;
-        self.bytes.resize(begin + padded, 0);
-        self.entries += 1;
-    }
-
-    fn finish(mut self, id_bytes: usize) -> Vec<u8> {
-        self.bytes[8..12].copy_from_slice(&self.entries.to_be_bytes());
-        match id_bytes {
-            32 => self.bytes.extend_from_slice(&Sha256::digest(&self.bytes)),
-            _ => self.bytes.extend_from_slice(&Sha1::digest(&self.bytes)),
-        }
-        self.bytes
-    }
-}
+use git2::{Index, IndexEntry, IndexTime, ObjectFormat, Oid};
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::path::Path;
 
 /// A submodule's commit.
 const COMMIT: u32 = 0o160_000;
 
-fn mode(kind: Kind) -> u32 {
-    match kind {
-        Kind::File => 0o100_644,
-        Kind::Program => 0o100_755,
-        Kind::Link => 0o120_000,
+/// What the system says of a file, as git's index has it: any change of its content changes some of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Stat {
+    /// Seconds and nanoseconds, of the last change of anything and of the content.
+    changed: (i32, u32),
+    modified: (i32, u32),
+    inode: u32,
+    user: u32,
+    group: u32,
+    size: u32,
+}
+
+impl Stat {
+    #[cfg(unix)]
+    fn of(found: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            changed: (found.ctime() as i32, found.ctime_nsec() as u32),
+            modified: (found.mtime() as i32, found.mtime_nsec() as u32),
+            inode: found.ino() as u32,
+            user: found.uid(),
+            group: found.gid(),
+            size: found.size() as u32,
+        }
+    }
+
+    /// No time of change is to be had here: a file whose times are put back goes unseen.
+    #[cfg(not(unix))]
+    fn of(found: &Metadata) -> Self {
+        let since = |time: std::io::Result<std::time::SystemTime>| {
+            let since = time.ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+            Some((since.as_secs() as i32, since.subsec_nanos()))
+        };
+        Self {
+            changed: since(found.created()).unwrap_or_default(),
+            modified: since(found.modified()).unwrap_or_default(),
+            size: found.len() as u32,
+            ..Self::default()
+        }
+    }
+
+    /// A file or link there.
+    pub fn of_file(place: &Path) -> std::io::Result<Self> {
+        std::fs::symlink_metadata(place).map(|found| Self::of(&found))
+    }
+
+    /// The time of the last change of its content, in whole seconds.
+    pub fn seconds(&self) -> u64 {
+        u64::from(self.modified.0 as u32)
+    }
+}
+
+/// Object, mode and stat of each file that was written, by path.
+pub(crate) type Written = HashMap<Vec<u8>, (Oid, u32, Stat)>;
+
+/// What an index says; nothing where it is not whole, and everything is written anew then.
+pub(crate) fn read_index(place: &Path, format: ObjectFormat) -> Written {
+    let Ok(index) = Index::open_ext(place, format) else {
+        return Written::new();
+    };
+    let files = index.iter().map(|entry| {
+        let stat = Stat {
+            changed: (entry.ctime.seconds(), entry.ctime.nanoseconds()),
+            modified: (entry.mtime.seconds(), entry.mtime.nanoseconds()),
+            inode: entry.ino,
+            user: entry.uid,
+            group: entry.gid,
+            size: entry.file_size,
+        };
+        (entry.path, (entry.id, entry.mode, stat))
+    });
+    files.collect()
+}
+
+/// Writes the index of these files, which are as these say.
+pub(crate) fn write_index(
+    place: &Path,
+    format: ObjectFormat,
+    list: &List,
+    stats: &[Stat],
+) -> Result<(), RoomError> {
+    let write = || -> Result<(), git2::Error> {
+        match std::fs::remove_file(place) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                return Err(git2::Error::from_str(&cause.to_string()));
+            }
+            _ => {}
+        }
+        let mut index = Index::open_ext(place, format)?;
+        for ((path, leaf), stat) in list.files.iter().zip(stats) {
+            index.add(&make_entry(path, leaf.kind.mode(), *stat, leaf.id))?;
+        }
+        for (path, id) in &list.submodules {
+            index.add(&make_entry(path, COMMIT, Stat::default(), *id))?;
+        }
+        index.write()
+    };
+    write().map_err(|error| {
+        let cause = std::io::Error::other(error.message().to_owned());
+        RoomError::io("write", place, cause)
+    })
+}
+
+fn make_entry(path: &[u8], mode: u32, stat: Stat, id: Oid) -> IndexEntry {
+    IndexEntry {
+        ctime: IndexTime::new(stat.changed.0, stat.changed.1),
+        mtime: IndexTime::new(stat.modified.0, stat.modified.1),
+        // git leaves the device out of what it compares.
+        dev: 0,
+        ino: stat.inode,
+        mode,
+        uid: stat.user,
+        gid: stat.group,
+        file_size: stat.size,
+        id,
+        flags: 0,
+        flags_extended: 0,
+        path: path.to_vec(),
+    }
+}
+
+impl Kind {
+    /// As git has it.
+    pub fn mode(self) -> u32 {
+        match self {
+            Self::File => 0o100_644,
+            Self::Program => 0o100_755,
+            Self::Link => 0o120_000,
+        }
     }
 }

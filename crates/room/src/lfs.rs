@@ -1,6 +1,6 @@
 //! Large files that git keeps a pointer to: their content lies in the local store, by digest.
 
-use crate::git::{Text, settings};
+use crate::git::Git;
 use cook_os::disk::{self, Links};
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
@@ -27,7 +27,8 @@ pub(crate) struct Fetched {
 impl Fetched {
     /// As an `.lfsconfig` says it.
     pub fn read(text: Vec<u8>, path: &OsStr) -> Result<Self, String> {
-        let read = settings(Text::Bytes(text), Path::new("/"), path);
+        let dir = Path::new("/");
+        let read = Git { path, dir }.settings("-".as_ref(), text);
         let mut fetched = Self::default();
         for (key, value) in read.map_err(|why| format!(".lfsconfig: {why}"))? {
             match &key[..] {

@@ -1,12 +1,11 @@
 //! What a commit holds: files, directories and submodules by path.
 
 use crate::objects::Objects;
-use git2::{ObjectType, Oid};
+use git2::Oid;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 /// How deep directories may lie in one another.
-const DEPTH: usize = 1000;
+const DEPTH: usize = 500;
 
 /// What kind of file a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +18,6 @@ pub(crate) enum Kind {
 /// One file of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Leaf {
-    /// Whose objects hold it: 0 = the repository's own, else a submodule's.
-    pub source: usize,
     pub id: Oid,
     pub kind: Kind,
 }
@@ -32,133 +29,78 @@ pub(crate) struct List {
     pub files: Vec<(Vec<u8>, Leaf)>,
     /// Those that hold something; a clone has no others.
     pub dirs: BTreeSet<Vec<u8>>,
-    /// Commits of submodules, with the number of the objects that name them.
-    pub submodules: BTreeMap<Vec<u8>, (usize, Oid)>,
-    /// Submodules that are checked out, with a `.git` of their own.
-    pub roots: BTreeSet<Vec<u8>>,
+    /// Commits of submodules.
+    pub submodules: BTreeMap<Vec<u8>, Oid>,
 }
 
 impl List {
-    /// Adds what a tree holds, below `at`.
-    pub fn add(
+    /// What a tree holds.
+    pub fn read(objects: &Objects, tree: Oid) -> Result<Self, String> {
+        let mut list = Self::default();
+        list.add(objects, tree, &[], 0)?;
+        // A tree holds its entries in this order, but for one that somebody wrote by other rules.
+        list.files.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(list)
+    }
+
+    /// Adds what a directory holds; whether it holds something.
+    fn add(
         &mut self,
         objects: &Objects,
-        source: usize,
         tree: Oid,
         at: &[u8],
-    ) -> Result<(), String> {
-        let mut at = at.to_vec();
-        let mut open = vec![Directory::read(objects, tree)?];
-        loop {
-            let depth = open.len();
-            let Some(dir) = open.last_mut() else {
-                break;
-            };
-            let (bytes, next) = (&dir.bytes, dir.entries.next());
-            let Some((mode, name, id)) = next else {
-                let is_filled = dir.is_filled;
-                open.pop();
-                if let Some(above) = open.last_mut() {
-                    if is_filled {
-                        above.is_filled = true;
-                        self.dirs.insert(at.clone());
-                    }
-                    at.truncate(above.ends_at);
-                }
-                continue;
-            };
-            let name = &bytes[name];
-            if !is_safe(name) || is_link_in_place_of_settings(mode, name) {
-                let name = String::from_utf8_lossy(name).into_owned();
-                return Err(format!("tree {} holds the name {name:?}", dir.id));
+        depth: usize,
+    ) -> Result<bool, String> {
+        if depth > DEPTH {
+            return Err(format!("its directories lie more than {DEPTH} deep"));
+        }
+        let mut is_filled = false;
+        let mut names = BTreeSet::new();
+        for (mode, name, id) in objects.read_tree(tree)? {
+            if !is_safe(&name) || is_link_in_place_of_settings(mode, &name) {
+                let name = String::from_utf8_lossy(&name).into_owned();
+                return Err(format!("tree {tree} holds the name {name:?}"));
             }
-            dir.ends_at = at.len();
-            if !at.is_empty() {
-                at.push(b'/');
+            let path = join(at, &name);
+            if !names.insert(name) {
+                return Err(format!("tree {tree} holds a name twice"));
             }
-            at.extend_from_slice(name);
             let kind = match mode & 0o170_000 {
                 0o120_000 => Kind::Link,
                 0o100_000 if mode & 0o100 != 0 => Kind::Program,
                 0o100_000 => Kind::File,
-                0o040_000 if depth > DEPTH => {
-                    return Err(format!("its directories lie more than {DEPTH} deep"));
-                }
                 0o040_000 => {
-                    open.push(Directory::read(objects, id)?);
+                    if self.add(objects, id, &path, depth + 1)? {
+                        self.dirs.insert(path);
+                        is_filled = true;
+                    }
                     continue;
                 }
                 0o160_000 => {
-                    dir.is_filled = true;
-                    self.dirs.insert(at.clone());
-                    self.submodules.insert(at.clone(), (source, id));
-                    at.truncate(dir.ends_at);
+                    self.dirs.insert(path.clone());
+                    self.submodules.insert(path, id);
+                    is_filled = true;
                     continue;
                 }
-                _ => {
-                    return Err(format!("tree {} holds an entry of mode {mode:o}", dir.id));
-                }
+                _ => return Err(format!("tree {tree} holds an entry of mode {mode:o}")),
             };
-            dir.is_filled = true;
-            self.files.push((at.clone(), Leaf { source, id, kind }));
-            at.truncate(dir.ends_at);
+            is_filled = true;
+            self.files.push((path, Leaf { id, kind }));
         }
-        self.sort();
-        Ok(())
-    }
-
-    /// Takes another list in, whose paths are none of this one's.
-    pub fn append(&mut self, mut other: Self) {
-        self.files.append(&mut other.files);
-        self.dirs.append(&mut other.dirs);
-        self.submodules.append(&mut other.submodules);
-        self.sort();
+        Ok(is_filled)
     }
 
     /// A file of that path.
     pub fn file(&self, path: &[u8]) -> Option<&Leaf> {
-        let found = self
-            .files
-            .binary_search_by(|(other, _)| other[..].cmp(path));
-        Some(&self.files[found.ok()?].1)
+        Some(&self.files[self.find(path)?].1)
     }
 
-    /// A tree holds its entries in this order, but for one that somebody wrote by other rules.
-    fn sort(&mut self) {
-        self.files.sort_by(|(one, _), (other, _)| one.cmp(other));
-    }
-}
-
-/// A directory of which some entries were taken.
-struct Directory {
-    id: Oid,
-    bytes: Vec<u8>,
-    entries: std::vec::IntoIter<(u32, Range<usize>, Oid)>,
-    /// Its path's length.
-    ends_at: usize,
-    is_filled: bool,
-}
-
-impl Directory {
-    fn read(objects: &Objects, id: Oid) -> Result<Self, String> {
-        let bytes = objects.read(id, ObjectType::Tree)?;
-        let entries = objects.entries(id, &bytes)?;
-        // They come by path, in which a directory's name ends with a slash.
-        let mut names: Vec<&[u8]> = entries
-            .iter()
-            .map(|entry| &bytes[entry.1.clone()])
-            .collect();
-        names.sort_unstable();
-        if !names.is_sorted_by(|one, other| one < other) {
-            return Err(format!("tree {id} holds a name twice"));
-        }
-        Ok(Self {
-            id,
-            entries: entries.into_iter(),
-            bytes,
-            ends_at: 0,
-            is_filled: false,
-        })
+    /// The number of a file of that path.
+    pub fn find(&self, path: &[u8]) -> Option<usize> {
+        let files = &self.files;
+        files
+            .binary_search_by(|(other, _)| other[..].cmp(path))
+            .ok()
     }
 }
 

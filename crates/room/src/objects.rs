@@ -3,7 +3,6 @@
 
 use crate::RoomError;
 use git2::{ObjectFormat, ObjectType, Odb, Oid};
-use std::ops::Range;
 use std::path::Path;
 
 /// Bytes of a commit and of a directory, at most: a few bytes can be made into any number.
@@ -81,31 +80,27 @@ impl Objects {
         self.id(text.ok_or_else(|| format!("commit {commit} names no tree"))?)
     }
 
-    /// The entries of a tree's bytes: mode, where the name is, id.
-    pub fn entries(
-        &self,
-        tree: Oid,
-        bytes: &[u8],
-    ) -> Result<Vec<(u32, Range<usize>, Oid)>, String> {
-        let length = self.id_bytes();
-        let malformed = || format!("tree {tree} is malformed");
+    /// The entries of a directory: mode, name, id.
+    pub fn read_tree(&self, tree: Oid) -> Result<Vec<(u32, Vec<u8>, Oid)>, String> {
+        let bytes = self.read(tree, ObjectType::Tree)?;
+        let mut rest = &bytes[..];
         let mut entries = Vec::new();
-        let mut at = 0;
-        while at < bytes.len() {
-            let find = |wanted: u8, from: usize| {
-                let found = bytes[from..].iter().position(|byte| *byte == wanted);
-                found.map(|found| from + found).ok_or_else(malformed)
-            };
-            let space = find(b' ', at)?;
-            let end = find(0, space)?;
-            let id = bytes.get(end + 1..end + 1 + length).ok_or_else(malformed)?;
-            let mode = std::str::from_utf8(&bytes[at..space]).map_err(|_| malformed())?;
-            let mode = u32::from_str_radix(mode, 8).map_err(|_| malformed())?;
-            let id = Oid::from_bytes(id).map_err(|_| malformed())?;
-            entries.push((mode, space + 1..end, id));
-            at = end + 1 + length;
+        while !rest.is_empty() {
+            let entry = self.take_entry(&mut rest);
+            entries.push(entry.ok_or_else(|| format!("tree {tree} is malformed"))?);
         }
         Ok(entries)
+    }
+
+    /// `mode name`, a zero byte, the id.
+    fn take_entry(&self, rest: &mut &[u8]) -> Option<(u32, Vec<u8>, Oid)> {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (head, tail) = (&rest[..end], &rest[end + 1..]);
+        let space = head.iter().position(|byte| *byte == b' ')?;
+        let mode = u32::from_str_radix(std::str::from_utf8(&head[..space]).ok()?, 8).ok()?;
+        let (id, tail) = tail.split_at_checked(self.id_bytes())?;
+        *rest = tail;
+        Some((mode, head[space + 1..].to_vec(), Oid::from_bytes(id).ok()?))
     }
 
     /// How ids are made here.

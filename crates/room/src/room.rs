@@ -1,32 +1,106 @@
-//! Where rooms are, who has one, and how one is filled.
+//! A room: who has it, what it is filled from, and what it holds then.
 
 use crate::RoomError;
+use crate::error::AtPath;
 use crate::fill::Filling;
-use crate::filled::Filled;
-use crate::git_dir;
-use crate::history::history_bytes;
-use crate::objects::Objects;
+use crate::index::Stat;
+use crate::repository::{Repository, TakenFrom};
 use crate::rooms;
-use crate::source::Source;
+use crate::scan::CachePaths;
 use cook_core::model::Caches;
 use cook_os::disk::{self, Durable, NewFile};
-use git2::ObjectFormat;
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Rooms that one worktree may have at once.
 const ROOMS: usize = 64;
 
-/// The room's file that says that each file of the commit was as it had been written when somebody
-/// looked last.
-const AS_LEFT: &str = "as-left";
-
 /// How long a room is waited for that is in use: a child that is just being started holds what its
 /// parent held for a moment, and another room would have to be built in anew.
 const WAIT: Duration = Duration::from_millis(100);
+
+/// Where a commit comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The common git directory.
+    pub common: &'a Path,
+    /// The worktree's own git directory: whoever clones the worktree is sent what this shows.
+    pub git_dir: &'a Path,
+    /// The worktree; a submodule's repository may lie in it.
+    pub worktree: &'a Path,
+    /// Full id of the commit.
+    pub commit: &'a str,
+    /// Names and ids of the repository's refs. Tags are shown; where it is `alone`, what the others
+    /// lead to must be there too: a clone asks for all of it.
+    pub refs: &'a [(String, String)],
+    /// Where what runs in the room finds the objects of the repository, which is 0, and of each submodule
+    /// that it holds; none = where they are.
+    pub objects_at: Option<fn(usize) -> PathBuf>,
+    /// A `.git` shows the commit and its history.
+    pub history: bool,
+    /// That `.git` holds what a clone would, and reaches no other object. Where it is not shown, a clone
+    /// can be made nonetheless.
+    pub alone: bool,
+    /// Where git is found.
+    pub path: &'a OsStr,
+}
+
+impl<'a> Source<'a> {
+    /// The repository itself.
+    pub(crate) fn repository(&self, caches: &'a [String]) -> Result<Repository<'a>, RoomError> {
+        if self.common.to_str().is_none() {
+            return Err(RoomError::NotUtf8(self.common.to_owned()));
+        }
+        let read = Repository::read(self.common, self.commit, self);
+        let read = read.map_err(|why| RoomError::NotReproducible {
+            commit: self.commit.to_owned(),
+            why,
+        })?;
+        Ok(Repository {
+            objects_at: self.objects_at.map(|at| at(0)),
+            refs: self.refs,
+            caches,
+            from: TakenFrom::Clone(self.git_dir.to_owned()),
+            ..read
+        })
+    }
+}
+
+/// What filling a room brought.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Filled {
+    /// The commit's tree.
+    pub tree: String,
+    /// Files of the commit, those of submodules among them.
+    pub files: usize,
+    /// Files that were written.
+    pub written: usize,
+    /// Files and directories that were removed.
+    pub removed: usize,
+    /// What the commit names and nobody who has its objects alone can have.
+    pub lacking: Vec<Lacking>,
+    /// Links that lead out of the commit, by path, with where they end.
+    pub leading_out: Vec<(String, PathBuf)>,
+    /// What is here and may be otherwise in a clone.
+    pub remarks: Vec<String>,
+    /// Directories of objects of the submodules in it, in the order of their numbers.
+    pub submodules: Vec<PathBuf>,
+    /// The files as they were left, and the directories that hold them.
+    pub(crate) stats: Vec<(PathBuf, Stat)>,
+    pub(crate) dirs: Vec<PathBuf>,
+}
+
+/// Something that the commit names and that is not here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lacking {
+    /// The path.
+    pub path: String,
+    /// What is missing.
+    pub why: String,
+}
 
 /// A room, locked for as long as this value lives. One without anything of runs before is removed
 /// with it.
@@ -55,7 +129,7 @@ impl Room {
         caches: Caches,
         sandboxed: bool,
     ) -> Result<Self, RoomError> {
-        fs::create_dir_all(rooms).map_err(|cause| RoomError::io("make", rooms, cause))?;
+        fs::create_dir_all(rooms).at("make", rooms)?;
         for number in 0..ROOMS {
             let number = match caches {
                 Caches::Kept => number,
@@ -111,85 +185,50 @@ impl Room {
         self.dir.join("tmp")
     }
 
-    /// Makes it hold the commit's files, named caches and nothing else. Where [`Room::leave`] saw
-    /// all files as they had been written, they are not looked at again: whoever runs something here
-    /// calls it again, and it tells of a change before that run as well.
+    /// Makes it hold the commit's files, named caches and nothing else.
     ///
     /// # Errors
     /// When the commit cannot be had whole; the room is then not to be used.
     pub fn fill(&self, source: &Source, caches: &[String]) -> Result<Filled, RoomError> {
-        let format = match source.commit.len() {
-            64 => ObjectFormat::Sha256,
-            _ => ObjectFormat::Sha1,
-        };
-        let place = source.common.join("objects");
-        let objects = Objects::open(&place, format)?;
-        let mut filling = Filling::of(&self.dir, &self.top, source, objects)?;
-        let note = self.note(AS_LEFT);
-        let look = match fs::remove_file(&note) {
-            Ok(()) => false,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => true,
-            Err(cause) => return Err(RoomError::io("remove", &note, cause)),
-        };
         // No clone is told to pass over caches; where some were kept, they are not the commit's doing.
         let passed_over = match self.caches {
             Caches::Kept => caches,
             Caches::Empty => &[],
         };
-        let shown = filling.list_shown(source, passed_over)?;
-        let is_new = source.history && !git_dir::are_as_written(&self.top, &shown);
-        let is_due = is_new || !source.history && !self.is_held(source.commit);
-        if is_due && source.alone {
-            let all = shown.iter().map(|shown| history_bytes(&shown.here));
-            filling.leave_space(all.sum());
-        }
-        let mut filled = filling.fill(caches, look, is_new)?;
-        let indexes = std::mem::take(&mut filled.indexes);
-        match (source.history, is_new) {
-            (true, true) => git_dir::write(&self.top, &shown, &indexes)?,
-            (true, false) => git_dir::write_indexes(&shown, &indexes)?,
-            (false, _) => {
-                // No clone is without it, whether it is shown or not.
-                if source.alone && is_due {
-                    git_dir::write(&self.top, &shown[..1], &[Vec::new()])?;
-                    *self.held.borrow_mut() = source.commit.to_owned();
-                }
-                git_dir::remove(&self.top.join(".git"))?;
-            }
+        let filling = Filling {
+            dir: &self.dir,
+            top: &self.top,
+            source,
+            caches: CachePaths::of(caches),
+            is_held: *self.held.borrow() == source.commit,
+            filled: Filled::default(),
+        };
+        let filled = filling.fill(passed_over)?;
+        if source.alone {
+            *self.held.borrow_mut() = source.commit.to_owned();
         }
         Ok(filled)
     }
 
-    /// A history that is not shown was looked through.
-    fn is_held(&self, commit: &str) -> bool {
-        *self.held.borrow() == commit
-    }
-
-    /// A file of the commit that somebody changed since the room was filled. Where there is none, the
-    /// next fill takes the files for what they are.
-    pub fn leave(&self, filled: &Filled) -> Option<String> {
-        let changed = filled.find_changed(&self.top);
-        if changed.is_none() {
-            // Without it the next fill looks at each file.
-            let _ = NewFile::at(&self.note(AS_LEFT), Durable::Nothing).write(b"");
-        }
-        changed
+    /// A file of the commit that somebody changed since the room was filled.
+    pub fn find_changed(&self, filled: &Filled) -> Option<String> {
+        filled.find_changed(&self.top)
     }
 
     fn remove(&self) -> Result<(), RoomError> {
-        disk::remove_tree(&self.dir).map_err(|cause| RoomError::io("remove", &self.dir, cause))
+        disk::remove_tree(&self.dir).at("remove", &self.dir)
     }
 
     fn make(&self, worktree: &Path) -> Result<(), RoomError> {
         let scratch = self.scratch();
-        disk::remove_tree(&scratch).map_err(|cause| RoomError::io("remove", &scratch, cause))?;
+        disk::remove_tree(&scratch).at("remove", &scratch)?;
         for dir in [&self.top, &self.home(), &scratch] {
-            fs::create_dir_all(dir).map_err(|cause| RoomError::io("make", dir, cause))?;
+            fs::create_dir_all(dir).at("make", dir)?;
         }
         let place = self.note(rooms::OWNER);
         NewFile::at(&place, Durable::Nothing)
             .write(worktree.as_os_str().as_encoded_bytes())
-            .map_err(|cause| RoomError::io("write", &place, cause))
+            .at("write", &place)
     }
 }
 

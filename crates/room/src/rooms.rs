@@ -167,7 +167,7 @@ fn remove(room: &Found) -> bool {
 }
 
 /// What the files below a directory hold; links are not followed.
-pub(crate) fn count_bytes_below(dir: &Path) -> u64 {
+fn count_bytes_below(dir: &Path) -> u64 {
     let mut total = 0;
     let mut due = vec![dir.to_owned()];
     while let Some(dir) = due.pop() {

@@ -1,30 +1,19 @@
 //! What stands in the room, without following a link.
 
 use crate::RoomError;
+use crate::error::AtPath;
 use crate::list::{Kind, List, join};
-use crate::manifest::Stat;
-use crate::modes::set_mode;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{DirEntry, FileType, ReadDir};
+use std::fs::{FileType, ReadDir};
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// What stands at the path of one of the commit's files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stands {
-    Nothing,
-    /// A file or link, as the commit has one there.
-    Unseen,
-    Seen(Stat),
-}
 
 /// What stands there.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// By the numbers of the commit's files.
-    pub files: Vec<Stands>,
+    /// By the numbers of the commit's files: a file or link stands there, as the commit has one.
+    pub files: Vec<bool>,
     /// Directories of the commit that are there.
     pub dirs: BTreeSet<Vec<u8>>,
     /// What is neither of the commit nor a cache.
@@ -69,140 +58,65 @@ impl CachePaths {
     }
 }
 
-/// Reads every directory but the caches and what leads to the room's own `.git`; looks at each of the commit's
-/// files too where that is asked.
+/// Reads every directory of a repository's part of the room, which lies at `root`, but the caches, its `.git` and
+/// the `parts` that other repositories fill.
 pub(crate) fn scan(
     top: &Path,
+    root: &[u8],
     wanted: &List,
+    parts: &BTreeSet<&[u8]>,
     caches: &CachePaths,
-    look: bool,
 ) -> Result<Found, RoomError> {
-    let mut scan = Scan {
-        wanted,
-        caches,
-        look,
-        found: Found {
-            files: vec![Stands::Nothing; wanted.files.len()],
-            dirs: BTreeSet::new(),
-            strange: Vec::new(),
-        },
+    let mut found = Found {
+        files: vec![false; wanted.files.len()],
+        dirs: BTreeSet::new(),
+        strange: Vec::new(),
     };
-    let mut due = vec![(Vec::new(), 0..wanted.files.len())];
-    while let Some((at, within)) = due.pop() {
-        let dir = make_path_below(top, &at).map_err(|cause| RoomError::io("read", top, cause))?;
-        scan.read(&dir, &at, within, &mut due)?;
-    }
-    Ok(scan.found)
-}
-
-/// A directory below the top, and the numbers of the commit's files below it.
-type Due = (Vec<u8>, Range<usize>);
-
-struct Scan<'a> {
-    wanted: &'a List,
-    caches: &'a CachePaths,
-    look: bool,
-    found: Found,
-}
-
-impl Scan<'_> {
-    /// One directory. Its entries come in the order of whole paths, in which the commit's files are:
-    /// each is compared with the next of them.
-    fn read(
-        &mut self,
-        dir: &Path,
-        at: &[u8],
-        within: Range<usize>,
-        due: &mut Vec<Due>,
-    ) -> Result<(), RoomError> {
-        let skip = at.len() + usize::from(!at.is_empty());
-        let files = &self.wanted.files[..within.end];
-        let mut next = within.start;
-        for (name, entry) in sort_entries(dir, &mut self.found.strange)? {
-            let rest = |number: usize| files.get(number).map(|(path, _)| &path[skip..]);
-            while rest(next).is_some_and(|rest| rest < &name[..]) {
-                next += 1;
+    let mut due = vec![Vec::new()];
+    while let Some(at) = due.pop() {
+        let dir = make_path_below(top, &at).at("read", top)?;
+        let failed = |cause| RoomError::io("read", &dir, cause);
+        for entry in open(&dir).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let kind = entry.file_type().map_err(failed)?;
+            let Some(path) = name_bytes(entry.file_name()).map(|name| join(&at, &name)) else {
+                found.strange.push(entry.path());
+                continue;
+            };
+            if path == b".git" {
+                continue;
             }
-            if name.ends_with(b"/") {
-                let first = next;
-                while rest(next).is_some_and(|rest| rest.starts_with(&name)) {
-                    next += 1;
+            let number = wanted.find(&path);
+            let in_room = join(root, &path);
+            if !kind.is_dir() {
+                match number.filter(|number| is_as(kind, wanted.files[*number].1.kind)) {
+                    Some(number) => found.files[number] = true,
+                    None => found.strange.push(entry.path()),
                 }
-                let path = join(at, &name[..name.len() - 1]);
-                self.sort_in_dir(&entry, path, first..next, due);
-            } else if rest(next) == Some(&name) {
-                self.sort_in_file(&entry, next)?;
-            } else if name != b".git" || !self.wanted.roots.contains(at) {
-                self.found.strange.push(entry.path());
+            } else if wanted.dirs.contains(&path) {
+                if !parts.contains(&path[..]) {
+                    due.push(path.clone());
+                }
+                found.dirs.insert(path);
+            } else if number.is_none() && caches.include(&in_room) {
+                // A link in its place could lead into somebody's worktree, and is strange.
+            } else if number.is_none() && caches.lie_below(&in_room) {
+                due.push(path);
+            } else {
+                found.strange.push(entry.path());
             }
         }
-        Ok(())
     }
-
-    fn sort_in_dir(
-        &mut self,
-        entry: &DirEntry,
-        path: Vec<u8>,
-        within: Range<usize>,
-        due: &mut Vec<Due>,
-    ) {
-        let is_commits = self.wanted.dirs.contains(&path);
-        if is_commits {
-            self.found.dirs.insert(path.clone());
-        }
-        // A link in a cache's place could lead into somebody's worktree; a cache over a directory of
-        // the commit would keep what is not the commit's.
-        if path == b".git" || !is_commits && self.caches.include(&path) {
-            return;
-        }
-        match is_commits || self.caches.lie_below(&path) {
-            true => due.push((path, within)),
-            false => self.found.strange.push(entry.path()),
-        }
-    }
-
-    fn sort_in_file(&mut self, entry: &DirEntry, number: usize) -> Result<(), RoomError> {
-        let failed = |cause| RoomError::io("look at", &entry.path(), cause);
-        let kind = entry.file_type().map_err(failed)?;
-        self.found.files[number] = match self.look {
-            _ if !is_as(kind, self.wanted.files[number].1.kind) => {
-                self.found.strange.push(entry.path());
-                Stands::Nothing
-            }
-            true => Stands::Seen(Stat::of(&entry.metadata().map_err(failed)?)),
-            false => Stands::Unseen,
-        };
-        Ok(())
-    }
-}
-
-/// The entries of a directory by name; a directory's ends with a slash.
-fn sort_entries(
-    dir: &Path,
-    strange: &mut Vec<PathBuf>,
-) -> Result<Vec<(Vec<u8>, DirEntry)>, RoomError> {
-    let failed = |cause| RoomError::io("read", dir, cause);
-    let mut entries = Vec::new();
-    for entry in open(dir).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let Some(mut name) = name_bytes(entry.file_name()) else {
-            strange.push(entry.path());
-            continue;
-        };
-        if entry.file_type().map_err(failed)?.is_dir() {
-            name.push(b'/');
-        }
-        entries.push((name, entry));
-    }
-    entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-    Ok(entries)
+    Ok(found)
 }
 
 /// A directory that a command closed to its owner is opened again.
 fn open(dir: &Path) -> io::Result<ReadDir> {
     match std::fs::read_dir(dir) {
+        #[cfg(unix)]
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
-            set_mode(dir, 0o755)?;
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755))?;
             std::fs::read_dir(dir)
         }
         read => read,

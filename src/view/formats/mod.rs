@@ -2,7 +2,7 @@
 //! published schema by `tests/verify/formats.rs`.
 
 mod github;
-mod junit;
+mod junit_format;
 pub(crate) mod markdown;
 mod sarif;
 
@@ -36,7 +36,7 @@ impl Format {
             Self::Human | Self::Json => None,
             Self::Github => Some(github::commands(results)),
             Self::Markdown => Some(markdown::markdown(results)),
-            Self::Junit => Some(junit::junit(results)),
+            Self::Junit => Some(junit_format::junit(results)),
             Self::Sarif => Some(json_text(&sarif::sarif(results))),
         }
     }

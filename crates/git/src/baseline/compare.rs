@@ -1,10 +1,11 @@
 //! Comparing a repository with its baseline.
 
+use super::super::error::AtPath;
 use super::super::program::Call;
 use super::super::{ChangeKind, Repo, RepoError};
 use super::difference::Difference;
 use super::stand::{Baseline, NOW_INDEX, Stand, WORK_INDEX};
-use super::steering::{Dirs, Ignored, Steering, differing, is_nested};
+use super::steering::{Dirs, Ignored, Steering, differing, is_lead, is_nested};
 use super::take::{aside, dirs, list_nested, stand, there};
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
@@ -90,7 +91,7 @@ impl Baseline {
         };
         let copies = self.copies()?;
         let now = dirs.read_leads(&copies)?;
-        let leads = self.stand.steering.leads();
+        let leads = self.stand.steering.only(is_lead);
         let mut found = self.put_files_back_to(&dirs, &leads, &now, &copies)?;
         found.extend(self.mend_packed_refs(&copies)?);
         Ok(found)
@@ -104,24 +105,12 @@ impl Baseline {
         let dirs = self::dirs(repo, BTreeSet::new(), ignored);
         // Through what stands in the place of a directory nothing is read or written.
         let now = dirs.read_stand_ins(&copies)?;
-        let mut found = self.put_files_back_to(&dirs, &was.keep_those_of(&now), &now, &copies)?;
-        let of_nested = |name: &String| is_nested(name);
-        let only = |steering: &Steering, nested: bool| {
-            let those = steering
-                .0
-                .iter()
-                .filter(|(name, _)| of_nested(name) == nested);
-            Steering(
-                those
-                    .map(|(name, held)| (name.clone(), held.clone()))
-                    .collect(),
-            )
-        };
+        let those = was.only(|name| now.0.contains_key(name));
+        let mut found = self.put_files_back_to(&dirs, &those, &now, &copies)?;
+        let own = was.only(|name| !is_nested(name));
         let now = dirs.read(Some(&copies))?;
-        found.extend(self.put_files_back_to(&dirs, &only(was, false), &now, &copies)?);
-        let listed = repo
-            .program
-            .answer(Call::new(&["ls-files", "--stage", "-z"]))?;
+        found.extend(self.put_files_back_to(&dirs, &own, &now, &copies)?);
+        let listed = repo.program.answer(Call::new("ls-files --stage -z"))?;
         let mut nested = list_nested(repo, &self.dir, WORK_INDEX, &listed)?;
         // One that is gone steers nothing.
         nested.retain(|path| repo.root.join(path).join(".git").symlink_metadata().is_ok());
@@ -132,17 +121,16 @@ impl Baseline {
             let below = name.trim_start_matches("root:");
             nested.iter().any(|path| Path::new(below).starts_with(path))
         };
-        let mut was = only(was, true);
-        was.0.retain(|name, _| is_there(name));
-        let dirs = self::dirs(repo, nested, ignored);
-        let now = only(&dirs.read(Some(&copies))?, true);
+        let was = was.only(|name| is_nested(name) && is_there(name));
+        let dirs = self::dirs(repo, nested.clone(), ignored);
+        let now = dirs.read(Some(&copies))?.only(is_nested);
         found.extend(self.put_files_back_to(&dirs, &was, &now, &copies)?);
         Ok(found)
     }
 
     fn copies(&self) -> Result<PathBuf, RepoError> {
         let copies = self.dir.join("found");
-        std::fs::create_dir_all(&copies).map_err(|error| RepoError::io("make", &copies, error))?;
+        std::fs::create_dir_all(&copies).at("make", &copies)?;
         Ok(copies)
     }
 
@@ -175,14 +163,7 @@ impl Baseline {
             repo,
             &self.dir,
             NOW_INDEX,
-            &[
-                "diff-tree",
-                "-r",
-                "-z",
-                "--no-renames",
-                "--name-status",
-                "--ignore-submodules=none",
-            ],
+            "diff-tree -r -z --no-renames --name-status --ignore-submodules=none",
         );
         let changes = repo
             .program

@@ -1,6 +1,7 @@
 //! What git is in the middle of: a merge, a rebase, a series of picks, a bisection. Whoever leaves
 //! one decides what the next commit is, or what the next `git rebase --continue` runs.
 
+use super::super::error::AtPath;
 use super::super::{Repo, RepoError};
 use super::difference::Difference;
 use super::stand::Baseline;
@@ -83,8 +84,7 @@ impl Baseline {
                     let _ = std::fs::remove_dir(&path);
                 }
                 Some(_) if DIRECTORIES.contains(&name.as_str()) => {
-                    std::fs::create_dir_all(&path)
-                        .map_err(|error| RepoError::io("make", &path, error))?
+                    std::fs::create_dir_all(&path).at("make", &path)?
                 }
                 was => drop(dirs.put_back(&own(name), was, &kept)?),
             }

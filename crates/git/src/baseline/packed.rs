@@ -2,6 +2,7 @@
 //! out of order hides refs from a look-up, HEAD's among them, and a line that is none ends every git.
 
 use super::super::RepoError;
+use super::super::error::AtPath;
 use super::super::special::find_common_dir;
 use super::difference::Difference;
 use super::stand::Baseline;
@@ -19,18 +20,18 @@ impl Baseline {
     pub(super) fn mend_packed_refs(&self, copies: &Path) -> Result<Option<Difference>, RepoError> {
         let path = find_common_dir(&self.stand.git_dir).join("packed-refs");
         let read = disk::read_if_plain(&path, MAX_LIST, Links::Refuse);
-        let Some(found) = read.map_err(|error| RepoError::io("read", &path, error))? else {
+        let Some(found) = read.at("read", &path)? else {
             return Ok(None);
         };
         let Some(mended) = mend(&found) else {
             return Ok(None);
         };
         let copy = copies.join(sha256(&found));
-        std::fs::write(&copy, &found).map_err(|error| RepoError::io("write", &copy, error))?;
+        std::fs::write(&copy, &found).at("write", &copy)?;
         let later = self.is_later(&path);
         NewFile::at(&path, Durable::Content)
             .write(&mended)
-            .map_err(|error| RepoError::io("put back", &path, error))?;
+            .at("put back", &path)?;
         Ok(Some(Difference::Steering {
             name: "packed-refs".to_owned(),
             found: Some(copy),

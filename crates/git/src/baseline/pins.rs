@@ -14,7 +14,7 @@ use std::path::Path;
 /// history the answer takes seconds.
 const MOST: &str = "--count=200";
 /// They are gone soon, and nothing rests on them that a power cut could take.
-const UNSYNCED: [&str; 4] = ["-c", "core.fsync=none", "update-ref", "--stdin"];
+const UNSYNCED: &str = "-c core.fsync=none update-ref --stdin";
 
 impl Repo {
     /// Lets go of what is held for baselines that are not there any more.
@@ -47,7 +47,9 @@ pub(super) fn pin(repo: &Repo, dir: &Path, stand: &Stand) -> Result<(), RepoErro
     if let Some(commit) = stand.commit() {
         held.insert(commit.clone());
         if stand.refs.values().any(|id| id != commit) {
-            let call = Call::new(&["for-each-ref", MOST, "--sort=-committerdate"])
+            let call = Call::new("for-each-ref")
+                .arg(MOST)
+                .arg("--sort=-committerdate")
                 .arg("--format=%(objectname)")
                 .arg("refs/heads")
                 .arg("refs/tags");
@@ -62,7 +64,7 @@ pub(super) fn pin(repo: &Repo, dir: &Path, stand: &Stand) -> Result<(), RepoErro
         .enumerate()
         .map(|(number, id)| format!("create {place}{number} {id}\n"))
         .collect();
-    let call = Call::new(&UNSYNCED);
+    let call = Call::new(UNSYNCED);
     repo.program.ask(call.stdin(lines)).map(|_| ())
 }
 
@@ -77,7 +79,7 @@ fn place(dir: &Path) -> String {
 }
 
 fn remove(repo: &Repo, below: &str, wanted: impl Fn(&str) -> bool) -> Result<(), RepoError> {
-    let call = Call::new(&["for-each-ref", "--format=%(refname)", below]);
+    let call = Call::new("for-each-ref --format=%(refname)").arg(below);
     let listed = repo.program.lines(call)?;
     let lines: String = listed
         .iter()
@@ -87,6 +89,6 @@ fn remove(repo: &Repo, below: &str, wanted: impl Fn(&str) -> bool) -> Result<(),
     if lines.is_empty() {
         return Ok(());
     }
-    let call = Call::new(&UNSYNCED);
+    let call = Call::new(UNSYNCED);
     repo.program.answer(call.stdin(lines)).map(|_| ())
 }

@@ -1,5 +1,6 @@
 //! Putting a repository back to its baseline.
 
+use super::super::error::AtPath;
 use super::super::look::is_unwatched;
 use super::super::program::{Call, path_list};
 use super::super::refs::{PIN_REFS, RESCUED_REFS};
@@ -104,15 +105,8 @@ impl Baseline {
         let Some(commit) = self.stand.commit().filter(|_| !paths.is_empty()) else {
             return Ok(Vec::new());
         };
-        let arguments = [
-            "diff-tree",
-            "-r",
-            "-z",
-            "--no-renames",
-            "--name-only",
-            "--diff-filter=d",
-        ];
-        let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
+        let arguments = "diff-tree -r -z --no-renames --name-only --diff-filter=d";
+        let call = aside(repo, &self.dir, WORK_INDEX, arguments);
         let differed = repo
             .program
             .entries(call.arg(commit).arg(&self.stand.tree))?;
@@ -125,8 +119,8 @@ impl Baseline {
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(to.join(""));
         let list = path_list(wanted.iter().copied());
-        let arguments = ["checkout-index", "--force", "-z", "--stdin"];
-        let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
+        let arguments = "checkout-index --force -z --stdin";
+        let call = aside(repo, &self.dir, WORK_INDEX, arguments);
         repo.program.answer(call.arg(prefix).stdin(list))?;
         let placed = wanted.into_iter().filter_map(|path| {
             let at = to.join(super::super::native(path)?);
@@ -196,12 +190,12 @@ impl Baseline {
 
     /// Lets git look at what it was told not to look at since.
     fn show_again(&self, repo: &Repo) -> Result<(), RepoError> {
-        let listed = repo.program.entries(Call::new(&["ls-files", "-v", "-z"]))?;
+        let listed = repo.program.entries(Call::new("ls-files -v -z"))?;
         let unwatched = listed.iter().filter_map(|entry| is_unwatched(entry));
         let paths =
             path_list(unwatched.filter(|path| !self.stand.hidden.contains(&path_text(path))));
         for bit in UNHIDE {
-            let call = Call::new(&["update-index", bit, "-z", "--stdin"]);
+            let call = Call::new("update-index").arg(bit).arg("-z").arg("--stdin");
             repo.program.answer(call.stdin(paths.clone()))?;
         }
         Ok(())
@@ -214,7 +208,7 @@ impl Baseline {
             Some(newest) => {
                 // A list that names what is not there any more is not a list to git.
                 for id in &self.stand.stash {
-                    let there = Call::new(&["cat-file", "-e"]);
+                    let there = Call::new("cat-file -e");
                     repo.program.answer(there.arg(format!("{id}^{{commit}}")))?;
                 }
                 put_ref(repo, "refs/stash", Some(newest))?;
@@ -264,8 +258,8 @@ impl Baseline {
         if wanted.is_empty() {
             return Ok(());
         }
-        let arguments = ["checkout-index", "--force", "-z", "--stdin"];
-        let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
+        let arguments = "checkout-index --force -z --stdin";
+        let call = aside(repo, &self.dir, WORK_INDEX, arguments);
         repo.program
             .answer(call.stdin(path_list(wanted)))
             .map(|_| ())
@@ -275,7 +269,7 @@ impl Baseline {
 fn keep_ref(repo: &Repo, id: &str, name: &str, target: &str) -> Result<String, RepoError> {
     let kept = format!("{RESCUED_REFS}{id}/{name}");
     repo.program
-        .answer(Call::new(&["update-ref", "--no-deref", &kept, target]))?;
+        .answer(Call::new("update-ref --no-deref").arg(&kept).arg(target))?;
     Ok(kept)
 }
 
@@ -296,7 +290,7 @@ fn is_in_reach(repo: &Repo, name: &str, object: &str) -> Result<bool, RepoError>
     if name.starts_with("refs/tags/") {
         return Ok(false);
     }
-    let call = Call::new(&["for-each-ref", "--format=%(refname)", "--contains"]);
+    let call = Call::new("for-each-ref --format=%(refname) --contains");
     let answer = repo.program.ask(call.arg(object))?;
     let listed = String::from_utf8_lossy(&answer.stdout);
     Ok(answer.code == Some(0) && listed.lines().any(|name| !name.starts_with(PIN_REFS)))
@@ -313,10 +307,10 @@ fn unless_git_refuses(done: Result<(), RepoError>) -> Result<(), RepoError> {
 fn put_ref(repo: &Repo, name: &str, to: Option<&str>) -> Result<(), RepoError> {
     let git = &repo.program;
     match to {
-        None => git.answer(Call::new(&["update-ref", "--no-deref", "-d", name])),
+        None => git.answer(Call::new("update-ref --no-deref -d").arg(name)),
         Some(to) => match to.strip_prefix("ref: ") {
-            Some(target) => git.answer(Call::new(&["symbolic-ref", name, target])),
-            None => git.answer(Call::new(&["update-ref", "--no-deref", name, to])),
+            Some(target) => git.answer(Call::new("symbolic-ref").arg(name).arg(target)),
+            None => git.answer(Call::new("update-ref --no-deref").arg(name).arg(to)),
         },
     }
     .map(|_| ())
@@ -348,8 +342,7 @@ fn remove_file(root: &Path, path: &[u8]) -> Result<(), RepoError> {
         // A repository of its own or a linked worktree: what it holds was kept nowhere.
         Ok(found) if found.is_dir() => return Ok(()),
         Ok(_) => {
-            std::fs::remove_file(&target)
-                .map_err(|error| RepoError::io("remove", &target, error))?;
+            std::fs::remove_file(&target).at("remove", &target)?;
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(RepoError::io("look at", &target, error)),
@@ -367,10 +360,10 @@ fn remove_file(root: &Path, path: &[u8]) -> Result<(), RepoError> {
 /// Copies over another file by rename.
 fn replace(from: &Path, to: &Path) -> Result<(), RepoError> {
     let dir = to.parent().unwrap_or(to);
-    std::fs::create_dir_all(dir).map_err(|error| RepoError::io("make", dir, error))?;
+    std::fs::create_dir_all(dir).at("make", dir)?;
     let opened = disk::open_regular(from, Links::Refuse)
         .and_then(|file| file.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)));
-    let mut source = opened.map_err(|e| RepoError::io("read", from, e))?;
+    let mut source = opened.at("read", from)?;
     let failed = |error| RepoError::io("put back", to, error);
     let new = NewFile::at(to, Durable::Content);
     let mut draft = new.begin().map_err(failed)?;

@@ -1,6 +1,7 @@
 //! What a repository looked like, and where that is kept.
 
 use super::super::RepoError;
+use super::super::error::AtPath;
 use super::steering::{Ignored, Steering};
 use cook_core::diagnostic::Failure;
 use cook_os::disk::{self, Links};
@@ -77,7 +78,7 @@ impl Baseline {
     pub fn open(dir: &Path) -> Result<Option<Self>, Failure> {
         let path = dir.join(STAND);
         let read = disk::read(&path, MAX_STAND, Links::Refuse);
-        let Some(bytes) = read.map_err(|error| RepoError::io("read", &path, error))? else {
+        let Some(bytes) = read.at("read", &path)? else {
             return Ok(None);
         };
         let stand = serde_json::from_slice(&bytes).map_err(|error| {

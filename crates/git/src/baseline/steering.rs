@@ -1,6 +1,7 @@
 //! Files in the git dir that decide what git does: configuration, hooks, excludes.
 
 use super::super::RepoError;
+use super::super::error::AtPath;
 use super::super::look::present;
 use cook_core::digest::sha256;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
@@ -245,15 +246,11 @@ impl Dirs<'_> {
 
     /// What leads to the repository, as it is now.
     pub(super) fn read_leads(&self, keep: &Path) -> Result<Steering, RepoError> {
-        let mut found = BTreeMap::new();
-        for name in LEADS.into_iter().chain([LINK]) {
-            if let Some(held) = self.hold(name, Some(keep))?
-                && !held.is_other()
-            {
-                found.insert(name.to_owned(), held);
-            }
-        }
-        Ok(Steering(found))
+        let names = LEADS.into_iter().chain([LINK]).map(str::to_owned);
+        let mut found = self.read_named(names.collect(), Some(keep))?;
+        // Neither a file nor a link leads anywhere.
+        found.0.retain(|_, held| held.sha256 != NO_FILE);
+        Ok(found)
     }
 
     /// What the files hold now; with `keep`, their bytes are copied there by digest.
@@ -299,7 +296,7 @@ impl Dirs<'_> {
         let kept = bytes.len() as u64 <= MAX_KEPT;
         if let Some(dir) = keep.filter(|_| kept) {
             let copy = dir.join(&sha256);
-            std::fs::write(&copy, &bytes).map_err(|error| RepoError::io("write", &copy, error))?;
+            std::fs::write(&copy, &bytes).at("write", &copy)?;
         }
         Ok(Some(Held {
             sha256,
@@ -337,8 +334,7 @@ impl Dirs<'_> {
             return Ok(false);
         }
         let copy = keep.join(&held.sha256);
-        let bytes = disk::read_present(&copy, MAX_FILE, Links::Refuse)
-            .map_err(|error| RepoError::io("read", &copy, error))?;
+        let bytes = disk::read_present(&copy, MAX_FILE, Links::Refuse).at("read", &copy)?;
         let dir = path.parent().unwrap_or(self.common);
         std::fs::create_dir_all(dir).map_err(failed)?;
         if path.is_dir() && !path.is_symlink() {
@@ -355,38 +351,12 @@ impl Dirs<'_> {
     }
 }
 
-impl Held {
-    /// Neither a file nor a link.
-    fn is_other(&self) -> bool {
-        self.sha256 == NO_FILE
-    }
-}
-
 impl Steering {
-    /// What leads to the repository.
-    pub(super) fn leads(&self) -> Self {
-        let leads = self
-            .0
-            .iter()
-            .filter(|(name, _)| LEADS.contains(&name.as_str()) || *name == LINK);
-        Self(
-            leads
-                .map(|(name, held)| (name.clone(), held.clone()))
-                .collect(),
-        )
-    }
-
-    /// Of these files what another reading names too.
-    pub(super) fn keep_those_of(&self, named: &Self) -> Self {
-        let those = self
-            .0
-            .iter()
-            .filter(|(name, _)| named.0.contains_key(*name));
-        Self(
-            those
-                .map(|(name, held)| (name.clone(), held.clone()))
-                .collect(),
-        )
+    /// Those of these files.
+    pub(super) fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let mut only = self.clone();
+        only.0.retain(|name, _| wanted(name));
+        only
     }
 
     /// Where [`Dirs::read`] left the bytes of a file.
@@ -394,6 +364,11 @@ impl Steering {
         let held = self.0.get(name).filter(|held| held.kept)?;
         Some(copies.join(&held.sha256))
     }
+}
+
+/// It leads to the repository.
+pub(super) fn is_lead(name: &str) -> bool {
+    LEADS.contains(&name) || name == LINK
 }
 
 /// It lies in a repository of its own in the worktree.

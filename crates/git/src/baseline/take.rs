@@ -1,5 +1,6 @@
 //! Taking a baseline: everything that is compared, and copies of what could not be made again.
 
+use super::super::error::AtPath;
 use super::super::look::{gitlinks, is_unwatched, present};
 use super::super::program::{Call, Program, path_list};
 use super::super::refs::{PIN_REFS, RESCUED_REFS};
@@ -28,9 +29,7 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read, or the directory not be written.
     pub fn baseline(&self, dir: &Path, ignored: Ignored) -> Result<Baseline, Failure> {
-        let made = |path: &Path| {
-            std::fs::create_dir_all(path).map_err(|error| RepoError::io("make", path, error))
-        };
+        let made = |path: &Path| std::fs::create_dir_all(path).at("make", path);
         made(&dir.join(OBJECTS))?;
         made(&dir.join("steering"))?;
         copy_if_there(&self.git_dir.join("index"), &dir.join(INDEX))?;
@@ -89,7 +88,7 @@ pub(super) fn stand(
     (ignored, keep): (Ignored, Option<&Path>),
 ) -> Result<Stand, RepoError> {
     let git = &repo.program;
-    let listed = git.answer(Call::new(&["ls-files", "--stage", "-v", "-z"]))?;
+    let listed = git.answer(Call::new("ls-files --stage -v -z"))?;
     let linked = worktrees(repo)?;
     let (tree, unborn) = tree(repo, dir, from, index)?;
     let nested = list_nested(repo, dir, index, &listed)?;
@@ -137,7 +136,7 @@ pub(super) fn list_nested(
     index: &str,
     listed: &[u8],
 ) -> Result<BTreeSet<String>, RepoError> {
-    let call = aside(repo, dir, index, &["ls-files", "--stage", "-z"]);
+    let call = aside(repo, dir, index, "ls-files --stage -z");
     let own = repo.program.answer(call)?;
     Ok(gitlinks(listed)
         .chain(gitlinks(&own))
@@ -147,10 +146,8 @@ pub(super) fn list_nested(
 }
 
 /// A call that reads the user's objects and writes into the baseline's own.
-pub(super) fn aside<'a>(repo: &Repo, dir: &Path, index: &str, arguments: &[&str]) -> Call<'a> {
-    let mut all: Vec<&str> = WATCHFUL.to_vec();
-    all.extend(arguments);
-    Call::new(&all)
+pub(super) fn aside<'a>(repo: &Repo, dir: &Path, index: &str, words: &str) -> Call<'a> {
+    Call::new(&format!("{WATCHFUL} {words}"))
         .env("GIT_INDEX_FILE", dir.join(index))
         .env("GIT_OBJECT_DIRECTORY", dir.join(OBJECTS))
         .env(LENT_VARIABLE, join_lent(&[repo.common_dir.join("objects")]))
@@ -168,7 +165,7 @@ fn tree(
     let git = &repo.program;
     copy_if_there(from, &dir.join(index))?;
     let mut unwatched = Vec::new();
-    for entry in git.entries(aside(repo, dir, index, &["ls-files", "-v", "-z"]))? {
+    for entry in git.entries(aside(repo, dir, index, "ls-files -v -z"))? {
         if let Some(name) = is_unwatched(&entry)
             && there(&repo.root.join(path_text(name)))?
         {
@@ -177,30 +174,20 @@ fn tree(
     }
     if !unwatched.is_empty() {
         for bit in UNHIDE {
-            let call = aside(repo, dir, index, &["update-index", bit, "-z", "--stdin"]);
+            let call = aside(repo, dir, index, "update-index -z --stdin").arg(bit);
             git.answer(call.stdin(unwatched.clone()))?;
         }
     }
     // Whoever looks at a nested repository that the index names goes by its settings, filters
     // among them; one that is new to the index is entered by its HEAD alone.
-    let listed = git.answer(aside(repo, dir, index, &["ls-files", "--stage", "-z"]))?;
+    let listed = git.answer(aside(repo, dir, index, "ls-files --stage -z"))?;
     let nested = path_list(gitlinks(&listed));
     if !nested.is_empty() {
-        let call = aside(
-            repo,
-            dir,
-            index,
-            &["update-index", "--force-remove", "-z", "--stdin"],
-        );
+        let call = aside(repo, dir, index, "update-index --force-remove -z --stdin");
         git.answer(call.stdin(nested))?;
     }
     // A file nobody may read stays as the index has it, before and after.
-    let added = git.ask(aside(
-        repo,
-        dir,
-        index,
-        &["add", "--all", "--ignore-errors", "--", "."],
-    ))?;
+    let added = git.ask(aside(repo, dir, index, "add --all --ignore-errors -- ."))?;
     if !matches!(added.code, Some(0 | 1)) {
         return Err(RepoError::Answer(format!(
             "git cannot look at the worktree: {}",
@@ -209,14 +196,8 @@ fn tree(
     }
     let mut unborn = BTreeSet::new();
     if added.code == Some(1) {
-        let arguments = [
-            "ls-files",
-            "--others",
-            "--directory",
-            "--exclude-standard",
-            "-z",
-        ];
-        for entry in git.entries(aside(repo, dir, index, &arguments))? {
+        let arguments = "ls-files --others --directory --exclude-standard -z";
+        for entry in git.entries(aside(repo, dir, index, arguments))? {
             let Some(path) = entry.strip_suffix(b"/") else {
                 continue;
             };
@@ -226,26 +207,26 @@ fn tree(
             }
         }
     }
-    let tree = git.text(aside(repo, dir, index, &["write-tree"]))?;
+    let tree = git.text(aside(repo, dir, index, "write-tree"))?;
     Ok((tree, unborn))
 }
 
 fn head(git: &Program) -> Result<String, RepoError> {
-    match git.line(Call::new(&["symbolic-ref", "-q", "HEAD"]))? {
+    match git.line(Call::new("symbolic-ref -q HEAD"))? {
         Some(name) => Ok(format!("ref: {name}")),
-        None => git.text(Call::new(&["rev-parse", "--verify", "HEAD"])),
+        None => git.text(Call::new("rev-parse --verify HEAD")),
     }
 }
 
 /// Newest first.
 pub(super) fn stash(git: &Program) -> Result<Vec<String>, RepoError> {
-    git.lines(Call::new(&["stash", "list", "--format=%H"]))
+    git.lines(Call::new("stash list --format=%H"))
 }
 
 fn refs(git: &Program) -> Result<BTreeMap<String, String>, RepoError> {
     let format = "--format=%(refname)%00%(objectname)%00%(symref)";
     Ok(git
-        .lines(Call::new(&["for-each-ref", format]))?
+        .lines(Call::new("for-each-ref").arg(format))?
         .iter()
         .filter_map(|line| {
             let mut fields = line.split('\0');
@@ -273,7 +254,7 @@ pub(super) struct Linked {
 /// The other worktrees, without cook's own.
 pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, RepoError> {
     let own = repo.common_dir.join("cook");
-    let call = Call::new(&["worktree", "list", "--porcelain", "-z"]);
+    let call = Call::new("worktree list --porcelain -z");
     let mut found: Vec<Linked> = Vec::new();
     for line in repo.program.entries(call)? {
         if let Some(path) = line.strip_prefix(b"worktree ") {
@@ -302,8 +283,8 @@ fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, Re
             continue;
         }
         let inside = Program::at(&root);
-        let head = inside.line(Call::new(&["rev-parse", "-q", "--verify", "HEAD"]))?;
-        let status = inside.answer(Call::new(&["status", "--porcelain=v2", "-z"]))?;
+        let head = inside.line(Call::new("rev-parse -q --verify HEAD"))?;
+        let status = inside.answer(Call::new("status --porcelain=v2 -z"))?;
         found.insert(
             path,
             format!(
@@ -319,7 +300,7 @@ fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, Re
 pub(super) fn there(path: &Path) -> Result<bool, RepoError> {
     present(path)
         .map(|found| found.is_some())
-        .map_err(|error| RepoError::io("look at", path, error))
+        .at("look at", path)
 }
 
 /// Copies a file with its time: git reads the content of whatever is not older than the index,

@@ -74,7 +74,7 @@ impl Baseline {
         if !differences.iter().any(is_new) {
             return Ok(BTreeSet::new());
         }
-        let call = aside(repo, &self.dir, WORK_INDEX, &["ls-files", "-z"]);
+        let call = aside(repo, &self.dir, WORK_INDEX, "ls-files -z");
         let listed = repo.program.entries(call)?;
         let paths = listed.iter().filter_map(|path| repo.at(path));
         Ok(paths

@@ -7,7 +7,6 @@ mod lock;
 mod look;
 mod read;
 mod remove;
-mod space;
 mod temporary;
 mod write;
 
@@ -17,6 +16,5 @@ pub use lock::{Held, hold_directory, is_at, open_lock, remove_lock, take_lock};
 pub use look::{is_directory, is_own, look, open_no_follow, sync_dir};
 pub use read::{Links, open_regular, read, read_if_plain, read_present, read_tail, read_text};
 pub use remove::remove_tree;
-pub use space::free_space;
 pub use temporary::TemporaryDir;
 pub use write::{Draft, Durable, Mode, NewFile, is_unfinished};

@@ -4,6 +4,7 @@
 //! what another one is using, and goes when the next one is made.
 
 use super::{open_lock, remove_tree};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -39,7 +40,7 @@ impl TemporaryDir {
     /// # Errors
     /// When the system refuses.
     pub fn make_in(parent: &Path) -> io::Result<Self> {
-        sweep(parent);
+        Self::sweep(parent);
         loop {
             let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
             let path = dir.path().join(LOCK);
@@ -51,31 +52,34 @@ impl TemporaryDir {
         }
     }
 
+    /// Removes those in a directory whose makers are gone. What cannot be removed (it is somebody else's) stays.
+    pub fn sweep(parent: &Path) {
+        let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name());
+        for name in names.filter(|name| Self::is_name(name)) {
+            let dir = parent.join(name);
+            if !super::is_directory(&dir) {
+                continue;
+            }
+            let lock = dir.join(LOCK);
+            let is_left = match std::fs::symlink_metadata(&lock) {
+                Ok(_) => open_lock(&lock).is_ok_and(|lock| lock.try_lock().is_ok()),
+                Err(_) => is_older(&dir, MAKING),
+            };
+            if is_left {
+                let _ = remove_tree(&dir);
+            }
+        }
+    }
+
+    /// Whether it is the name of one.
+    pub fn is_name(name: &OsStr) -> bool {
+        name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         self.dir.path()
-    }
-}
-
-/// Removes what nobody uses any more. What cannot be removed (it is somebody else's) stays.
-fn sweep(parent: &Path) {
-    let Ok(entries) = std::fs::read_dir(parent) else {
-        return;
-    };
-    let names = entries.flatten().map(|entry| entry.file_name());
-    for name in names.filter(|name| name.to_string_lossy().starts_with(PREFIX)) {
-        let dir = parent.join(name);
-        if !super::is_directory(&dir) {
-            continue;
-        }
-        let lock = dir.join(LOCK);
-        let is_left = match std::fs::symlink_metadata(&lock) {
-            Ok(_) => open_lock(&lock).is_ok_and(|lock| lock.try_lock().is_ok()),
-            Err(_) => is_older(&dir, MAKING),
-        };
-        if is_left {
-            let _ = remove_tree(&dir);
-        }
     }
 }
 

@@ -82,6 +82,11 @@ pub trait Listener {
     /// The child runs under this process id.
     fn note_start(&mut self, _pid: u32) {}
 
+    /// A piece of output came; true where nobody wants its lines.
+    fn piece(&mut self, _source: Source, _bytes: &[u8]) -> bool {
+        false
+    }
+
     /// A line came.
     fn line(&mut self, line: Line) -> ControlFlow;
 
@@ -118,7 +123,7 @@ pub enum Ending {
 }
 
 /// A child that has ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// What ended it.
     pub ending: Ending,
@@ -134,4 +139,11 @@ pub struct Outcome {
     pub stderr: Kept,
     /// No process of it was left when this was returned, as far as could be seen.
     pub swept: bool,
+}
+
+impl Outcome {
+    /// It was ended because it took too long in all.
+    pub fn timed_out(&self) -> bool {
+        self.ending == Ending::WallClock
+    }
 }

@@ -25,7 +25,7 @@ mod tree;
 pub use child::{Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised};
 pub use interrupt::{Alarm, Attention, Patience, is_interrupted};
 pub use lent::{LENT_VARIABLE, join_lent};
-pub use long::{Ended, Live, Long, Source, run};
+pub use long::{Live, Long, Source, run};
 pub use lookup::{is_program, on_path};
 pub use markers::{
     DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, WORKFLOW_VARIABLE, agent_around,

@@ -61,12 +61,6 @@ pub(super) struct Keeper {
     at_tail: usize,
 }
 
-impl Default for Keeper {
-    fn default() -> Self {
-        Self::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2)
-    }
-}
-
 impl Keeper {
     /// Keeps that many bytes of the beginning and of the end.
     pub(super) fn of(at_head: usize, at_tail: usize) -> Self {
@@ -110,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_short_stream_is_kept_whole() {
-        let mut keeper = Keeper::default();
+        let mut keeper = Keeper::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2);
         keeper.take(b"one\n");
         keeper.take(b"two\n");
         let kept = keeper.to_kept();
@@ -122,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_long_stream_keeps_both_ends_and_the_digest_of_all() {
-        let mut keeper = Keeper::default();
+        let mut keeper = Keeper::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2);
         let mut whole = Sha256::new();
         for number in 0..900_000u32 {
             let line = format!("line {number}\n");
@@ -140,9 +134,9 @@ mod tests {
     #[test]
     fn pieces_of_any_size_make_the_same_record() {
         let data: Vec<u8> = (0..KEPT_PER_STREAM * 2).map(|n| (n % 251) as u8).collect();
-        let mut whole = Keeper::default();
+        let mut whole = Keeper::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2);
         whole.take(&data);
-        let mut pieces = Keeper::default();
+        let mut pieces = Keeper::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2);
         for piece in data.chunks(65_521) {
             pieces.take(piece);
         }

@@ -10,9 +10,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 /// Longest line that is handed on whole, in bytes; of a longer one the beginning is.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 /// Bytes kept of the beginning of a stream.
-const HEAD: usize = 1024 * 1024;
+pub(super) const HEAD: usize = 1024 * 1024;
 /// Bytes kept of its end.
-const TAIL: usize = 8 * 1024 * 1024;
+pub(super) const TAIL: usize = 8 * 1024 * 1024;
 /// Pieces that may wait between a pipe and the listener.
 pub(super) const WAITING: usize = 16;
 /// Messages that may wait for a child to read them; one that lets more pile up hears no more.
@@ -87,17 +87,15 @@ pub(super) struct Stream {
     pub(super) whole: bool,
 }
 
-impl Default for Stream {
-    fn default() -> Self {
+impl Stream {
+    pub(super) fn of([head, tail]: [usize; 2]) -> Self {
         Self {
-            keeper: Keeper::of(HEAD, TAIL),
+            keeper: Keeper::of(head, tail),
             line: Vec::new(),
             whole: true,
         }
     }
-}
 
-impl Stream {
     /// Takes bytes in and hands on each line that they end.
     pub(super) fn take(&mut self, bytes: &[u8], mut hand_on: impl FnMut(&[u8], bool)) {
         self.keeper.take(bytes);

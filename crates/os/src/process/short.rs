@@ -93,25 +93,9 @@ pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
 pub fn capture_until(
     command: &Short,
     caps: Option<Caps>,
-    mut is_over: impl FnMut() -> bool,
+    is_over: impl FnMut() -> bool,
 ) -> Result<Captured, ProcessError> {
-    let mut was_over = false;
-    let mut ask = || {
-        was_over = was_over || is_over();
-        was_over
-    };
-    let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
-    let deadline = Instant::now() + command.deadline;
-    let mut running = begin(command, caps, program, arguments)?;
-    let ended = running.wait(deadline, command.limit, &mut ask);
-    if was_over && matches!(ended, Ok(None)) {
-        running.ask_to_end();
-        let _ = running.wait(Instant::now() + END_GRACE, command.limit, &mut || false);
-        running.end(command.group);
-        let name = program.to_string_lossy().into_owned();
-        return Err(ProcessError::Interrupted(name));
-    }
-    running.take_output(command, program, ended, deadline)
+    watch(command, caps, true, is_over)
 }
 
 /// The same; once it has taken that long, somebody looks whether it will ever end: `true` is a
@@ -124,28 +108,40 @@ pub fn capture_watched(
     slow: Duration,
     mut is_stuck: impl FnMut() -> bool,
 ) -> Result<Captured, ProcessError> {
-    let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
     let started = Instant::now();
-    let mut running = begin(command, None, program, arguments)?;
-    let deadline = started + command.deadline;
     let mut asked = false;
-    let mut gives_up = || {
+    watch(command, None, false, || {
         let due = !asked && started.elapsed() >= slow;
         asked |= due;
         due && is_stuck()
-    };
-    let ended = running.wait(deadline, command.limit, &mut gives_up);
-    running.take_output(command, program, ended, deadline)
+    })
 }
 
-fn begin(
+/// Runs a child until it ends or somebody gives it up; one that `is_asked` may end in order then.
+fn watch(
     command: &Short,
     caps: Option<Caps>,
-    program: &OsStr,
-    arguments: &[OsString],
-) -> Result<Running, ProcessError> {
+    is_asked: bool,
+    mut gives_up: impl FnMut() -> bool,
+) -> Result<Captured, ProcessError> {
+    let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
     check_directory(command.dir)?;
-    start(command, caps, program, arguments).map_err(|cause| ProcessError::start(program, cause))
+    let deadline = Instant::now() + command.deadline;
+    let started = start(command, caps, program, arguments);
+    let mut running = started.map_err(|cause| ProcessError::start(program, cause))?;
+    let mut is_over = false;
+    let ended = running.wait(deadline, command.limit, &mut || {
+        is_over = is_over || gives_up();
+        is_over
+    });
+    if is_asked && is_over && matches!(ended, Ok(None)) {
+        running.ask_to_end();
+        let _ = running.wait(Instant::now() + END_GRACE, command.limit, &mut || false);
+        running.end(command.group);
+        let name = program.to_string_lossy().into_owned();
+        return Err(ProcessError::Interrupted(name));
+    }
+    running.take_output(command, program, ended, deadline)
 }
 
 /// A child and the threads that read it.

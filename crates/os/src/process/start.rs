@@ -1,6 +1,10 @@
 //! Starting a program that somebody may just have written.
 
+use super::ProcessError;
+use process_wrap::std::{ChildWrapper, CommandWrap};
+use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const TRIES: usize = 20;
@@ -18,6 +22,18 @@ pub(super) fn start_child<T>(mut spawn: impl FnMut() -> Result<T, Error>) -> Res
         }
     }
     spawn()
+}
+
+/// Starts a child that leads a session of its own, with its output in pipes.
+pub(super) fn start_session(
+    mut child: Command,
+    program: &OsStr,
+) -> Result<Box<dyn ChildWrapper>, ProcessError> {
+    child.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut wrapped = CommandWrap::from(child);
+    #[cfg(unix)]
+    wrapped.wrap(process_wrap::std::ProcessSession);
+    start_child(|| wrapped.spawn()).map_err(|cause| ProcessError::start(program, cause))
 }
 
 #[cfg(test)]

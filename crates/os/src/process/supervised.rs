@@ -1,20 +1,22 @@
-//! Children that are listened to while they run: agents.
+//! Children that are listened to while they run: agents, and gates.
 //!
-//! Invariants: the child leads a session of its own and carries the invocation in its
+//! Invariants: the child leads a session of its own, and an agent carries the invocation in its
 //! environment; no line longer than [`super::MAX_LINE`] and no more than the stated ends of a
 //! stream are held in memory, however much is written; whatever ends the child, nothing
 //! it started outlives the call, also after a normal exit.
 
-use super::child::{ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised};
+use super::child::{
+    Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised,
+};
 use super::interrupt::{Attention, is_interrupted};
 use super::long::{Source, has_exited, program_path};
 use super::lookup::{is_program, on_path};
 use super::markers::INVOCATION_VARIABLE;
-use super::pipes::{Piece, Stream, WAITING, feed, pump};
-use super::start::start_child;
+use super::pipes::{HEAD, Piece, Stream, TAIL, WAITING, feed, pump};
+use super::start::start_session;
 use super::tree::Tree;
 use super::{ProcessError, check_directory, list_inherited_by_agents};
-use process_wrap::std::{ChildWrapper, CommandWrap};
+use process_wrap::std::ChildWrapper;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -31,10 +33,13 @@ const END_GRACE: Duration = Duration::from_millis(500);
 const PIPE_GRACE: Duration = Duration::from_secs(2);
 /// How often child, clocks and signals are looked at.
 const TICK: Duration = Duration::from_millis(10);
+/// The same once it has closed its output: it is about to end.
+const CLOSED: Duration = Duration::from_millis(5);
 /// How often the listener is told that time passes.
 const PULSE: Duration = Duration::from_millis(250);
 /// How often it is noted who belongs to the child.
 const LOOK: Duration = Duration::from_millis(250);
+
 /// Starts a child, listens to it until it ends, and ends all it started.
 ///
 /// # Errors
@@ -45,54 +50,81 @@ pub fn supervise(
 ) -> Result<Outcome, ProcessError> {
     let program = command.argv.first().ok_or(ProcessError::Empty)?;
     check_directory(command.dir)?;
-    let _attention = Attention::begin();
-    let started = Instant::now();
-    let (mut child, mut tree) =
-        Tree::adopting(Some((INVOCATION_VARIABLE, command.invocation)), || {
-            spawn(command, program)
-        })?;
-    listener.note_start(child.id());
-    let (input, pieces) = match connect(&mut *child, command.stdin) {
-        Ok(connected) => connected,
-        Err(cause) => {
-            tree.end();
-            let _ = child.wait();
-            return Err(ProcessError::start(program.as_ref(), cause));
-        }
+    let watch = Watch {
+        program: program.as_ref(),
+        mark: Some((INVOCATION_VARIABLE, command.invocation)),
+        clocks: command.clocks,
+        polite: Some((command.polite, !command.within.is_empty())),
+        stdin: Some(command.stdin),
+        kept: [HEAD, TAIL],
     };
-    let mut run = Run {
-        command,
-        listener,
-        child,
-        input,
-        tree,
-        pieces,
-        streams: [Stream::default(), Stream::default()],
-        open: 2,
-        started,
-        heard: started,
-        pulsed: started,
-        looked: started,
-        done: None,
-    };
-    let ending = run.listen();
-    let duration = started.elapsed();
-    let swept = run.finish(ending);
-    let status = run.child.wait().map_err(|cause| ProcessError::Start {
-        program: program.clone(),
-        cause,
-    })?;
-    run.drain(PIPE_GRACE);
-    let [stdout, stderr] = run.streams;
-    Ok(Outcome {
-        ending,
-        code: status.code(),
-        signal: find_signal(status),
-        duration,
-        stdout: stdout.keeper.to_kept(),
-        stderr: stderr.keeper.to_kept(),
-        swept,
-    })
+    watch.run(|| spawn(command, program), listener)
+}
+
+/// How a child is watched.
+pub(super) struct Watch<'a> {
+    pub(super) program: &'a OsStr,
+    /// A variable that all its processes carry, and its value.
+    pub(super) mark: Option<(&'a str, &'a str)>,
+    pub(super) clocks: Clocks,
+    /// How it likes to be asked to end, and whether it runs in a sandbox; none = its group is asked.
+    pub(super) polite: Option<(Polite, bool)>,
+    pub(super) stdin: Option<Input<'a>>,
+    /// Bytes that are kept of the beginning and of the end of a stream.
+    pub(super) kept: [usize; 2],
+}
+
+impl Watch<'_> {
+    /// Starts the child, listens to it until it ends, and ends all it started.
+    pub(super) fn run(
+        self,
+        spawn: impl FnOnce() -> Result<Box<dyn ChildWrapper>, ProcessError>,
+        listener: &mut dyn Listener,
+    ) -> Result<Outcome, ProcessError> {
+        let _attention = Attention::begin();
+        let started = Instant::now();
+        let (mut child, mut tree) = Tree::adopting(self.mark, spawn)?;
+        listener.note_start(child.id());
+        let failed = |cause| ProcessError::start(self.program, cause);
+        let (input, pieces) = match connect(&mut *child, self.stdin) {
+            Ok(connected) => connected,
+            Err(cause) => {
+                tree.end();
+                let _ = child.wait();
+                return Err(failed(cause));
+            }
+        };
+        let mut run = Run {
+            streams: [(); 2].map(|()| Stream::of(self.kept)),
+            watch: &self,
+            listener,
+            child,
+            input,
+            tree,
+            pieces,
+            open: 2,
+            started,
+            heard: started,
+            pulsed: started,
+            looked: started,
+            done: None,
+        };
+        let ending = run.listen();
+        let duration = started.elapsed();
+        let swept = run.finish(ending);
+        let status = run.child.wait().map_err(failed)?;
+        run.drain(PIPE_GRACE);
+        let [stdout, stderr] = run.streams;
+        Ok(Outcome {
+            ending,
+            code: status.code(),
+            signal: find_signal(status),
+            duration,
+            stdout: stdout.keeper.to_kept(),
+            stderr: stderr.keeper.to_kept(),
+            swept,
+        })
+    }
 }
 
 #[cfg(unix)]
@@ -108,8 +140,11 @@ fn find_signal(_: std::process::ExitStatus) -> Option<i32> {
 type Connected = (Option<SyncSender<Vec<u8>>>, Receiver<Piece>);
 
 /// Begins to write and read a child's pipes.
-fn connect(child: &mut dyn ChildWrapper, stdin: Input) -> std::io::Result<Connected> {
-    let input = feed(child.stdin().take(), stdin)?;
+fn connect(child: &mut dyn ChildWrapper, stdin: Option<Input>) -> std::io::Result<Connected> {
+    let input = match stdin {
+        Some(stdin) => feed(child.stdin().take(), stdin)?,
+        None => None,
+    };
     let (sender, pieces) = sync_channel(WAITING);
     pump(child.stdout().take(), Source::Stdout, sender.clone())?;
     pump(child.stderr().take(), Source::Stderr, sender)?;
@@ -131,19 +166,13 @@ fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, P
         .args(&command.argv[1..])
         .current_dir(command.dir)
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    child
         .env_clear()
         .envs(list_inherited_by_agents())
         .env_remove("OLDPWD")
         .env("PWD", command.dir)
         .envs(command.env.iter().map(|(name, value)| (name, value)))
         .env(INVOCATION_VARIABLE, command.invocation);
-    let mut wrapped = CommandWrap::from(child);
-    #[cfg(unix)]
-    wrapped.wrap(process_wrap::std::ProcessSession);
-    start_child(|| wrapped.spawn()).map_err(|cause| ProcessError::start(program.as_ref(), cause))
+    start_session(child, program.as_ref())
 }
 
 /// What starts a program in a sandbox would say in its own words that there is none.
@@ -163,7 +192,7 @@ fn check_program(program: &str, file: &OsStr) -> Result<(), ProcessError> {
 }
 
 struct Run<'a, 'b> {
-    command: &'a Supervised<'a>,
+    watch: &'a Watch<'a>,
     listener: &'b mut dyn Listener,
     child: Box<dyn ChildWrapper>,
     /// Open as long as the child may be told something.
@@ -236,7 +265,7 @@ impl Run<'_, '_> {
         if is_interrupted() {
             return Some(Ending::Interrupted);
         }
-        let clocks = self.command.clocks;
+        let clocks = self.watch.clocks;
         if now - self.started >= clocks.wall {
             return Some(Ending::WallClock);
         }
@@ -246,7 +275,7 @@ impl Run<'_, '_> {
     /// Takes at most one piece, waiting no longer than `at_most`.
     fn hear(&mut self, at_most: Duration) -> ControlFlow {
         if self.open == 0 {
-            std::thread::sleep(at_most);
+            std::thread::sleep(at_most.min(CLOSED));
             return ControlFlow::Continue;
         }
         match self.pieces.recv_timeout(at_most) {
@@ -279,6 +308,10 @@ impl Run<'_, '_> {
     fn take(&mut self, source: Source, bytes: &[u8]) -> ControlFlow {
         let mut flow = ControlFlow::Continue;
         let listener = &mut *self.listener;
+        if listener.piece(source, bytes) {
+            self.streams[source as usize].keeper.take(bytes);
+            return flow;
+        }
         self.streams[source as usize].take(bytes, |bytes, whole| {
             let asked = listener.line(Line {
                 source,
@@ -302,18 +335,10 @@ impl Run<'_, '_> {
                 self.settles_within(POLITE_GRACE);
                 self.input = None;
             }
-            #[cfg(unix)]
-            {
-                let signal = match self.command.polite {
-                    Polite::Interrupt => nix::sys::signal::Signal::SIGINT,
-                    Polite::Terminate => nix::sys::signal::Signal::SIGTERM,
-                };
-                match self.command.within.is_empty() {
-                    true => self.tree.ask(signal),
-                    false => self.tree.ask_inside(signal),
-                }
+            if let Some((polite, is_inside)) = self.watch.polite {
+                self.tree.ask(polite, is_inside);
             }
-            if !self.leaves_within(POLITE_GRACE) {
+            if self.watch.polite.is_none() || !self.leaves_within(POLITE_GRACE) {
                 self.tree.terminate();
                 self.leaves_within(END_GRACE);
             }

@@ -6,6 +6,7 @@
 //! Processes are looked for in `/proc`, so it works on Linux; elsewhere the group alone
 //! is ended.
 
+use super::child::Polite;
 use process_wrap::std::ChildWrapper;
 use std::time::Duration;
 
@@ -58,23 +59,27 @@ impl Tree {
         linux::look(&mut self.known, self.leader);
     }
 
-    /// Signals the leader alone, in the way it likes best.
-    #[cfg(unix)]
-    pub(super) fn ask(&self, signal: nix::sys::signal::Signal) {
-        if let Ok(pid) = i32::try_from(self.leader) {
-            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal);
+    /// Signals the leader alone, in the way it likes best. In a sandbox the program is meant: the leader
+    /// started the first process in it, and that one the program; both would end all that is in it.
+    #[cfg_attr(not(unix), allow(unused_variables))]
+    pub(super) fn ask(&self, polite: Polite, is_inside: bool) {
+        #[cfg(unix)]
+        {
+            use nix::sys::signal::{Signal, kill};
+            let signal = match polite {
+                Polite::Interrupt => Signal::SIGINT,
+                Polite::Terminate => Signal::SIGTERM,
+            };
+            #[cfg(target_os = "linux")]
+            if is_inside
+                && let Some(program) = linux::find_child(self.leader).and_then(linux::find_child)
+            {
+                return linux::send(program, signal);
+            }
+            if let Ok(pid) = i32::try_from(self.leader) {
+                let _ = kill(nix::unistd::Pid::from_raw(pid), signal);
+            }
         }
-    }
-
-    /// Signals the program in a sandbox: the leader started the first process in it, and that one
-    /// the program. Both would end the sandbox with all that is in it.
-    #[cfg(unix)]
-    pub(super) fn ask_inside(&self, signal: nix::sys::signal::Signal) {
-        #[cfg(target_os = "linux")]
-        if let Some(program) = linux::find_child(self.leader).and_then(linux::find_child) {
-            return linux::send(program, signal);
-        }
-        self.ask(signal);
     }
 
     /// Asks the group to end. Harmless when it is gone already, as long as the

@@ -13,7 +13,7 @@ use cook_core::model::{
 };
 use cook_git::Repo;
 use cook_os::clock::Clock;
-use cook_os::process::{Ended, Live, Long, ProcessError, on_path, run};
+use cook_os::process::{Live, Long, Outcome as Ended, ProcessError, on_path, run};
 use cook_trials::{Outcomes, fits_path};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
@@ -313,16 +313,7 @@ impl Gates<'_> {
             Err(why) => return Ok((None, Some(why))),
         };
         let mut changed = place.find_changed();
-        if let (Some(_), true, Some(commit)) = (&changed, place.is_unseen(), place.commit.clone()) {
-            // Perhaps it was before: each file is looked at now, and the command runs on that.
-            place.hold(&commit)?;
-            ran = match self.run_once(place, order, &program, order.hooked)? {
-                Ok(ran) => ran,
-                Err(why) => return Ok((None, Some(why))),
-            };
-            changed = place.find_changed();
-        }
-        if ran.ended.code != Some(0) && !ran.ended.timed_out && changed.is_none() {
+        if ran.ended.code != Some(0) && !ran.ended.timed_out() && changed.is_none() {
             ran = self.run_without_hooks(place, order, &program, ran)?;
             changed = place.find_changed();
         }
@@ -340,7 +331,7 @@ impl Gates<'_> {
                 dir => dir.to_owned(),
             },
             exit_code: ended.code,
-            timed_out: ended.timed_out,
+            timed_out: ended.timed_out(),
             duration_ms: Count(ended.duration.as_millis() as u64),
             stdout_sha256: ended.stdout.sha256.clone(),
             stderr_sha256: ended.stderr.sha256.clone(),

@@ -6,7 +6,7 @@ use super::{ReceiptError, Receipts};
 use cook_core::diagnostic::Failure;
 use cook_core::model::Receipt;
 use cook_os::disk::{self, Durable, Links, NewFile};
-use cook_os::process::Ended;
+use cook_os::process::Outcome as Ended;
 use cook_trials::hooks;
 use cook_trials::{Material, Outcomes, Report};
 use std::fs;

@@ -344,16 +344,10 @@ impl<'a> RunPlace<'a> {
         self.room.as_ref().map(|room| room.path().to_owned())
     }
 
-    /// A file of the commit that somebody changed since the place was made to hold it, or before,
-    /// where it `is_unseen`.
+    /// A file of the commit that somebody changed since the place was made to hold it.
     pub fn find_changed(&self) -> Option<String> {
         let room = self.room.as_ref()?;
-        room.leave(self.filled.as_ref()?)
-    }
-
-    /// Files that were there were not looked at when it was made to hold its commit.
-    pub fn is_unseen(&self) -> bool {
-        self.filled.as_ref().is_some_and(|filled| filled.unseen)
+        room.find_changed(self.filled.as_ref()?)
     }
 
     /// Where files may be written that the commit does not have so; from then on it holds no commit,

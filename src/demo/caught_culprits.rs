@@ -218,9 +218,8 @@ fn not_caught(why: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::culprit::Culprit;
-    use super::super::place::set_up;
-    use super::super::story::Story;
+    use super::super::demo_repository::set_up;
+    use super::super::story::{Culprit, Story};
     use super::*;
     use crate::service;
     use clap::ValueEnum;

@@ -1,8 +1,7 @@
 //! The demonstration's repository: its directory, what a user would do in it, and the
 //! agents that work there.
 
-use super::culprit::Culprit;
-use super::story::Story;
+use super::story::{Culprit, Story};
 use crate::drive::{PLAYED, RoleAgent, RoleAssignment};
 use crate::scaffold::{TRACKED, write_contract};
 use crate::service::{self, Workspace};

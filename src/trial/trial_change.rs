@@ -16,17 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes of a text that is taken apart.
 const MAX_SPLIT: usize = 4 << 20;
 /// Words by which a line of code names another file.
-const IMPORTS: [&str; 9] = [
-    "import",
-    "from",
-    "include",
-    "require",
-    "require_relative",
-    "use",
-    "mod",
-    "source",
-    "load",
-];
+const IMPORTS: &str = "import from include require require_relative use mod source load";
 
 /// Which of the two commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -353,7 +343,7 @@ fn stem(path: &str) -> &str {
 fn imports(by: &str, line: &str, path: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let words: Vec<&str> = line.split(|c| !is_word(c)).collect();
-    if !words.iter().any(|word| IMPORTS.contains(word)) || !words.contains(&stem(path)) {
+    if !IMPORTS.split(' ').any(|word| words.contains(&word)) || !words.contains(&stem(path)) {
         return false;
     }
     let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);

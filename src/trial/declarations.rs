@@ -1,10 +1,10 @@
 //! What commits of a change declare of its tests.
 
-use super::change::{Change, End};
+use super::trial_change::{Change, End};
 use cook_core::diagnostic::{Failure, Lines, clean};
+use cook_core::machine::short;
 use cook_git::{Entry, Said};
 use cook_trials::{Declaration, TrialLine, Weight, Word, read_declarations};
-use std::collections::BTreeSet;
 
 /// Names that one prefix may stand for.
 const MOST: usize = 20;
@@ -20,79 +20,63 @@ impl Change<'_> {
             .flat_map(|said| read_declarations(&said.commit, &said.message))
             .collect();
         self.note_foreign(&said, lines)?;
-        let mut used = BTreeSet::new();
+        let mut unused = Vec::new();
         let mut open = Vec::new();
-        for (number, declaration) in declared.iter().enumerate() {
-            let mut fits: Vec<usize> = Vec::new();
-            for (at, line) in lines.iter().enumerate() {
-                let by_directory = declaration.is_directory();
-                if line.word.can_be_declared()
-                    && (!by_directory || line.word == Word::NotComparable)
+        for declaration in &declared {
+            let fits = |line: &TrialLine| {
+                line.word.can_be_declared()
+                    && (!declaration.is_directory() || line.word == Word::NotComparable)
                     && declaration.find_reason(&line.name).is_some()
-                {
-                    fits.push(at);
-                }
-            }
+            };
+            let fits: Vec<usize> = (0..lines.len()).filter(|at| fits(&lines[*at])).collect();
             if fits.is_empty() {
-                continue;
+                unused.push(declaration);
             }
-            used.insert(number);
-            let is_many = declaration.is_prefix()
-                && fits
-                    .iter()
-                    .filter(|at| lines[**at].word != Word::NotComparable)
-                    .count()
-                    > MOST;
+            let comparable = fits
+                .iter()
+                .filter(|at| lines[**at].word != Word::NotComparable);
+            let is_many = declaration.is_prefix() && comparable.count() > MOST;
             for at in fits {
                 let why = declaration.find_reason(&lines[at].name).unwrap_or_default();
                 let why_not = if why.is_empty() {
-                    Some("gives no reason".to_owned())
+                    "gives no reason".to_owned()
                 } else if is_many {
-                    Some(format!("names more than {MOST} tests by one prefix"))
+                    format!("names more than {MOST} tests by one prefix")
                 } else if !self.was_so_at(&declaration.commit, &lines[at])? {
-                    Some("was made before the last change of the file".to_owned())
+                    "was made before the last change of the file".to_owned()
                 } else {
-                    None
+                    lines[at].declared = Some(clean(why, Lines::Fold));
+                    lines[at].weight = Weight::Shown;
+                    continue;
                 };
-                match why_not {
-                    None => {
-                        lines[at].declared = Some(clean(why, Lines::Fold));
-                        lines[at].weight = Weight::Shown;
-                    }
-                    Some(why) => open.push((at, declaration.commit.clone(), why)),
-                }
+                open.push((at, short(&declaration.commit), why_not));
             }
         }
         for (at, commit, why) in open {
             if lines[at].declared.is_none() {
-                let short = commit.get(..12).unwrap_or(&commit).to_owned();
-                lines[at]
-                    .what
-                    .push_str(&format!("; the declaration in {short} {why}"));
+                let what = format!("; the declaration in {commit} {why}");
+                lines[at].what.push_str(&what);
             }
         }
-        for (number, declaration) in declared.iter().enumerate() {
-            if !used.contains(&number) {
-                let text = clean(declaration.text(), Lines::Fold);
-                let commit = declaration.commit.get(..12).unwrap_or_default();
-                lines.push(TrialLine {
-                    word: Word::NotDeclared,
-                    weight: Word::NotDeclared.weight(),
-                    name: text.clone(),
-                    what: format!("{commit} declares `{text}`, which is so of no test"),
-                    show: format!("git show {commit}"),
-                    file: None,
-                    declared: None,
-                });
-            }
+        for declaration in unused {
+            let text = clean(declaration.text(), Lines::Fold);
+            let commit = short(&declaration.commit);
+            lines.push(TrialLine {
+                word: Word::NotDeclared,
+                weight: Word::NotDeclared.weight(),
+                what: format!("{commit} declares `{text}`, which is so of no test"),
+                name: text,
+                show: format!("git show {commit}"),
+                file: None,
+                declared: None,
+            });
         }
         Ok(())
     }
 
     /// The file was there as it is at the head.
     fn was_so_at(&self, commit: &str, line: &TrialLine) -> Result<bool, Failure> {
-        let changed = |file: &&String| self.changes.iter().any(|change| change.path() == **file);
-        let Some(file) = line.file.as_ref().filter(changed) else {
+        let Some(file) = line.file.as_ref().filter(|file| self.find(file).is_some()) else {
             // It goes otherwise by the code alone.
             return Ok(true);
         };
@@ -106,13 +90,12 @@ impl Change<'_> {
         if merged.is_empty() {
             return Ok(());
         }
-        let refs = self.repo.refs()?;
+        let refs = self.repo.refs()?.into_iter();
+        let of_remotes = refs.filter(|(name, _)| name.starts_with("refs/remotes/"));
+        let tips: Vec<String> = of_remotes.map(|(_, tip)| tip).collect();
         let mut theirs = Vec::new();
         for parent in merged {
-            for (_, tip) in refs
-                .iter()
-                .filter(|(name, _)| name.starts_with("refs/remotes/"))
-            {
+            for tip in &tips {
                 if tip == parent || self.repo.is_ancestor(parent, tip)? {
                     theirs.push(parent);
                     break;
