@@ -1,7 +1,7 @@
 //! Gates: of the commit's folders that a change touches, of the base where the commit has other ones; what the
 //! trials by them say, and what a red one lacks.
 
-use super::{Ask, Base, ChangedPath, Checked, Line, Runs, Tell, some};
+use super::checked::{Ask, Base, ChangedPath, Checked, Line, Runs, Tell, some};
 use crate::measure::{Green, list_packages, missing, read_settings_at};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;

@@ -1,10 +1,11 @@
 //! Is this commit proven done: everything recomputed, and each criterion's proof looked up or run again.
 
-use super::control_plane::check_state;
+use super::control_plane::{check_state, check_worktree};
 use super::criterion_proof::{Judge, Rerun};
 use super::proven::{CommitStanding, Proven, head_at};
 use super::proven_slice::describe_strength;
-use super::verification::{Answered, Outcome};
+use super::verification::Answered;
+use super::verify_outcome::Outcome;
 use super::{base, imported_ticks, proven, reached_goal, stop_verifier};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
@@ -158,4 +159,24 @@ fn describe_open(snapshot: &Snapshot) -> String {
             open.join(", ")
         ),
     }
+}
+
+/// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
+///
+/// # Errors
+/// Git that does not answer, a log that cannot be read.
+pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::default();
+    check_worktree(workspace, &mut outcome)?;
+    let (_, snapshot) = workspace.current()?;
+    if let Some(goal) = snapshot.as_ref().and_then(Snapshot::goal) {
+        reached_goal::ask_at_head(workspace, goal, &mut outcome)?;
+        return Ok(outcome.sort());
+    }
+    stop_verifier::run(workspace, &mut outcome)?;
+    match &snapshot {
+        Some(snapshot) => stop_verifier::check_votes(workspace, snapshot, &mut outcome)?,
+        None => outcome.miss_log(workspace),
+    }
+    Ok(outcome.sort())
 }

@@ -5,7 +5,7 @@
 //! tree accepted exactly that.
 
 use super::base_contract::{Contract, Difference, PROFILE, are_same};
-use super::verification::Outcome;
+use super::verify_outcome::Outcome;
 use crate::scaffold::{SETTINGS, plans};
 use crate::service::{self, Judging, Workspace};
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean, count_noun};

@@ -1,6 +1,6 @@
 //! Records that came out of sessions, made again from what the log keeps of those sessions.
 
-use super::verification::Outcome;
+use super::verify_outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
 use cook_core::model::{CitedExchange, Event};

@@ -2,7 +2,8 @@
 
 use super::criterion_proof::check_proof;
 use super::git_facts::Again;
-use super::verification::{Answered, Outcome};
+use super::verification::Answered;
+use super::verify_outcome::Outcome;
 use super::{cited_sessions, proven, worktree_documents};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, count_noun};

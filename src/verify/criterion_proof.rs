@@ -1,7 +1,7 @@
 //! Each criterion of a done slice: its proof looked up again, and with `--rerun` run again, at HEAD and with
 //! `--history` at each slice's head and basis too.
 
-use super::verification::Outcome;
+use super::verify_outcome::Outcome;
 use crate::anchor::Anchor;
 use crate::measure::{Claim, Reran};
 use crate::service::Workspace;
@@ -395,7 +395,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn accepted(&self, case: &Case) -> Option<&Accepted> {
+    fn find_acceptance(&self, case: &Case) -> Option<&Accepted> {
         let ledger = self.snapshot.ledger.slices.get(&case.asked.slice_id)?;
         ledger.accepted.as_ref()
     }
@@ -426,7 +426,7 @@ impl<'a> Judge<'a> {
             if let Some(claim) = &mut case.claim {
                 claim.kept = None;
             }
-            let accepted = self.accepted(case);
+            let accepted = self.find_acceptance(case);
             let stamped = case.asked.record.as_ref().map(|record| &record.head_sha);
             let head = accepted.map(|accepted| &accepted.head).or(stamped);
             let head = head.cloned().unwrap_or_default();

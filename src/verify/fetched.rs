@@ -3,7 +3,7 @@
 use super::control_plane::check_log;
 use super::git_facts::list_accepted;
 use super::proven::{find_done_commit, recognise};
-use super::verification::Outcome;
+use super::verify_outcome::Outcome;
 use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Snapshot;

@@ -1,7 +1,7 @@
 //! What the ticks of a plan that was taken in are worth.
 
 use super::criterion_proof::{Criterion, Judge, ProofVerdict, Rerun, list_criteria};
-use super::verification::Outcome;
+use super::verify_outcome::Outcome;
 use crate::scaffold::plans::Worth;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, count_noun};

@@ -1,7 +1,7 @@
 //! Whose word it is, what a fetched log only records: a signature of its tip, by somebody whom the
 //! base branch lists.
 
-use super::verification::Outcome;
+use super::verify_outcome::Outcome;
 use crate::service::{self, LogSource, Workspace};
 use crate::signature::{self, Blob, NAMESPACE, Signer};
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, Refusal, clean};

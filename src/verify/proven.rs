@@ -1,6 +1,6 @@
 //! How the commit at hand is the one that was found done: itself, by its tree, or as exactly its merge.
 
-use super::verification::Outcome;
+use super::verify_outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{self, Head};

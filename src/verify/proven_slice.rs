@@ -3,7 +3,8 @@
 use super::control_plane::check_state;
 use super::criterion_proof::{Judge, Rerun};
 use super::reached_goal;
-use super::verification::{Answered, Outcome};
+use super::verification::Answered;
+use super::verify_outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, count_noun};
 use cook_core::machine::{Head, current_audit, current_review, short};

@@ -1,7 +1,8 @@
 //! Is a goal reached at this commit: what its log says of it, and with `--rerun` its checks run again.
 
 use super::criterion_proof::{Criterion, Judge, ProofVerdict, Rerun};
-use super::verification::{Answered, Outcome};
+use super::verification::Answered;
+use super::verify_outcome::Outcome;
 use super::{log_signature, proven, stop_verifier};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};

@@ -1,7 +1,6 @@
 //! The stop verifier or the gates of the contract that decides, and the votes when the phase asks for them.
 
-use super::verification::Outcome;
-use super::{control_plane, reached_goal};
+use super::verify_outcome::Outcome;
 use crate::check::Line;
 use crate::judges::find_verdicts;
 use crate::measure::{self, Red};
@@ -13,26 +12,6 @@ use cook_core::model::{Caches, Config, Phase, STOP_VERIFIER, Snapshot};
 use cook_trials::Weight;
 
 const VERIFIER: &str = ".agent/verify_completion_stop.sh";
-
-/// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
-///
-/// # Errors
-/// Git that does not answer, a log that cannot be read.
-pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
-    let mut outcome = Outcome::default();
-    control_plane::check_worktree(workspace, &mut outcome)?;
-    let (_, snapshot) = workspace.current()?;
-    if let Some(goal) = snapshot.as_ref().and_then(Snapshot::goal) {
-        reached_goal::ask_at_head(workspace, goal, &mut outcome)?;
-        return Ok(outcome.sort());
-    }
-    run(workspace, &mut outcome)?;
-    match &snapshot {
-        Some(snapshot) => check_votes(workspace, snapshot, &mut outcome)?,
-        None => outcome.miss_log(workspace),
-    }
-    Ok(outcome.sort())
-}
 
 /// Whether the scripts of the repository may run; a finding where they may not.
 fn is_trusted(workspace: &Workspace, outcome: &mut Outcome) -> Result<bool, Failure> {
@@ -154,7 +133,7 @@ fn note(remarks: &[String], outcome: &mut Outcome) {
     }
 }
 
-fn check_votes(
+pub(super) fn check_votes(
     workspace: &Workspace,
     snapshot: &Snapshot,
     outcome: &mut Outcome,

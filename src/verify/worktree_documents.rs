@@ -2,7 +2,7 @@
 //! schemas, are they the log's, do they contradict one another. Without a log the histories too, each line
 //! by itself: a clone holds none (they are not tracked), so these are a copied or restored worktree's.
 
-use super::verification::Outcome;
+use super::verify_outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{self, CONTRACT_TEXTS, OutsideEdit};

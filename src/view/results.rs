@@ -60,7 +60,7 @@ pub(crate) struct Found {
 
 impl Found {
     /// The file and the line, then the message.
-    pub fn placed(&self) -> String {
+    pub fn with_place(&self) -> String {
         let message = &self.message;
         match &self.file {
             None => message.clone(),

@@ -81,7 +81,7 @@ fn list_of_whole(results: &Results) -> Vec<Case> {
             Weight::Fails => Ending::Failed,
             Weight::Look | Weight::Note => Ending::Passed,
         };
-        let why = found.with_next(&found.placed());
+        let why = found.with_next(&found.with_place());
         cases.push(case(found.code.id(), ending, found.code.id(), why));
     }
     cases

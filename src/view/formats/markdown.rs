@@ -74,7 +74,7 @@ pub(crate) fn tables(text: &mut String, results: &Results) {
             [
                 weight.to_owned(),
                 format!("`{}`", found.code),
-                code(&found.placed()),
+                code(&found.with_place()),
                 code(&found.next),
             ]
         });
