@@ -21,8 +21,8 @@ use std::sync::LazyLock;
 
 /// The crates of the workspace, each allowed to depend on those before it.
 const CRATES: [&str; 11] = [
-    "cook-strength",
     "cook-trials",
+    "cook-strength",
     "cook-core",
     "cook-os",
     "cook-git",
@@ -61,16 +61,15 @@ const TEXTS: Order = Order {
     sources: "crates/strength/src",
     modules: &[
         "calibrate",
-        "class",
         "language",
-        "lex",
-        "lines",
+        "tokens",
         "suite",
-        "shipped",
+        "class",
+        "line_diff",
         "touched",
         "mutant",
         "fault",
-        "report",
+        "planted_reports",
     ],
 };
 
@@ -84,7 +83,7 @@ const ORDERS: [Order; 5] = [
     },
     Order {
         sources: "crates/store/src",
-        modules: &["store", "receipt", "session", "again"],
+        modules: &["store", "receipt", "session"],
     },
     Order {
         sources: "src",
@@ -112,14 +111,16 @@ const ORDERS: [Order; 5] = [
 ];
 
 /// All that the pure crates are built from. None of them reads or writes anything by itself.
-const PURE_DEPENDENCIES: [&str; 17] = [
+const PURE_DEPENDENCIES: [&str; 20] = [
     "cook-strength",
     "cook-trials",
     "humantime",
+    "imara-diff",
     "jsonschema",
     "memchr",
     "petgraph",
     "quick-xml",
+    "regex",
     "schemars",
     "serde",
     "serde_json",
@@ -127,6 +128,7 @@ const PURE_DEPENDENCIES: [&str; 17] = [
     "sha2",
     "shell-words",
     "strsim",
+    "strum",
     "thiserror",
     "time",
     "toml",

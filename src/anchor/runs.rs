@@ -142,16 +142,26 @@ fn find_line(said: &Said, text: &str) -> Option<usize> {
         let mut lines = said.lines.iter();
         let whole = lines.position(|line| as_shown(line) == text);
         // A beginning leaves out that a test was skipped.
-        let is_skipped =
-            |line: &str| read_line(line).is_some_and(|(_, how)| how == TestResult::Skipped);
         let begins = || {
             let mut lines = said.lines.iter();
-            lines.position(|line| as_shown(line).starts_with(text) && !is_skipped(line))
+            lines.position(|line| {
+                let rest = as_shown(line).strip_prefix(text).map(str::to_lowercase);
+                rest.is_some_and(|rest| !is_skipped(line, &rest))
+            })
         };
         let is_long = text.chars().count() >= BEGINNING;
         whole.or_else(|| is_long.then(begins).flatten())
     };
     find(str::to_owned).or_else(|| text.contains('‹').then(|| find(without_tags)).flatten())
+}
+
+/// A line says that a test did not run: by its mark, by what stands behind its name, or in its runner's form.
+fn is_skipped(line: &str, rest: &str) -> bool {
+    const WORDS: [&str; 6] = ["skip", "ignored", "todo", "pending", "disabled", "xfail"];
+    const MARKS: [char; 6] = ['○', '\u{fe63}', '↓', '□', '✎', '⚠'];
+    line.starts_with(MARKS)
+        || WORDS.iter().any(|word| rest.contains(word))
+        || read_line(line).is_some_and(|(_, how)| how == TestResult::Skipped)
 }
 
 pub(super) fn answer_from(

@@ -1,22 +1,23 @@
 //! `cook ask`, `cook act`: asks an agent or several, or orders one to do something.
 
+use super::caller;
 use super::context::{Answer, Context, answer};
-use super::input::free_text;
-use super::{caller, input};
+use super::input::{self, free_text};
 use crate::drive;
 use crate::service::Workspace;
 use crate::view::{Exit, Page, Show, Tone, refs_line};
-use clap::{Args, ValueEnum};
-use cook_agents::{AgentSupplier, Preset, Sandbox, Surroundings, settle_left};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cook_agents::{AgentSupplier, Preset, Progress, Sandbox, Surroundings, settle_left};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, PriorRefs};
-use cook_core::model::{Config, Price, Span};
+use cook_core::model::{Config, Span};
 use cook_core::schema::GivenSchema;
 use cook_git::Repo;
-use cook_os::process::Clocks;
+use cook_os::process::{Clocks, ControlFlow};
 use cook_os::thread;
 use cook_store::session::{
-    Action, Call, ContentHash, Entry, GitStore, NativeUse, On, Prior, Reason, Ref, RefKind, Reply,
-    SessionError, SessionStore, Transport, call, resolve,
+    Action, Call, ContentHash, Entry, GitStore, NativeUse, On, Prior, Ref, RefKind, Reply,
+    Transport, call, keeping, read_only_violated, resolve,
 };
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
@@ -24,7 +25,7 @@ use serde_json::Map;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
@@ -44,56 +45,6 @@ pub(super) struct AskArgs {
     pub call: CallArgs,
 }
 
-/// `cook ask --request`: the same in one object.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Request {
-    say: String,
-    agent: Option<String>,
-    on: Option<Onset>,
-    schema: Option<Value>,
-}
-
-pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
-    caller::not_nested()?;
-    if !args.each.is_empty() {
-        let say = args.say.as_deref().unwrap_or("-");
-        return ask_each(context, say, &args.each, &args.call);
-    }
-    let workspace = context.workspace()?;
-    let store = store(&workspace)?;
-    let (agent, prepared) = match &args.request {
-        Some(file) => read_request(&workspace, &store, file, &args.call)?,
-        None => {
-            let say = words(args.say.as_deref().unwrap_or("-"))?;
-            let prepared = prepare(&workspace, &store, say, &args.call)?;
-            (args.agent.clone(), prepared)
-        }
-    };
-    let preset = choose(&workspace, &store, agent.as_deref(), prepared.on)?;
-    one(context, &workspace, &store, preset, prepared, Action::Ask)
-}
-
-fn read_request(
-    workspace: &Workspace,
-    store: &GitStore,
-    file: &Path,
-    args: &CallArgs,
-) -> Result<(Option<String>, Prepared), Failure> {
-    let bytes = input::read(Some(file))?;
-    let request: Request = serde_json::from_slice(&bytes)
-        .map_err(|error| Failure::usage(format!("the request cannot be read: {error}")))?;
-    if request.say.trim().is_empty() {
-        return Err(Failure::usage("there is nothing to say"));
-    }
-    let mut prepared = prepare(workspace, store, request.say, args)?;
-    if let Some(onset) = &request.on {
-        prepared.on = Some(on(store, onset, &mut prepared.findings)?);
-    }
-    prepared.schema = request.schema.map(make_schema).transpose()?;
-    Ok((request.agent, prepared))
-}
-
 #[derive(Debug, Args)]
 pub(super) struct ActArgs {
     /// The order (`-` = standard input)
@@ -104,217 +55,6 @@ pub(super) struct ActArgs {
     pub agent: Option<String>,
     #[command(flatten)]
     pub call: CallArgs,
-}
-
-pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
-    caller::not_nested()?;
-    let workspace = context.workspace()?;
-    let store = store(&workspace)?;
-    let say = words(&args.say)?;
-    let prepared = prepare(&workspace, &store, say, &args.call)?;
-    let preset = choose(&workspace, &store, args.agent.as_deref(), prepared.on)?;
-    one(context, &workspace, &store, preset, prepared, Action::Act)
-}
-
-/// Agents that are asked at once at most.
-const MAX_MEMBERS: usize = 32;
-
-/// What a member said, or why it does not count.
-type Outcome = Result<Reply, MemberFailure>;
-
-/// Asks each agent the same, none seeing another's answer; one that is named twice is asked in two sessions.
-pub(super) fn ask_each(context: &Context, say: &str, agents: &[String], args: &CallArgs) -> Answer {
-    let workspace = context.workspace()?;
-    let store = store(&workspace)?;
-    if agents.len() > MAX_MEMBERS {
-        return Err(Failure::usage(format!(
-            "at most {MAX_MEMBERS} agents are asked at once"
-        )));
-    }
-    if args.on_series.is_some() {
-        return Err(Failure::usage(
-            "several agents cannot go on in one series; branch with `--on-episode`",
-        ));
-    }
-    let mut prepared = prepare(&workspace, &store, words(say)?, args)?;
-    let presets = agents
-        .iter()
-        .map(|name| choose(&workspace, &store, Some(name), prepared.on))
-        .collect::<Result<Vec<Preset>, Failure>>()?;
-    compare_tree(&workspace, &store, &mut prepared)?;
-    let config = workspace.config()?;
-    let keeping = drive::Keeping::of(&workspace)?;
-    prepared.findings.extend(keeping.warn_of_open());
-    let sandbox = keeping.sandbox(&workspace.repo)?;
-    // All work in one worktree: what changed there is looked for once, when all of them ended.
-    let put_back = drive::guard(&workspace, Action::Ask)?;
-    let outcomes = ask_all(
-        &workspace,
-        config,
-        &store,
-        &presets,
-        &prepared,
-        sandbox.as_ref(),
-    );
-    let changed = put_back()?.unwrap_or_default();
-    let outcomes = match changed.is_empty() {
-        true => keep_independent(&store, outcomes),
-        false => {
-            let beside = outcomes.len() > 1;
-            let name = |outcome| Err(name_changes(outcome, &changed, beside));
-            outcomes.into_iter().map(name).collect()
-        }
-    };
-    let rows = agents.iter().cloned().zip(outcomes);
-    let members = rows.map(|(agent, outcome)| MemberRow::of(agent, outcome));
-    answer(FanoutAnswer::of(members.collect(), prepared.findings))
-}
-
-fn ask_all(
-    workspace: &Workspace,
-    config: &Config,
-    store: &GitStore,
-    presets: &[Preset],
-    prepared: &Prepared,
-    sandbox: Option<&Sandbox>,
-) -> Vec<Outcome> {
-    let at = workspace.clock.now();
-    let root = workspace.repo.root();
-    let beside = presets.len() > 1;
-    // One for each member: a store is not shared between threads.
-    let members: Vec<_> = presets
-        .iter()
-        .map(|preset| {
-            let price = config.price(preset.name(), prepared.model.as_deref());
-            let member = Member {
-                preset,
-                price,
-                requests: config.requests(),
-                sandbox,
-            };
-            (member, store.clone())
-        })
-        .collect();
-    let asked = thread::on_each(&members, |(member, store)| {
-        ask_one(root, store, member, prepared, &at, beside)
-    });
-    let panicked = || Err(to_failure(&Failure::usage("the member's thread panicked")));
-    asked
-        .into_iter()
-        .map(|outcome| outcome.unwrap_or_else(|_| panicked()))
-        .collect()
-}
-
-/// Who is asked, and within what.
-struct Member<'a> {
-    preset: &'a Preset,
-    price: Option<Price>,
-    requests: Option<u64>,
-    sandbox: Option<&'a Sandbox>,
-}
-
-fn ask_one(
-    root: &std::path::Path,
-    store: &GitStore,
-    member: &Member,
-    prepared: &Prepared,
-    at: &str,
-    beside: bool,
-) -> Outcome {
-    let repo = Repo::discover(root).map_err(|failure| to_failure(&failure))?;
-    let clocks = prepared.clocks;
-    let mut supplier = AgentSupplier::new(member.preset.clone(), root, store.root(), clocks);
-    supplier.repo = Some(&repo);
-    supplier.model.clone_from(&prepared.model);
-    supplier.price = member.price;
-    supplier.bounds.requests = member.requests;
-    supplier.sandbox = member.sandbox.cloned();
-    call(store, &supplier, &prepared.call(Action::Ask, at))
-        .map_err(|error| to_failure(&without_accusing(error.into(), beside)))
-}
-
-/// Of a question that changed something no answer counts, whatever became of its agent.
-fn name_changes(outcome: Outcome, changed: &[String], beside: bool) -> MemberFailure {
-    let (prior, failed) = match outcome {
-        Ok(reply) => (
-            PriorRefs {
-                episode: Some(reply.episode.to_string()),
-                series: reply.series.map(|name| name.to_string()),
-            },
-            None,
-        ),
-        Err(failure) if failure.code == Code::ReadOnlyViolated.id() => (failure.prior, None),
-        Err(failure) => (failure.prior, Some(failure.message)),
-    };
-    let reason = Reason::ReadOnlyViolated(changed.to_vec(), None);
-    let mut failure = without_accusing(SessionError::from(reason).into(), beside);
-    failure.prior = Some(Box::new(prior));
-    if let Some(failed) = failed {
-        failure.message = format!("{}; {failed}", failure.message);
-    }
-    to_failure(&failure)
-}
-
-/// Members are asked at once in one worktree: what changed there while one of them worked is
-/// anyone's doing, and none is accused.
-fn without_accusing(mut failure: Failure, beside: bool) -> Failure {
-    if beside && failure.code == Code::ReadOnlyViolated {
-        failure.message = format!(
-            "{}; the members were asked at once in one worktree, so which of them did it cannot be told",
-            failure.message
-        );
-        failure.hints = vec![
-            "look with `git status`; asking them one by one with `cook ask` tells who does it"
-                .to_owned(),
-        ];
-    }
-    failure
-}
-
-fn to_failure(failure: &Failure) -> MemberFailure {
-    MemberFailure {
-        code: failure.code.id().to_owned(),
-        message: failure.message.clone(),
-        hint: failure.hints.first().cloned(),
-        prior: failure.prior.as_deref().cloned().unwrap_or_default(),
-    }
-}
-
-/// Of two answers out of one session of an agent's, the later does not count.
-fn keep_independent(store: &GitStore, outcomes: Vec<Outcome>) -> Vec<Outcome> {
-    let mut sessions = BTreeSet::new();
-    outcomes
-        .into_iter()
-        .map(|outcome| {
-            let reply = outcome?;
-            let entry = store.entry(reply.episode).ok().flatten();
-            let session = entry.and_then(|entry| Some((entry.supplier, entry.exid?)));
-            match session {
-                Some(session) if !sessions.insert(session.clone()) => Err(MemberFailure {
-                    code: Code::JudgeNotIndependent.id().to_owned(),
-                    message: format!("session {} answered another member too", session.1),
-                    hint: Some(Code::JudgeNotIndependent.hint().to_owned()),
-                    prior: PriorRefs {
-                        episode: Some(reply.episode.to_string()),
-                        series: reply.series.map(|name| name.to_string()),
-                    },
-                }),
-                _ => Ok(reply),
-            }
-        })
-        .collect()
-}
-
-/// Whether an agent's own record may be gone on from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(super) enum NativeChoice {
-    /// By a fork of it where it is still what it was, else by telling
-    #[default]
-    Auto,
-    /// Always by telling
-    Never,
-    /// By a fork of it, or not at all
-    Require,
 }
 
 /// What every call of an agent takes.
@@ -329,9 +69,9 @@ pub(super) struct CallArgs {
     /// The answer must be JSON that fits this JSON Schema
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
-    /// Whether the agent's own record may be gone on from
-    #[arg(long, value_enum, default_value_t = NativeChoice::Auto)]
-    pub native: NativeChoice,
+    /// Whether the agent's own record is gone on from: where it is still what it was, never, or else not at all
+    #[arg(long, default_value = "auto", value_parser = native_use())]
+    pub native: NativeUse,
     /// A model other than the agent's own choice
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
@@ -346,42 +86,157 @@ pub(super) struct CallArgs {
     pub require_tree: bool,
 }
 
-/// A call as its options say it, all of it checked.
-pub(super) struct Prepared {
-    pub say: String,
-    pub on: Option<On>,
-    pub schema: Option<GivenSchema>,
-    pub native: NativeUse,
-    pub model: Option<String>,
-    pub clocks: Clocks,
-    pub require_tree: bool,
-    pub findings: Vec<Finding>,
+fn native_use() -> impl TypedValueParser<Value = NativeUse> {
+    PossibleValuesParser::new(["auto", "never", "require"]).map(|word| match word.as_str() {
+        "never" => NativeUse::Never,
+        "require" => NativeUse::Require,
+        _ => NativeUse::Auto,
+    })
 }
 
-impl Prepared {
-    pub fn call<'a>(&'a self, action: Action, at: &'a str) -> Call<'a> {
-        Call {
-            say: &self.say,
-            action,
-            on: self.on,
-            schema: self.schema.as_ref(),
-            native: self.native,
-            recap: None,
-            at,
-        }
-    }
+/// What is said, to whom and on what: `cook ask --request`, or made from options.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    say: String,
+    agent: Option<String>,
+    #[serde(default)]
+    on: Option<Onset>,
+    schema: Option<Value>,
 }
 
 /// One of both, which the shape of JSON cannot say.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Onset {
-    pub episode: Option<String>,
-    pub series: Option<String>,
+struct Onset {
+    episode: Option<String>,
+    series: Option<String>,
 }
 
-/// The agent; where there is none of that name, what the call was to go on from is still good.
-pub(super) fn choose(
+impl Request {
+    /// From options; `-` is standard input.
+    fn new(say: &str, agent: Option<&String>, args: &CallArgs) -> Result<Self, Failure> {
+        let (episode, series) = (args.on_episode.clone(), args.on_series.clone());
+        let schema = args.schema.as_deref().map(|file| {
+            let bytes = input::read(Some(file))?;
+            serde_json::from_slice(&bytes).map_err(|error| refuse_schema(error.to_string()))
+        });
+        Ok(Self {
+            say: input::read_argument(say)?,
+            agent: agent.cloned(),
+            on: (episode.is_some() || series.is_some()).then_some(Onset { episode, series }),
+            schema: schema.transpose()?,
+        })
+    }
+}
+
+pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
+    caller::not_nested()?;
+    let request = match &args.request {
+        Some(file) => serde_json::from_slice(&input::read(Some(file))?)
+            .map_err(|error| Failure::usage(format!("the request cannot be read: {error}")))?,
+        None => {
+            let say = args.say.as_deref().unwrap_or("-");
+            Request::new(say, args.agent.as_ref(), &args.call)?
+        }
+    };
+    match args.each.is_empty() {
+        true => call_one(context, request, &args.call, Action::Ask),
+        false => ask_each(context, request, &args.each, &args.call),
+    }
+}
+
+pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
+    caller::not_nested()?;
+    let request = Request::new(&args.say, args.agent.as_ref(), &args.call)?;
+    call_one(context, request, &args.call, Action::Act)
+}
+
+/// A call of agents, all of it checked.
+struct Prepared<'a> {
+    say: String,
+    on: Option<On>,
+    schema: Option<GivenSchema>,
+    args: &'a CallArgs,
+    clocks: Clocks,
+    config: &'a Config,
+    sandbox: Option<Sandbox>,
+    at: String,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Prepared<'a> {
+    /// The agents are chosen before anything is compared: where there is none of a name, what the call was to
+    /// go on from is still good.
+    fn new(
+        workspace: &'a Workspace,
+        store: &GitStore,
+        request: Request,
+        agents: &[Option<&str>],
+        args: &'a CallArgs,
+    ) -> Result<(Self, Vec<Preset>), Failure> {
+        if request.say.trim().is_empty() {
+            return Err(Failure::usage("there is nothing to say"));
+        }
+        let mut findings = Vec::new();
+        let on = request.on.as_ref();
+        let on = on.map(|onset| find_onset(store, onset, &mut findings));
+        let on = on.transpose()?;
+        let schema = request.schema.map(GivenSchema::of).transpose();
+        let schema = schema.map_err(refuse_schema)?;
+        let clocks = read_clocks(workspace.config()?, args)?;
+        let agents = agents.iter();
+        let presets = agents.map(|agent| choose(workspace, store, *agent, on));
+        let presets = presets.collect::<Result<Vec<Preset>, Failure>>()?;
+        if let Some((what, prior)) = find_drift(workspace, store, on)? {
+            if args.require_tree {
+                let what = format!("the worktree is not the one the conversation left: {what}");
+                let moved = Failure::new(FailureKind::Check, Code::TreeDrift, what);
+                return Err(keeping(moved, prior));
+            }
+            findings.push(Finding::new(Code::TreeMoved, what));
+        }
+        let keeping = drive::Keeping::of(workspace)?;
+        findings.extend(keeping.warn_of_open());
+        let prepared = Self {
+            say: request.say,
+            on,
+            schema,
+            args,
+            clocks,
+            config: workspace.config()?,
+            sandbox: keeping.sandbox(&workspace.repo)?,
+            at: workspace.clock.now(),
+            findings,
+        };
+        Ok((prepared, presets))
+    }
+
+    fn call(&self, action: Action) -> Call<'_> {
+        Call {
+            say: &self.say,
+            action,
+            on: self.on,
+            schema: self.schema.as_ref(),
+            native: self.args.native,
+            recap: None,
+            at: &self.at,
+        }
+    }
+
+    fn supplier<'r>(&self, preset: &Preset, repo: &'r Repo, store: &GitStore) -> AgentSupplier<'r> {
+        let (root, model) = (repo.root(), &self.args.model);
+        let mut supplier = AgentSupplier::new(preset.clone(), root, store.root(), self.clocks);
+        supplier.repo = Some(repo);
+        supplier.model.clone_from(model);
+        supplier.price = self.config.price(preset.name(), model.as_deref());
+        supplier.bounds.requests = self.config.requests();
+        supplier.sandbox.clone_from(&self.sandbox);
+        supplier
+    }
+}
+
+fn choose(
     workspace: &Workspace,
     store: &GitStore,
     agent: Option<&str>,
@@ -391,7 +246,7 @@ pub(super) fn choose(
     let preset = known.and_then(|preset| drive::fit_to_program(workspace, preset));
     preset.map_err(|mut failure| {
         if let (None, Some(on)) = (&failure.prior, on) {
-            failure.prior = prior(store, on).ok().map(|(prior, _)| prior.into());
+            failure.prior = find_prior(store, on).ok().map(|(prior, _)| prior.into());
         }
         failure
     })
@@ -405,25 +260,14 @@ pub(super) fn store(workspace: &Workspace) -> Result<GitStore, Failure> {
     Ok(store)
 }
 
-pub(super) fn one(
-    context: &Context,
-    workspace: &Workspace,
-    store: &GitStore,
-    preset: Preset,
-    mut prepared: Prepared,
-    action: Action,
-) -> Answer {
-    compare_tree(workspace, store, &mut prepared)?;
-    let screen = context.screen;
-    let config = workspace.config()?;
-    let price = config.price(preset.name(), prepared.model.as_deref());
-    let (root, clocks) = (workspace.repo.root(), prepared.clocks);
-    let mut supplier = AgentSupplier::new(preset, root, store.root(), clocks);
-    supplier.repo = Some(&workspace.repo);
-    supplier.guard = Some(Box::new(|action| drive::guard(workspace, action)));
-    supplier.model.clone_from(&prepared.model);
-    supplier.price = price;
-    supplier.bounds.requests = config.requests();
+fn call_one(context: &Context, request: Request, args: &CallArgs, action: Action) -> Answer {
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    let agent = request.agent.clone();
+    let (prepared, presets) =
+        Prepared::new(&workspace, &store, request, &[agent.as_deref()], args)?;
+    let mut supplier = prepared.supplier(&presets[0], &workspace.repo, &store);
+    supplier.guard = Some(Box::new(|action| drive::guard(&workspace, action)));
     // Its settings of git may be none of those that the user goes by: a home of its own, a sandbox.
     if action == Action::Act {
         let identity = workspace.repo.identity()?.unwrap_or_default();
@@ -432,59 +276,162 @@ pub(super) fn one(
             .map(|(name, value)| (name.to_owned(), value.into()))
             .collect();
     }
-    let keeping = drive::Keeping::of(workspace)?;
-    prepared.findings.extend(keeping.warn_of_open());
-    supplier.sandbox = keeping.sandbox(&workspace.repo)?;
+    let screen = context.screen;
     supplier.watch = RefCell::new(Box::new(move |progress| {
-        if let (true, cook_agents::Progress::Tool(tool)) = (screen.verbose, progress) {
+        if let (true, Progress::Tool(tool)) = (screen.verbose, progress) {
             screen.note(&format!("tool: {tool}"));
         }
-        cook_os::process::ControlFlow::Continue
+        ControlFlow::Continue
     }));
-    match call(
-        store,
-        &supplier,
-        &prepared.call(action, &workspace.clock.now()),
-    ) {
-        Ok(reply) => answer(ReplyAnswer::of(
-            reply,
-            action == Action::Act,
-            prepared.findings,
-        )),
-        Err(error) => {
-            let mut failure = Failure::from(error);
-            if let Some(failed) = supplier.last().and_then(|report| report.failure) {
-                let reset = failed.reset_at.map(|at| format!("; again from {at}"));
-                let class = format!("{:?}", failed.class).to_lowercase();
-                failure
-                    .causes
-                    .push(format!("{class}{}", reset.unwrap_or_default()));
-            }
-            Err(failure)
+    let reply = call(&store, &supplier, &prepared.call(action)).map_err(|error| {
+        let mut failure = Failure::from(error);
+        if let Some(failed) = supplier.last().and_then(|report| report.failure) {
+            let reset = failed.reset_at.map(|at| format!("; again from {at}"));
+            let class = format!("{:?}", failed.class).to_lowercase();
+            let reset = reset.unwrap_or_default();
+            failure.causes.push(format!("{class}{reset}"));
         }
+        failure
+    })?;
+    let (refs, said) = (Refs::from(&reply), reply.answer);
+    answer(ReplyAnswer {
+        output: said.output,
+        data: said.data,
+        refs,
+        hash: Hashes {
+            exchange: reply.exchange_hash,
+            episode: reply.episode_hash,
+            series: reply.series_hash,
+        },
+        transport: reply.transport,
+        attempts: reply.attempts,
+        usage: said.usage,
+        cost_usd: to_dollars(said.cost_micro_usd),
+        recap: reply.recap,
+        findings: prepared.findings,
+        act: (action == Action::Act).then_some(Act {
+            head_before: said.head_before,
+            head_after: said.head_after,
+            commits: said.commits,
+            changed: said.changed,
+        }),
+        aside: refs.line(),
+    })
+}
+
+/// Agents that are asked at once at most.
+const MAX_MEMBERS: usize = 32;
+
+/// What a member said, or why it does not count.
+type Outcome = Result<Reply, Box<Failure>>;
+
+/// Asks each agent the same, none seeing another's answer; one that is named twice is asked in two sessions.
+fn ask_each(context: &Context, request: Request, agents: &[String], args: &CallArgs) -> Answer {
+    if agents.len() > MAX_MEMBERS {
+        let what = format!("at most {MAX_MEMBERS} agents are asked at once");
+        return Err(Failure::usage(what));
+    }
+    if args.on_series.is_some() {
+        let what = "several agents cannot go on in one series; branch with `--on-episode`";
+        return Err(Failure::usage(what));
+    }
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    let named: Vec<Option<&str>> = agents.iter().map(|name| Some(name.as_str())).collect();
+    let (prepared, presets) = Prepared::new(&workspace, &store, request, &named, args)?;
+    // All work in one worktree: what changed there is looked for once, when all of them ended.
+    let put_back = drive::guard(&workspace, Action::Ask)?;
+    let beside = presets.len() > 1;
+    let root = workspace.repo.root();
+    // One for each member: a store is not shared between threads.
+    let members: Vec<_> = presets
+        .iter()
+        .map(|preset| (preset, store.clone()))
+        .collect();
+    let asked = thread::on_each(&members, |(preset, store)| -> Outcome {
+        let repo = Repo::discover(root)?;
+        let supplier = prepared.supplier(preset, &repo, store);
+        let reply = call(store, &supplier, &prepared.call(Action::Ask));
+        Ok(reply.map_err(|error| accuse_nobody(error.into(), beside))?)
+    });
+    let panicked = |_| Box::new(Failure::usage("the member's thread panicked"));
+    let outcomes = asked
+        .into_iter()
+        .map(|outcome| outcome.map_err(panicked).flatten());
+    let changed = put_back()?.unwrap_or_default();
+    let outcomes: Vec<Outcome> = match changed.is_empty() {
+        true => keep_independent(&store, outcomes),
+        false => outcomes
+            .map(|outcome| Err(Box::new(name_changes(outcome, &changed, beside))))
+            .collect(),
+    };
+    let answered = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    let rows = agents.iter().cloned().zip(outcomes);
+    answer(FanoutAnswer {
+        answered,
+        members: rows
+            .map(|(agent, outcome)| MemberRow::new(agent, outcome))
+            .collect(),
+        findings: prepared.findings,
+    })
+}
+
+/// Of a question that changed something no answer counts, whatever became of its agent.
+fn name_changes(outcome: Outcome, changed: &[String], beside: bool) -> Failure {
+    let (prior, failed) = match outcome {
+        Ok(reply) => (Some(Box::new(prior_refs(&reply))), None),
+        Err(failure) if failure.code == Code::ReadOnlyViolated => (failure.prior, None),
+        Err(failure) => (failure.prior, Some(failure.message)),
+    };
+    let mut failure = accuse_nobody(read_only_violated(changed, None), beside);
+    failure.prior = prior;
+    if let Some(failed) = failed {
+        failure.message = format!("{}; {failed}", failure.message);
+    }
+    failure
+}
+
+fn prior_refs(reply: &Reply) -> PriorRefs {
+    PriorRefs {
+        episode: Some(reply.episode.to_string()),
+        series: reply.series.map(|name| name.to_string()),
     }
 }
 
-/// Warns when the worktree is not the one that the conversation left, and refuses where that
-/// is asked for.
-pub(super) fn compare_tree(
-    workspace: &Workspace,
-    store: &GitStore,
-    prepared: &mut Prepared,
-) -> Result<(), Failure> {
-    let Some((what, prior)) = drift(workspace, store, prepared.on)? else {
-        return Ok(());
-    };
-    if prepared.require_tree {
-        let moved = SessionError::from(Reason::TreeDrift(what));
-        return Err(moved.keeping(prior).into());
+/// Members are asked at once in one worktree: what changed there while one of them worked is
+/// anyone's doing, and none is accused.
+fn accuse_nobody(mut failure: Failure, beside: bool) -> Failure {
+    if beside && failure.code == Code::ReadOnlyViolated {
+        failure.message.push_str(
+            "; the members were asked at once in one worktree, so which of them did it cannot be told",
+        );
+        let hint =
+            "look with `git status`; asking them one by one with `cook ask` tells who does it";
+        failure.hints = vec![hint.to_owned()];
     }
-    prepared.findings.push(Finding::new(Code::TreeMoved, what));
-    Ok(())
+    failure
+}
+
+/// Of two answers out of one session of an agent's, the later does not count.
+fn keep_independent(store: &GitStore, outcomes: impl Iterator<Item = Outcome>) -> Vec<Outcome> {
+    let mut sessions = BTreeSet::new();
+    let keep = |outcome: Outcome| {
+        let reply = outcome?;
+        let entry = store.entry(reply.episode).ok().flatten();
+        let session = entry.and_then(|entry| Some((entry.supplier, entry.exid?)));
+        let Some(session) = session.filter(|session| !sessions.insert(session.clone())) else {
+            return Ok(reply);
+        };
+        let what = format!("session {} answered another member too", session.1);
+        let mut failure = Failure::new(FailureKind::Supplier, Code::JudgeNotIndependent, what);
+        failure.prior = Some(Box::new(prior_refs(&reply)));
+        Err(Box::new(failure))
+    };
+    outcomes.map(keep).collect()
 }
 
 /// The refs that a call goes on from, and what is kept of the window.
-fn prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), SessionError> {
+fn find_prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), Failure> {
     let (episode, series) = match on {
         On::Episode(name) => (Some(name), None),
         On::Series(name) => {
@@ -498,83 +445,36 @@ fn prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), SessionErro
 }
 
 /// Says how the worktree differs from the one that the conversation left.
-fn drift(
+fn find_drift(
     workspace: &Workspace,
     store: &GitStore,
     on: Option<On>,
 ) -> Result<Option<(String, Prior)>, Failure> {
     let Some(on) = on else { return Ok(None) };
-    let (prior, entry) = prior(store, on)?;
+    let (prior, entry) = find_prior(store, on)?;
     let Some(entry) = entry.filter(|entry| entry.tree.is_some()) else {
         return Ok(None);
     };
     let now = Surroundings::of(&workspace.repo)?;
-    let short =
-        |id: Option<&str>| id.map_or("no commit".to_owned(), |id| id.chars().take(12).collect());
-    if entry.head.as_deref() != now.head() {
-        let what = format!(
-            "HEAD was {} and is {}",
-            short(entry.head.as_deref()),
-            short(now.head())
-        );
-        return Ok(Some((what, prior)));
+    let (was, is) = (entry.head.as_deref(), now.head());
+    if was != is {
+        let [was, is] = [was, is].map(|id| id.unwrap_or("no commit"));
+        return Ok(Some((format!("HEAD was {was:.12} and is {is:.12}"), prior)));
     }
     let same = entry.tree == Some(now.tree_digest());
     Ok((!same).then(|| ("uncommitted files differ".to_owned(), prior)))
 }
 
-/// The words of an argument, or of standard input.
-pub(super) fn words(text: &str) -> Result<String, Failure> {
-    let text = match text {
-        "-" => input::read_text(None)?,
-        text => text.to_owned(),
-    };
-    if text.trim().is_empty() {
-        return Err(Failure::usage("there is nothing to say"));
-    }
-    Ok(text)
-}
-
-pub(super) fn prepare(
-    workspace: &Workspace,
-    store: &GitStore,
-    say: String,
-    args: &CallArgs,
-) -> Result<Prepared, Failure> {
-    let schema = args.schema.as_deref().map(read_schema).transpose()?;
-    let onset = Onset {
-        episode: args.on_episode.clone(),
-        series: args.on_series.clone(),
-    };
-    let mut findings = Vec::new();
-    let on = match (&onset.episode, &onset.series) {
-        (None, None) => None,
-        _ => Some(on(store, &onset, &mut findings)?),
-    };
-    Ok(Prepared {
-        say,
-        on,
-        schema,
-        native: match args.native {
-            NativeChoice::Auto => NativeUse::Auto,
-            NativeChoice::Never => NativeUse::Never,
-            NativeChoice::Require => NativeUse::Require,
-        },
-        model: args.model.clone(),
-        clocks: clocks(workspace.config()?, args)?,
-        require_tree: args.require_tree,
-        findings,
-    })
-}
-
-pub(super) fn on(
-    store: &GitStore,
-    onset: &Onset,
-    findings: &mut Vec<Finding>,
-) -> Result<On, Failure> {
-    let (text, kind) = match (&onset.episode, &onset.series) {
-        (Some(episode), None) => (episode, RefKind::Episode),
-        (None, Some(series)) => (series, RefKind::Series),
+fn find_onset(store: &GitStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<On, Failure> {
+    match (&onset.episode, &onset.series) {
+        (Some(episode), None) => {
+            let name = find_ref(store, episode, Some(RefKind::Episode), findings)?;
+            Ok(On::Episode(name))
+        }
+        (None, Some(series)) => {
+            let name = find_ref(store, series, Some(RefKind::Series), findings)?;
+            Ok(On::Series(name))
+        }
         (episode, series) => {
             let named = |text: &Option<String>, kind| {
                 let named = text.as_deref().map(|text| resolve(store, text, Some(kind)));
@@ -584,14 +484,11 @@ pub(super) fn on(
                 episode: named(episode, RefKind::Episode),
                 series: named(series, RefKind::Series),
             };
-            return Err(SessionError::from(Reason::OnConflict).keeping(prior).into());
+            let what = "go on from an episode or from a series, not from both or neither";
+            let conflict = Failure::new(FailureKind::Usage, Code::OnConflict, what);
+            Err(keeping(conflict, prior))
         }
-    };
-    let name = find_ref(store, text, Some(kind), findings)?;
-    Ok(match kind {
-        RefKind::Series => On::Series(name),
-        _ => On::Episode(name),
-    })
+    }
 }
 
 /// The ref that a text names, with a word on what was chosen or let go of.
@@ -601,31 +498,26 @@ pub(super) fn find_ref(
     kind: Option<RefKind>,
     findings: &mut Vec<Finding>,
 ) -> Result<Ref, Failure> {
-    match resolve(store, text, kind) {
+    let mut failure = match resolve(store, text, kind) {
         Ok(named) => {
             findings.extend(named.note.map(|note| Finding::new(Code::RefChosen, note)));
-            Ok(named.name)
+            return Ok(named.name);
         }
-        Err(error) => {
-            let missing = matches!(*error.reason, Reason::NotFound(..));
-            let expired = missing && store.is_expired(text).unwrap_or(false);
-            let mut failure = Failure::from(error);
-            if missing && kind.is_none() {
-                // It was to be looked at, not to be gone on from.
-                failure.hints = vec!["`cook session log` lists what there is".to_owned()];
-            }
-            if expired {
-                failure.message = format!(
-                    "{}: it expired and `cook session gc` let go of it",
-                    failure.message
-                );
-            }
-            Err(failure)
-        }
+        Err(failure) => failure,
+    };
+    let missing = matches!(failure.code, Code::EpisodeNotFound | Code::SeriesNotFound);
+    if missing && kind.is_none() {
+        // It was to be looked at, not to be gone on from.
+        failure.hints = vec!["`cook session log` lists what there is".to_owned()];
     }
+    if missing && store.is_expired(text).unwrap_or(false) {
+        let expired = ": it expired and `cook session gc` let go of it";
+        failure.message.push_str(expired);
+    }
+    Err(failure)
 }
 
-fn clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
+fn read_clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
     let sessions = &config.sessions;
     let given = |name: &str, text: &Option<String>, default: &Span| match text {
         None => Ok(default.length()),
@@ -638,52 +530,28 @@ fn clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
     })
 }
 
-fn read_schema(file: &Path) -> Result<GivenSchema, Failure> {
-    let bytes = input::read(Some(file))?;
-    make_schema(serde_json::from_slice(&bytes).map_err(|error| no_schema(error.to_string()))?)
+fn refuse_schema(why: String) -> Failure {
+    let what = format!("not a valid JSON Schema: {why}");
+    Failure::new(FailureKind::Usage, Code::SchemaInvalid, what)
 }
 
-pub(super) fn make_schema(value: Value) -> Result<GivenSchema, Failure> {
-    GivenSchema::of(value).map_err(no_schema)
-}
-
-fn no_schema(why: String) -> Failure {
-    Failure::new(
-        FailureKind::Usage,
-        Code::SchemaInvalid,
-        format!("not a valid JSON Schema: {why}"),
-    )
-}
+#[cfg(feature = "schema")]
+pub(super) const REF: &str = r"^(ex|ep|sr)_[0-9A-HJKMNP-TV-Z]{26}$";
+#[cfg(feature = "schema")]
+const HASH: &str = "^sha256:[0-9a-f]{64}$";
+#[cfg(feature = "schema")]
+const TRANSPORTS: [&str; 3] = ["fresh", "fork", "replay"];
 
 /// Names to go on from.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Refs {
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "String", regex(pattern = r"^ex_[0-9A-HJKMNP-TV-Z]{26}$"))
-    )]
+struct Refs {
+    #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = REF)))]
     exchange: Ref,
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "String", regex(pattern = r"^ep_[0-9A-HJKMNP-TV-Z]{26}$"))
-    )]
+    #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = REF)))]
     episode: Ref,
-    #[cfg_attr(
-        feature = "schema",
-        schemars(
-            with = "Option<String>",
-            regex(pattern = r"^sr_[0-9A-HJKMNP-TV-Z]{26}$")
-        )
-    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>", regex(pattern = REF)))]
     series: Option<Ref>,
-}
-
-impl Refs {
-    fn line(&self) -> Option<String> {
-        let series = self.series.map(|name| name.to_string());
-        refs_line(Some(&self.episode.to_string()), series.as_deref())
-    }
 }
 
 impl From<&Reply> for Refs {
@@ -696,31 +564,29 @@ impl From<&Reply> for Refs {
     }
 }
 
+impl Refs {
+    fn line(&self) -> Option<String> {
+        let series = self.series.map(|name| name.to_string());
+        refs_line(Some(&self.episode.to_string()), series.as_deref())
+    }
+}
+
 /// Fingerprints of what the refs name.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Hashes {
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "String", regex(pattern = "^sha256:[0-9a-f]{64}$"))
-    )]
+struct Hashes {
+    #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = HASH)))]
     exchange: ContentHash,
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "String", regex(pattern = "^sha256:[0-9a-f]{64}$"))
-    )]
+    #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = HASH)))]
     episode: ContentHash,
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Option<String>", regex(pattern = "^sha256:[0-9a-f]{64}$"))
-    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>", regex(pattern = HASH)))]
     series: Option<ContentHash>,
 }
 
 /// What was done to the repository.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Act {
+struct Act {
     head_before: Option<String>,
     head_after: Option<String>,
     commits: Vec<String>,
@@ -730,7 +596,7 @@ pub struct Act {
 /// An answer of an agent, with the refs to go on from.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ReplyAnswer {
+pub(super) struct ReplyAnswer {
     /// The final text.
     output: String,
     /// The data, when a schema was given; null otherwise.
@@ -759,39 +625,6 @@ pub struct ReplyAnswer {
     aside: Option<String>,
 }
 
-#[cfg(feature = "schema")]
-const TRANSPORTS: [&str; 3] = ["fresh", "fork", "replay"];
-
-impl ReplyAnswer {
-    /// What came back; `is_act`: something was ordered to be done.
-    pub fn of(reply: Reply, is_act: bool, findings: Vec<Finding>) -> Self {
-        let (refs, answer) = (Refs::from(&reply), reply.answer);
-        Self {
-            output: answer.output,
-            data: answer.data,
-            refs,
-            hash: Hashes {
-                exchange: reply.exchange_hash,
-                episode: reply.episode_hash,
-                series: reply.series_hash,
-            },
-            transport: reply.transport,
-            attempts: reply.attempts,
-            usage: answer.usage,
-            cost_usd: to_dollars(answer.cost_micro_usd),
-            recap: reply.recap,
-            findings,
-            act: is_act.then_some(Act {
-                head_before: answer.head_before,
-                head_after: answer.head_after,
-                commits: answer.commits,
-                changed: answer.changed,
-            }),
-            aside: refs.line(),
-        }
-    }
-}
-
 /// Dollars, where they are known.
 fn to_dollars(micro_usd: Option<u64>) -> Option<f64> {
     micro_usd.map(|micro| micro as f64 / 1e6)
@@ -804,12 +637,12 @@ impl Show for ReplyAnswer {
             None => page.lines(self.output.trim_end()),
         }
         if let Some(act) = &self.act {
-            for commit in &act.commits {
-                page.row("commit", commit);
-            }
-            for path in &act.changed {
-                page.row("changed", path);
-            }
+            act.commits
+                .iter()
+                .for_each(|commit| page.row("commit", commit));
+            act.changed
+                .iter()
+                .for_each(|path| page.row("changed", path));
         }
     }
 
@@ -825,7 +658,7 @@ impl Show for ReplyAnswer {
 /// One member of a fan-out: its answer, or why there is none that counts.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MemberRow {
+struct MemberRow {
     agent: String,
     output: Option<String>,
     data: Option<Value>,
@@ -839,91 +672,84 @@ pub struct MemberRow {
     error: Option<MemberFailure>,
 }
 
-impl MemberRow {
-    /// What came of asking an agent.
-    pub fn of(agent: String, outcome: Result<Reply, MemberFailure>) -> Self {
-        match outcome {
-            Ok(reply) => Self {
-                agent,
-                refs: Some(Refs::from(&reply)),
-                output: Some(reply.answer.output),
-                data: reply.answer.data,
-                transport: Some(reply.transport),
-                usage: reply.answer.usage,
-                cost_usd: to_dollars(reply.answer.cost_micro_usd),
-                error: None,
-            },
-            Err(failure) => Self {
-                agent,
-                error: Some(failure),
-                ..Self::default()
-            },
-        }
-    }
-}
-
 /// Why the answer of a member does not count.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MemberFailure {
-    /// Code of the catalogue.
-    pub code: String,
-    /// What is wrong.
-    pub message: String,
+struct MemberFailure {
+    code: Code,
+    message: String,
     /// What to do next.
-    pub hint: Option<String>,
+    hint: Option<String>,
     /// The refs that are still good.
-    pub prior: PriorRefs,
+    prior: PriorRefs,
+}
+
+impl MemberRow {
+    fn new(agent: String, outcome: Outcome) -> Self {
+        let mut row = Self {
+            agent,
+            ..Self::default()
+        };
+        match outcome {
+            Ok(reply) => {
+                row.refs = Some(Refs::from(&reply));
+                row.output = Some(reply.answer.output);
+                row.data = reply.answer.data;
+                row.transport = Some(reply.transport);
+                row.usage = reply.answer.usage;
+                row.cost_usd = to_dollars(reply.answer.cost_micro_usd);
+            }
+            Err(failure) => {
+                row.error = Some(MemberFailure {
+                    code: failure.code,
+                    message: failure.message,
+                    hint: failure.hints.into_iter().next(),
+                    prior: failure
+                        .prior
+                        .map_or_else(PriorRefs::default, |prior| *prior),
+                });
+            }
+        }
+        row
+    }
+
+    fn lines(&self, page: &mut Page) {
+        page.add_toned(Tone::Strong, &self.agent);
+        let Some(failure) = &self.error else {
+            let refs = self.refs.as_ref().and_then(Refs::line);
+            page.add_toned_line(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
+            return match (&self.data, &self.output) {
+                (Some(data), _) => page.json_line(data),
+                (None, output) => page.lines(output.as_deref().unwrap_or_default().trim_end()),
+            };
+        };
+        page.add_toned(Tone::Bad, &format!("  {}", failure.code));
+        page.line(&format!(": {}", failure.message));
+        if let Some(hint) = &failure.hint {
+            page.add_toned(Tone::Dim, "  next: ");
+            page.line(hint);
+        }
+        let prior = &failure.prior;
+        let refs = refs_line(prior.episode.as_deref(), prior.series.as_deref());
+        refs.iter().for_each(|line| page.line(line));
+    }
 }
 
 /// The same question to several agents.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FanoutAnswer {
+pub(super) struct FanoutAnswer {
     answered: usize,
     /// In the order in which they were named.
     members: Vec<MemberRow>,
     findings: Vec<Finding>,
 }
 
-impl FanoutAnswer {
-    /// The members, and what was noticed on the way.
-    pub fn of(members: Vec<MemberRow>, findings: Vec<Finding>) -> Self {
-        Self {
-            answered: members.iter().filter(|row| row.error.is_none()).count(),
-            members,
-            findings,
-        }
-    }
-}
-
 impl Show for FanoutAnswer {
     fn human(&self, page: &mut Page) {
-        for row in &self.members {
-            page.add_toned(Tone::Strong, &row.agent);
-            if let Some(failure) = &row.error {
-                page.add_toned(Tone::Bad, &format!("  {}", failure.code));
-                page.line(&format!(": {}", failure.message));
-                if let Some(hint) = &failure.hint {
-                    page.add_toned(Tone::Dim, "  next: ");
-                    page.line(hint);
-                }
-                let prior = &failure.prior;
-                let refs = refs_line(prior.episode.as_deref(), prior.series.as_deref());
-                refs.iter().for_each(|line| page.line(line));
-                continue;
-            }
-            let refs = row.refs.as_ref().and_then(Refs::line);
-            page.add_toned_line(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
-            match (&row.data, &row.output) {
-                (Some(data), _) => page.json_line(data),
-                (None, output) => page.lines(output.as_deref().unwrap_or_default().trim_end()),
-            }
-        }
-        page.add_toned_line(
-            Tone::Dim,
-            &format!("{} of {} answered", self.answered, self.members.len()),
-        );
+        self.members.iter().for_each(|row| row.lines(page));
+        let (answered, all) = (self.answered, self.members.len());
+        page.add_toned_line(Tone::Dim, &format!("{answered} of {all} answered"));
     }
 
     fn findings(&self) -> &[Finding] {
@@ -931,10 +757,9 @@ impl Show for FanoutAnswer {
     }
 
     fn exit(&self) -> Exit {
-        if self.answered == 0 {
-            Exit::Supplier
-        } else {
-            Exit::Ok
+        match self.answered {
+            0 => Exit::Supplier,
+            _ => Exit::Ok,
         }
     }
 }

@@ -10,9 +10,8 @@ use crate::scaffold::{read_text_file, write_text_file};
 use crate::service::{Asked, CheckedAnchor, DEFAULT_BYTES, WholeBrief, Workspace};
 use crate::view::{Exit, Page, Show, Tone};
 use crate::{lifecycle, service};
-use clap::{Args, Subcommand, ValueEnum};
-use cook_core::brief;
-use cook_core::brief::{Artifact, Brief, Filled, Guide};
+use clap::{Args, Subcommand};
+use cook_core::brief::{self, Artifact, Brief, Filled, Guide};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
 use cook_core::machine::Rule;
 use cook_core::model::{
@@ -20,12 +19,11 @@ use cook_core::model::{
     Event, GuideProposal, Policy, Role, Slot, Verdict,
 };
 use cook_git::make_unified_diff;
-use cook_hooks::{Item, Recovery};
+use cook_hooks::Item;
 use cook_os::process::ROLE_VARIABLE;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -114,9 +112,9 @@ pub(super) fn brief(context: &Context, args: &BriefArgs) -> Answer {
         None => show(context, &args.show),
         Some(BriefCommand::Show(args)) => show(context, args),
         Some(BriefCommand::Render { file }) => render(file.as_deref()),
-        Some(BriefCommand::Check) => {
-            answer(BriefCheckAnswer::of(service::check(&context.workspace()?)?))
-        }
+        Some(BriefCommand::Check) => answer(BriefCheckAnswer::new(service::check(
+            &context.workspace()?,
+        )?)),
         Some(BriefCommand::Checkpoint(args)) => checkpoint(context, args),
         Some(BriefCommand::Recover) => recover(context),
         Some(BriefCommand::Note(args)) => note(context, args),
@@ -147,25 +145,20 @@ fn show(context: &Context, args: &BriefShowArgs) -> Answer {
     };
     let fitted = whole.within(room);
     let mut findings = whole.findings.clone();
-    findings.extend(over_budget(fitted.over, room));
-    let written = match &args.write {
-        Some(path) => Some(service::write_brief(&workspace, path, &fitted.text)?),
-        None => None,
-    };
+    if let (true, Some(room)) = (fitted.over, room) {
+        let what = format!("task, end, forbids and the first step take more than {room} bytes");
+        findings.push(Finding::new(Code::BriefOverBudget, what));
+    }
+    let written = args.write.as_ref();
+    let written = written.map(|path| service::write_brief(&workspace, path, &fitted.text));
     answer(BriefAnswer {
         ids: args.ids,
         text: fitted.text,
         left_out: fitted.left_out,
         entries: whole.entries.iter().map(ShownEntry::from).collect(),
-        written,
+        written: written.transpose()?,
         findings,
     })
-}
-
-fn over_budget(over: bool, room: Option<usize>) -> Option<Finding> {
-    let room = room.filter(|_| over)?;
-    let what = format!("task, end, forbids and the first step take more than {room} bytes");
-    Some(Finding::new(Code::BriefOverBudget, what))
 }
 
 /// Pure: an artifact in, its brief out.
@@ -179,7 +172,7 @@ fn render(file: Option<&Path>) -> Answer {
         entries: lines
             .map(|line| ShownEntry {
                 id: brief::entry_id(line, None),
-                slot: line.slot(),
+                slot: line.slot,
                 by: "artifact".to_owned(),
                 text: brief::line_text(line),
             })
@@ -193,10 +186,8 @@ fn export(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
     let WholeBrief { brief, entries, .. } = service::assemble(&workspace)?;
-    let (kept, guide) = match snapshot.brief {
-        Some(stored) => (stored.entries, stored.guide),
-        None => (Vec::new(), None),
-    };
+    let stored = snapshot.brief.unwrap_or_default();
+    let (kept, guide) = (stored.entries, stored.guide);
     // As they are kept, whatever is shown of them: what comes back is what went out.
     let own = entries.into_iter().filter(|entry| entry.is_own());
     let mut lines: Vec<BriefLine> = own.map(|entry| entry.line).collect();
@@ -208,13 +199,10 @@ fn export(context: &Context) -> Answer {
     let brief = Brief { lines, ..brief };
     let artifact = Artifact {
         brief,
-        guide: match guide {
-            Some(guide) => Guide {
-                content: Some(guide.content),
-                reason: guide.reason,
-            },
-            None => Guide::default(),
-        },
+        guide: guide.map_or_else(Guide::default, |guide| Guide {
+            content: Some(guide.content),
+            reason: guide.reason,
+        }),
         reconciliation: Vec::new(),
     };
     answer(ArtifactAnswer(artifact.to_json()))
@@ -225,11 +213,8 @@ fn guide(context: &Context, apply: bool) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
     let Some(update) = snapshot.brief.and_then(|brief| brief.guide) else {
-        return Err(Refusal::new(
-            Code::GuideMissing,
-            "no update of the agent guide is proposed",
-        )
-        .into());
+        let what = "no update of the agent guide is proposed";
+        return Err(Refusal::new(Code::GuideMissing, what).into());
     };
     let path = workspace.config()?.brief.guide.clone();
     let root = workspace.repo.root();
@@ -252,26 +237,12 @@ fn guide(context: &Context, apply: bool) -> Answer {
     })
 }
 
-/// A list of the brief.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum BriefSlot {
-    /// What must not be done: rule, source
-    Forbid,
-    /// What holds, with its proof: claim, evidence, basis, reopen
-    Established,
-    /// What was found out: lesson, source
-    Learned,
-    /// What must be answered: question, verifies
-    Open,
-    /// What comes next: action, outcome
-    Next,
-}
-
 #[derive(Debug, Args)]
 pub(super) struct BriefNoteArgs {
-    /// Which list
-    #[arg(value_enum)]
-    pub slot: BriefSlot,
+    /// Which list: what must not be done, what holds with its proof, what was found out, what must be
+    /// answered, what comes next
+    #[arg(value_parser = input::one_of(&Slot::ALL, Slot::id))]
+    pub slot: Slot,
     /// What it says: rule, claim, lesson, question or action (nothing and no flag = JSON on standard input)
     #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub text: Option<String>,
@@ -293,21 +264,6 @@ pub(super) struct BriefNoteArgs {
     /// Of next: what it leads to
     #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub outcome: Option<String>,
-    /// Of forbid: the rule
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub rule: Option<String>,
-    /// Of established: the claim
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub claim: Option<String>,
-    /// Of learned: the lesson
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub lesson: Option<String>,
-    /// Of open: the question
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub question: Option<String>,
-    /// Of next: the action
-    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
-    pub action: Option<String>,
     /// What becomes of earlier entries
     #[arg(long, value_name = "FILE")]
     pub reconcile: Option<PathBuf>,
@@ -328,29 +284,28 @@ pub(super) struct BriefAuthorArgs {
     pub as_user: AsUser,
 }
 
-pub(super) fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
+fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
     let mut warnings = Vec::new();
-    let entries = entries(args, &mut warnings)?;
     let change = BriefChange {
-        entries,
-        reconciliation: causes(args.reconcile.as_deref())?,
+        entries: read_entries(args, &mut warnings)?,
+        reconciliation: read_causes(args.reconcile.as_deref())?,
         ..BriefChange::default()
     };
     record(&context.workspace()?, change, &args.author, warnings)
 }
 
 /// The entries: from flags, or as JSON, one object or a list of them.
-fn entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<BriefLine>, Failure> {
-    let slot = slot(args.slot);
-    let flags = flags(args, slot)?;
+fn read_entries(
+    args: &BriefNoteArgs,
+    warnings: &mut Vec<Finding>,
+) -> Result<Vec<BriefLine>, Failure> {
+    let slot = args.slot;
+    let mut ignored = Vec::new();
+    let flags = flags(args)?;
     if !flags.is_empty() {
         let value = Value::Object(flags);
-        return Ok(vec![brief::read_line_from_value(
-            slot,
-            &value,
-            slot.id(),
-            &mut Vec::new(),
-        )?]);
+        let line = brief::read_line_from_value(slot, &value, slot.id(), &mut ignored)?;
+        return Ok(vec![line]);
     }
     let bytes = input::read(None)?;
     if bytes.len() > brief::MAX_BYTES {
@@ -358,15 +313,16 @@ fn entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<Brie
     }
     let value = cook_core::schema::value(&bytes)
         .map_err(|error| unreadable(&format!("the JSON cannot be read: {error}")))?;
-    let mut ignored = Vec::new();
-    let lines = match &value {
-        Value::Array(_) => brief::read_lines_from_value(slot, &value, slot.id(), &mut ignored)?,
-        _ => vec![brief::read_line_from_value(
-            slot,
-            &value,
-            slot.id(),
-            &mut ignored,
-        )?],
+    let lines = match value.is_array() {
+        true => brief::read_lines_from_value(slot, &value, slot.id(), &mut ignored)?,
+        false => {
+            vec![brief::read_line_from_value(
+                slot,
+                &value,
+                slot.id(),
+                &mut ignored,
+            )?]
+        }
     };
     warnings.extend(ignored.into_iter().map(|path| {
         let what = format!("`{path}` means nothing here and was passed over");
@@ -379,24 +335,10 @@ fn unreadable(why: &str) -> Failure {
     Failure::new(FailureKind::Check, Code::ArtifactUnreadable, why)
 }
 
-fn slot(slot: BriefSlot) -> Slot {
-    match slot {
-        BriefSlot::Forbid => Slot::Forbid,
-        BriefSlot::Established => Slot::Established,
-        BriefSlot::Learned => Slot::Learned,
-        BriefSlot::Open => Slot::Open,
-        BriefSlot::Next => Slot::Next,
-    }
-}
-
 /// The fields that were given as flags; one that the slot does not have is an error.
-fn flags(args: &BriefNoteArgs, slot: Slot) -> Result<Map<String, Value>, Failure> {
+fn flags(args: &BriefNoteArgs) -> Result<Map<String, Value>, Failure> {
+    let slot = args.slot;
     let given = [
-        ("rule", &args.rule),
-        ("claim", &args.claim),
-        ("lesson", &args.lesson),
-        ("question", &args.question),
-        ("action", &args.action),
         ("source", &args.source),
         ("evidence", &args.evidence),
         ("basis", &args.basis),
@@ -409,33 +351,31 @@ fn flags(args: &BriefNoteArgs, slot: Slot) -> Result<Map<String, Value>, Failure
     for (key, value) in given {
         let Some(value) = value else { continue };
         if !slot.fields().contains(&key) {
-            return Err(Failure::usage(format!(
-                "`--{key}` is not a field of {}; it has {}",
-                slot.id(),
-                slot.fields().join(", ")
-            )));
+            let (list, known) = (slot.id(), slot.fields().join(", "));
+            let what = format!("`--{key}` is not a field of {list}; it has {known}");
+            return Err(Failure::usage(what));
         }
         fields.insert(key.to_owned(), Value::String(value.clone()));
     }
     Ok(fields)
 }
 
-fn causes(file: Option<&Path>) -> Result<Vec<BriefOutcome>, Failure> {
+fn read_causes(file: Option<&Path>) -> Result<Vec<BriefOutcome>, Failure> {
     match file {
         Some(file) => brief::read_reconciliation(&input::read(Some(file))?),
         None => Ok(Vec::new()),
     }
 }
 
-pub(super) fn reconcile(context: &Context, file: &Path, author: &BriefAuthorArgs) -> Answer {
+fn reconcile(context: &Context, file: &Path, author: &BriefAuthorArgs) -> Answer {
     let change = BriefChange {
-        reconciliation: causes(Some(file))?,
+        reconciliation: read_causes(Some(file))?,
         ..BriefChange::default()
     };
     record(&context.workspace()?, change, author, Vec::new())
 }
 
-pub(super) fn import(
+fn import(
     context: &Context,
     file: Option<&Path>,
     reconcile: Option<&Path>,
@@ -446,13 +386,10 @@ pub(super) fn import(
     let mut warnings = reading.warnings;
     let workspace = context.workspace()?;
     let whole = service::assemble(&workspace)?;
+    let (theirs, ours) = (&artifact.brief, &whole.brief);
     for (field, theirs, ours) in [
-        ("brief.task", &artifact.brief.task, &whole.brief.task),
-        (
-            "brief.done_when",
-            &artifact.brief.done_when,
-            &whole.brief.done_when,
-        ),
+        ("brief.task", &theirs.task, &ours.task),
+        ("brief.done_when", &theirs.done_when, &ours.done_when),
     ] {
         if theirs != ours {
             let what = format!("`{field}` is not taken: the documents say `{ours}`");
@@ -461,22 +398,16 @@ pub(super) fn import(
     }
     let stored = workspace.require()?.1.brief.unwrap_or_default();
     // What cook fills in by itself comes back with every brief and is not stored.
-    let filled = |line: &BriefLine| {
-        whole
-            .entries
-            .iter()
-            .any(|entry| entry.is_own() && entry.line == *line)
+    let is_own = |line: &BriefLine| {
+        let mut own = whole.entries.iter().filter(|entry| entry.is_own());
+        own.any(|entry| entry.line == *line)
     };
     let mut reconciliation = artifact.reconciliation;
-    reconciliation.extend(causes(reconcile)?);
+    reconciliation.extend(read_causes(reconcile)?);
+    let entries = artifact.brief.lines.into_iter();
+    let entries = entries.filter(|line| !is_own(line));
     let change = BriefChange {
-        entries: artifact
-            .brief
-            .lines
-            .into_iter()
-            .filter(|line| !filled(line))
-            .map(|line| as_kept(line, &whole, &stored))
-            .collect(),
+        entries: entries.map(|line| as_kept(line, &whole, &stored)).collect(),
         reconciliation,
         whole: true,
         guide: artifact.guide.content.map(|content| GuideProposal {
@@ -523,10 +454,8 @@ fn actor(author: &BriefAuthorArgs) -> Result<Actor, Failure> {
     if author.as_user.as_user {
         return caller::require_user(true);
     }
-    Ok(match caller::anybody() {
-        Actor::User => Actor::User,
-        _ => Actor::Role,
-    })
+    let user = Some(caller::anybody()).filter(|actor| *actor == Actor::User);
+    Ok(user.unwrap_or(Actor::Role))
 }
 
 /// `--by`, the role of this session, or what the caller plainly is.
@@ -542,22 +471,16 @@ fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String, Failure> {
             _ => brief::not_user(by).map_err(Failure::from),
         };
     }
-    let role = std::env::var(ROLE_VARIABLE)
-        .ok()
-        .and_then(|role| Role::parse(&role));
-    Ok(match (role, actor) {
-        (Some(role), _) => role.short().to_owned(),
-        (None, Actor::User | Actor::Script) => "user".to_owned(),
-        (None, _) => "agent".to_owned(),
-    })
+    let role = std::env::var(ROLE_VARIABLE).ok();
+    let name = match (role.and_then(|role| Role::parse(&role)), actor) {
+        (Some(role), _) => role.short(),
+        (None, Actor::User | Actor::Script) => "user",
+        (None, _) => "agent",
+    };
+    Ok(name.to_owned())
 }
 
-pub(super) fn say(
-    context: &Context,
-    text: &str,
-    session: Option<&String>,
-    as_user: bool,
-) -> Answer {
+fn say(context: &Context, text: &str, session: Option<&String>, as_user: bool) -> Answer {
     let actor = caller::require_user(as_user)?;
     let event = Event::Said {
         text: input::read_argument(text)?.trim_end().to_owned(),
@@ -594,9 +517,8 @@ fn write_down(
     let records = applied.step.records.brief.clone();
     let summary = match records.first() {
         Some(record) if record.kind == Cause::Said => {
-            let next = &applied.step.next;
-            let was_done = applied.step.rule == Rule::Stopped && next.policy == Policy::Continue;
-            let more = match was_done {
+            let (rule, next) = (applied.step.rule, &applied.step.next);
+            let more = match rule == Rule::Stopped && next.policy == Policy::Continue {
                 true => "; the project was done and is open again (`cook next`)",
                 false => "",
             };
@@ -621,13 +543,10 @@ fn write_down(
 
 /// The brief's file, when it follows; the change is written down whether or not it can.
 fn follow(workspace: &Workspace, findings: &mut Vec<Finding>) -> Option<String> {
-    match service::follow_brief(workspace) {
-        Ok(written) => written,
-        Err(failure) => {
-            findings.push(Finding::new(failure.code, failure.message));
-            None
-        }
-    }
+    service::follow_brief(workspace).unwrap_or_else(|failure| {
+        findings.push(Finding::new(failure.code, failure.message));
+        None
+    })
 }
 
 #[derive(Debug, Args)]
@@ -640,7 +559,7 @@ pub(super) struct CheckpointArgs {
     pub brief: Option<PathBuf>,
 }
 
-pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
+fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
     let text = input::read_argument(&args.text)?;
     if let Some(file) = &args.brief {
         import(context, Some(file), None, &BriefAuthorArgs::default())?;
@@ -655,32 +574,42 @@ pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
         }
     };
     findings.extend(behind);
-    if workspace.store.is_some()
-        && let Err(failure) = service::follow_brief(&workspace)
-    {
-        findings.push(Finding::new(failure.code, failure.message));
+    if workspace.store.is_some() {
+        follow(&workspace, &mut findings);
     }
     findings.extend(find_torn_line(&workspace)?);
     answer(CheckpointAnswer { entry, findings })
 }
 
-pub(super) fn recover(context: &Context) -> Answer {
+fn recover(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let recovery = lifecycle::recover(&workspace)?;
-    answer(RecoverAnswer::of(recovery, find_torn_line(&workspace)?))
+    let message = recovery.render();
+    let checkpoints = recovery.checkpoints.into_iter();
+    answer(RecoverAnswer {
+        message,
+        item: recovery.item,
+        checkpoints: checkpoints
+            .map(|(ago, text)| Remembered { ago, text })
+            .collect(),
+        uncommitted: recovery.uncommitted,
+        uncommitted_more: recovery.uncommitted_more,
+        role: recovery.role,
+        command: recovery.command,
+        notes: recovery.notes,
+        findings: find_torn_line(&workspace)?,
+    })
 }
 
-pub(super) fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
-    Ok(match &workspace.store {
-        Some(store) => store.trail_finding()?.into_iter().collect(),
-        None => Vec::new(),
-    })
+fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
+    let found = workspace.store.as_ref().map(|store| store.trail_finding());
+    Ok(found.transpose()?.flatten().into_iter().collect())
 }
 
 /// An entry as it is listed.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ShownEntry {
+pub(super) struct ShownEntry {
     /// Its id; `c…` for what cook fills in itself.
     pub id: String,
     /// Its list.
@@ -695,7 +624,7 @@ impl From<&Filled> for ShownEntry {
     fn from(entry: &Filled) -> Self {
         Self {
             id: entry.id.clone(),
-            slot: entry.line.slot(),
+            slot: entry.line.slot,
             by: entry.by.clone(),
             text: cook_core::brief::line_text(&entry.line),
         }
@@ -705,7 +634,7 @@ impl From<&Filled> for ShownEntry {
 /// The brief as it is printed, and its entries.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BriefAnswer {
+pub(super) struct BriefAnswer {
     /// `--ids`: people see the entries, not the text.
     #[serde(skip)]
     pub ids: bool,
@@ -746,7 +675,7 @@ impl Show for BriefAnswer {
 
 /// `cook brief export`: the artifact itself.
 #[derive(Debug, Serialize)]
-pub struct ArtifactAnswer(pub Value);
+pub(super) struct ArtifactAnswer(pub Value);
 
 impl Show for ArtifactAnswer {
     fn human(&self, page: &mut Page) {
@@ -761,7 +690,7 @@ impl Show for ArtifactAnswer {
 /// What changed in the brief.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BriefChangeAnswer {
+pub(super) struct BriefChangeAnswer {
     /// The log commit; null when nothing had to change.
     #[serde(flatten)]
     pub operation: Recorded,
@@ -799,34 +728,27 @@ impl Show for BriefChangeAnswer {
 /// Every anchor of the brief and of the plan's evidence, with what it is worth now.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BriefCheckAnswer {
+pub(super) struct BriefCheckAnswer {
     /// False makes exit 1.
     holds: bool,
     /// By verdict; those that no anchor has are left out.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(extend("propertyNames" = cook_core::schema::published::describe::<Verdict>()))
-    )]
-    counts: BTreeMap<Verdict, NonZeroUsize>,
+    counts: BTreeMap<Verdict, usize>,
     anchors: Vec<CheckedAnchor>,
 }
 
 impl BriefCheckAnswer {
     /// It holds when no anchor is lost, and, where there are any, one at least could be checked.
-    pub fn of(anchors: Vec<CheckedAnchor>) -> Self {
+    fn new(anchors: Vec<CheckedAnchor>) -> Self {
         use Verdict::{Changed, Malformed, Missing, Unverifiable};
         let mut counts = BTreeMap::new();
         for anchor in &anchors {
-            let count = counts.entry(anchor.verdict);
-            count
-                .and_modify(|count: &mut NonZeroUsize| *count = count.saturating_add(1))
-                .or_insert(NonZeroUsize::MIN);
+            *counts.entry(anchor.verdict).or_default() += 1;
         }
         let required = anchors.iter().filter(|anchor| anchor.required);
-        let mut required = required.map(|anchor| anchor.verdict).peekable();
-        let is_lost = |verdict| matches!(verdict, Changed | Missing | Malformed);
-        let holds = required.peek().is_none()
-            || (!required.clone().any(is_lost) && required.any(|verdict| verdict != Unverifiable));
+        let required: Vec<Verdict> = required.map(|anchor| anchor.verdict).collect();
+        let is_lost = |verdict: &Verdict| matches!(verdict, Changed | Missing | Malformed);
+        let is_checked = required.iter().any(|verdict| *verdict != Unverifiable);
+        let holds = required.is_empty() || (is_checked && !required.iter().any(is_lost));
         Self {
             holds,
             counts,
@@ -844,27 +766,26 @@ impl Show for BriefCheckAnswer {
                 Verdict::Changed | Verdict::Missing | Verdict::Malformed => Tone::Bad,
             };
             page.add_toned(tone, &format!("{:<12}", anchor.verdict.id()));
-            let now = match &anchor.now {
-                Some(now) => format!(" → {now}"),
-                None => String::new(),
-            };
-            let free = if anchor.required { "" } else { " (mentioned)" };
-            page.line(&format!(
-                " {}  {}{now}: {}{free}",
-                anchor.id, anchor.anchor, anchor.why
-            ));
+            let CheckedAnchor {
+                id,
+                anchor,
+                why,
+                now,
+                required,
+                ..
+            } = anchor;
+            let now = now
+                .as_ref()
+                .map_or_else(String::new, |now| format!(" → {now}"));
+            let free = if *required { "" } else { " (mentioned)" };
+            page.line(&format!(" {id}  {anchor}{now}: {why}{free}"));
         }
-        let mut counts: Vec<String> = self
-            .counts
-            .iter()
-            .map(|(verdict, number)| format!("{number} {}", verdict.id()))
-            .collect();
-        counts.sort_by(|one, two| one.split(' ').nth(1).cmp(&two.split(' ').nth(1)));
-        let what = format!(
-            "{}: {}",
-            count_noun(self.anchors.len() as u64, "anchor"),
-            counts.join(", ")
-        );
+        let counts = self.counts.iter();
+        let mut counts: Vec<(&str, &usize)> = counts.map(|(it, n)| (it.id(), n)).collect();
+        counts.sort_unstable();
+        let counts: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
+        let anchors = count_noun(self.anchors.len() as u64, "anchor");
+        let what = format!("{anchors}: {}", counts.join(", "));
         match (self.anchors.is_empty(), self.holds) {
             (true, _) => page.line("the brief has no anchors"),
             (_, true) => page.line(&what),
@@ -887,7 +808,7 @@ impl Show for BriefCheckAnswer {
 /// The proposed update of the agent guide.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GuideAnswer {
+pub(super) struct GuideAnswer {
     /// The file.
     pub path: String,
     /// Why.
@@ -917,7 +838,7 @@ impl Show for GuideAnswer {
 /// The entry that was appended to the checkpoint trail.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CheckpointAnswer {
+pub(super) struct CheckpointAnswer {
     /// The entry.
     pub entry: Checkpoint,
     /// What was noticed on the way.
@@ -940,7 +861,7 @@ impl Show for CheckpointAnswer {
 /// The message a session gets when its context was lost, and what it is made of.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RecoverAnswer {
+pub(super) struct RecoverAnswer {
     /// At most 2,048 bytes of UTF-8.
     message: String,
     item: Option<Item>,
@@ -960,26 +881,6 @@ pub struct RecoverAnswer {
 struct Remembered {
     ago: String,
     text: String,
-}
-
-impl RecoverAnswer {
-    /// What was noticed on the way is not part of the message.
-    pub fn of(recovery: Recovery, findings: Vec<Finding>) -> Self {
-        let checkpoints = recovery.checkpoints.iter().cloned();
-        Self {
-            message: recovery.render(),
-            checkpoints: checkpoints
-                .map(|(ago, text)| Remembered { ago, text })
-                .collect(),
-            item: recovery.item,
-            uncommitted: recovery.uncommitted,
-            uncommitted_more: recovery.uncommitted_more,
-            role: recovery.role,
-            command: recovery.command,
-            notes: recovery.notes,
-            findings,
-        }
-    }
 }
 
 impl Show for RecoverAnswer {

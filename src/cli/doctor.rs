@@ -4,7 +4,6 @@
 use super::context::{Answer, Context, PromptAnswer, answer};
 use super::transition::note;
 use super::{caller, trust};
-use crate::drive::find_here;
 use crate::service::Workspace;
 use crate::view::{Page, Show, Tone, VerifyAnswer};
 use crate::{drive, lifecycle};
@@ -12,7 +11,7 @@ use clap::{Args, Subcommand};
 use cook_agents::{Found, Preset, presets};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, count_noun};
 use cook_core::machine;
-use cook_core::model::{AgentKind, Continuation};
+use cook_core::model::{AgentKind, Continuation, SessionNaming};
 use cook_os::clock::Clock;
 use cook_store::store::KeptCopy;
 use serde::Serialize;
@@ -58,16 +57,12 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
     let workspace = context.workspace()?;
     if args.config {
         let config = workspace.config()?;
+        let text = config.effective();
         if context.screen.json {
-            return note(
-                "config",
-                config.effective().lines().map(str::to_owned).collect(),
-            );
+            return note("config", text.lines().map(str::to_owned).collect());
         }
-        return answer(PromptAnswer(format!(
-            "# every setting in force; `.agent/cook.toml` overrides a default\n{}",
-            config.effective()
-        )));
+        let head = "# every setting in force; `.agent/cook.toml` overrides a default";
+        return answer(PromptAnswer(format!("{head}\n{text}")));
     }
     let mut findings: Vec<Finding> = workspace.config_problem().cloned().into_iter().collect();
     let mut checked = vec![format!("repository {}", workspace.repo.root().display())];
@@ -76,15 +71,13 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
     }
     match workspace.current()? {
         (Some(tip), Some(snapshot)) => {
-            checked.push(format!(
-                "log at #{}, {}",
-                tip.seq, snapshot.state.contract_status
-            ));
+            let status = &snapshot.state.contract_status;
+            checked.push(format!("log at #{}, {status}", tip.seq));
         }
-        _ => findings.push(Finding::new(
-            Code::LogMissing,
-            "there is no log for this worktree",
-        )),
+        _ => {
+            let what = "there is no log for this worktree";
+            findings.push(Finding::new(Code::LogMissing, what));
+        }
     }
     if let Ok(config) = workspace.config() {
         let given = workspace.trust()?;
@@ -92,11 +85,8 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
             let what = "the list of trusted commands was made by another user or on another machine: it came with the git directory";
             findings.push(Finding::new(Code::TrustForeign, what));
         }
-        let gates = config.gate_specs();
-        checked.push(format!(
-            "{} in `.agent/cook.toml`",
-            count_noun(gates.len() as u64, "gate")
-        ));
+        let gates = count_noun(config.gate_specs().len() as u64, "gate");
+        checked.push(format!("{gates} in `.agent/cook.toml`"));
         for (name, command) in trust::commands(config) {
             if !given.is_trusted(&command) {
                 let what = format!("`{command}` is not trusted on this machine");
@@ -107,8 +97,6 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
         if workspace.is_stop_verifier_stale()? {
             findings.push(machine::stale_stop_verifier());
         }
-    }
-    if workspace.config().is_ok() {
         findings.extend(drive::unfit(&workspace)?);
         match drive::Keeping::of(&workspace) {
             Ok(keeping) => {
@@ -129,125 +117,105 @@ fn check_setup(context: &Context, args: &DoctorArgs) -> Answer {
         findings.extend(silent);
     }
     if let Some(marker) = caller::agent_around() {
-        checked.push(format!(
-            "an agent is around this process ({marker}): commands that are yours alone are refused here"
-        ));
+        checked.push(format!("an agent is around this process ({marker}): commands that are yours alone are refused here"));
     }
-    answer(VerifyAnswer {
-        scope: "doctor",
-        checked,
-        findings,
-        ..VerifyAnswer::default()
-    })
+    answer(VerifyAnswer::new("doctor", checked, findings))
 }
 
-pub(super) fn fsck(context: &Context) -> Answer {
-    let workspace = context.workspace()?;
-    let report = workspace.store()?.fsck()?;
-    answer(VerifyAnswer {
-        scope: "fsck",
-        checked: vec![
-            format!("{} objects, {} bytes", report.objects, report.bytes),
-            format!(
-                "{} in {}",
-                count_noun(report.transitions, "transition"),
-                count_noun(report.workflows, "workflow")
-            ),
-        ],
-        findings: report.findings,
-        ..VerifyAnswer::default()
-    })
+fn fsck(context: &Context) -> Answer {
+    let report = context.workspace()?.store()?.fsck()?;
+    let transitions = count_noun(report.transitions, "transition");
+    let workflows = count_noun(report.workflows, "workflow");
+    let checked = vec![
+        format!("{} objects, {} bytes", report.objects, report.bytes),
+        format!("{transitions} in {workflows}"),
+    ];
+    answer(VerifyAnswer::new("fsck", checked, report.findings))
 }
 
-pub(super) fn agents(context: &Context) -> Answer {
+fn agents(context: &Context) -> Answer {
     let workspace = context.workspace()?;
-    let mut rows: Vec<AgentRow> = Vec::new();
     let all = presets(workspace.config()?);
-    let sound: Vec<&Preset> = all
-        .values()
-        .filter_map(|preset| preset.as_ref().ok())
-        .collect();
-    let found = find_here(&workspace, &sound)?;
+    let sound = all.values().filter_map(|preset| preset.as_ref().ok());
+    let sound: Vec<&Preset> = sound.collect();
+    let found = drive::find_here(&workspace, &sound)?;
+    let mut agents: Vec<AgentRow> = Vec::new();
     for (preset, found) in sound.into_iter().zip(found) {
         let mut preset = preset.clone();
         found.restrict(&mut preset);
-        rows.push(row(&preset, found));
+        agents.push(AgentRow::new(&preset, found));
     }
     for (name, wrong) in &all {
         if let Err(error) = wrong {
-            rows.push(AgentRow {
+            agents.push(AgentRow {
                 name: name.clone(),
                 problem: Some(error.to_string()),
                 ..AgentRow::default()
             });
         }
     }
-    rows.sort_by(|one, two| one.name.cmp(&two.name));
-    answer(AgentsAnswer { agents: rows })
-}
-
-fn row(preset: &Preset, found: Found) -> AgentRow {
-    let table = preset.table();
-    let can = [
-        ("acp", preset.kind() == AgentKind::Acp),
-        ("resume", table.resume.is_some()),
-        ("fork", preset.continuation() == Continuation::Native),
-        ("schema", table.schema.is_some()),
-        (
-            "named-session",
-            preset.session() != cook_core::model::SessionNaming::None,
-        ),
-        ("read-only", preset.can_only_read()),
-        (
-            "cost",
-            preset.rules().iter().any(|rule| rule.set.cost.is_some()),
-        ),
-        ("open", table.open.is_some()),
-    ];
-    AgentRow {
-        name: preset.name().to_owned(),
-        bin: preset.bin().to_owned(),
-        installed: found.path.is_some() && found.is_it,
-        path: found.path.map(|path| path.display().to_string()),
-        version: found.version,
-        verified: preset.is_verified(),
-        capabilities: can
-            .iter()
-            .filter(|(_, can)| *can)
-            .map(|(name, _)| *name)
-            .collect(),
-        problem: found.problem,
-    }
+    agents.sort_by(|one, two| one.name.cmp(&two.name));
+    answer(AgentsAnswer { agents })
 }
 
 /// Agents that can be asked.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentsAnswer {
+pub(super) struct AgentsAnswer {
     /// One for each agent, by name.
-    pub agents: Vec<AgentRow>,
+    agents: Vec<AgentRow>,
 }
 
 /// One agent.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentRow {
-    /// Its name.
-    pub name: String,
+struct AgentRow {
+    name: String,
     /// The program.
-    pub bin: String,
+    bin: String,
     /// The program is there, and it is the one that is meant.
-    pub installed: bool,
+    installed: bool,
     /// Where a program of that name is.
-    pub path: Option<String>,
+    path: Option<String>,
     /// As it says.
-    pub version: Option<String>,
+    version: Option<String>,
     /// Some version of it was seen to work with the preset.
-    pub verified: bool,
+    verified: bool,
     /// What can be done with it.
-    pub capabilities: Vec<&'static str>,
+    capabilities: Vec<&'static str>,
     /// What is wrong.
-    pub problem: Option<String>,
+    problem: Option<String>,
+}
+
+impl AgentRow {
+    fn new(preset: &Preset, found: Found) -> Self {
+        let table = preset.table();
+        let tells_cost = preset.rules().iter().any(|rule| rule.set.cost.is_some());
+        let can = [
+            ("acp", preset.kind() == AgentKind::Acp),
+            ("resume", table.resume.is_some()),
+            ("fork", preset.continuation() == Continuation::Native),
+            ("schema", table.schema.is_some()),
+            ("named-session", preset.session() != SessionNaming::None),
+            ("read-only", preset.can_only_read()),
+            ("cost", tells_cost),
+            ("open", table.open.is_some()),
+        ];
+        Self {
+            name: preset.name().to_owned(),
+            bin: preset.bin().to_owned(),
+            installed: found.path.is_some() && found.is_it,
+            path: found.path.map(|path| path.display().to_string()),
+            version: found.version,
+            verified: preset.is_verified(),
+            capabilities: can
+                .iter()
+                .filter(|(_, can)| *can)
+                .map(|(name, _)| *name)
+                .collect(),
+            problem: found.problem,
+        }
+    }
 }
 
 impl Show for AgentsAnswer {
@@ -263,17 +231,14 @@ impl Show for AgentsAnswer {
             page.add_toned(tone, &format!(" {state:<8}"));
             let version = row.version.as_deref().unwrap_or("-");
             let verified = if row.verified { "" } else { "  unverified" };
-            page.line(&format!(
-                " {version:<12} {}{verified}",
-                row.capabilities.join(" ")
-            ));
+            let can = row.capabilities.join(" ");
+            page.line(&format!(" {version:<12} {can}{verified}"));
             if let Some(problem) = &row.problem {
                 page.line(&format!("           {problem}"));
-            }
-            if row.path.is_some() && !row.installed && row.problem.is_none() {
+            } else if state == "another" {
+                let bin = &row.bin;
                 page.line(&format!(
-                    "           `{}` is another program of that name",
-                    row.bin
+                    "           `{bin}` is another program of that name"
                 ));
             }
         }
@@ -301,18 +266,18 @@ pub(super) enum RescueCommand {
     },
 }
 
-pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
+fn rescue(context: &Context, command: &RescueCommand) -> Answer {
     let workspace = context.workspace()?;
     let store = workspace.store()?;
     let mut copies = store.rescue_list()?;
-    let mut refs = refs(&workspace)?;
+    let mut refs = list_refs(&workspace)?;
     match command {
         RescueCommand::List => {}
         RescueCommand::Show { id, path: None } => {
             copies.retain(|copy| copy.id.starts_with(id.as_str()));
             refs.retain(|kept| kept.name == *id);
             if copies.is_empty() && refs.is_empty() {
-                return Err(unknown(id));
+                return Err(refuse_unknown(id));
             }
         }
         RescueCommand::Show {
@@ -320,25 +285,19 @@ pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
             path: Some(path),
         } => {
             if let Some(kept) = refs.iter().find(|kept| kept.name == *id) {
-                return Err(report_misnamed(
-                    format!("`{id}` is a ref, not a copy"),
-                    &format!("run `{}`", kept.shown_by),
-                ));
+                let what = format!("`{id}` is a ref, not a copy");
+                return Err(refuse_name(what, &format!("run `{}`", kept.shown_by)));
             }
-            let copy = only(&copies, id)?;
+            let copy = find_copy(&copies, id)?;
+            let id = copy.id.clone();
             if !copy.files.iter().any(|file| file.path == *path) {
-                return Err(report_misnamed(
-                    format!(
-                        "the copy {} holds no file `{}`",
-                        copy.id,
-                        path.escape_debug()
-                    ),
-                    &format!("`cook doctor rescue show {}` lists its files", copy.id),
-                ));
+                let what = format!("the copy {id} holds no file `{}`", path.escape_debug());
+                let hint = format!("`cook doctor rescue show {id}` lists its files");
+                return Err(refuse_name(what, &hint));
             }
-            let bytes = store.rescue_show(&copy.id, path)?;
+            let bytes = store.rescue_show(&id, path)?;
             return answer(RescuedFile {
-                id: copy.id.clone(),
+                id,
                 path: path.clone(),
                 bytes: bytes.len() as u64,
                 text: String::from_utf8(bytes).ok(),
@@ -346,106 +305,83 @@ pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
         }
         RescueCommand::Restore { id, to } => {
             caller::not_apart(&workspace)?;
-            let id = &only(&copies, id)?.id;
-            let to = context.dir.join(to);
-            let written = store.rescue_restore(id, &[], &to, false)?;
-            return note(
-                "rescue_restored",
-                written
-                    .iter()
-                    .map(|path| format!("wrote {}", path.display()))
-                    .collect(),
-            );
+            let id = &find_copy(&copies, id)?.id;
+            let written = store.rescue_restore(id, &[], &context.dir.join(to), false)?;
+            let lines = written.iter();
+            let lines = lines.map(|path| format!("wrote {}", path.display()));
+            return note("rescue_restored", lines.collect());
         }
     }
-    answer(RescueAnswer {
-        refs,
-        copies: copies
+    let copies = copies.into_iter().map(|copy| RescueRow {
+        kind: format!("{:?}: {}", copy.kind, copy.why).to_lowercase(),
+        id: copy.id,
+        time: Clock::of_epoch(copy.epoch_seconds),
+        files: copy
+            .files
             .into_iter()
-            .map(|copy| {
-                let files = copy.files.into_iter();
-                RescueRow {
-                    kind: format!("{:?}: {}", copy.kind, copy.why).to_lowercase(),
-                    id: copy.id,
-                    time: Clock::of_epoch(copy.epoch_seconds),
-                    files: files
-                        .map(|file| RescueFile {
-                            path: file.path,
-                            bytes: file.bytes,
-                        })
-                        .collect(),
-                }
+            .map(|file| RescueFile {
+                path: file.path,
+                bytes: file.bytes,
             })
             .collect(),
+    });
+    answer(RescueAnswer {
+        copies: copies.collect(),
+        refs,
     })
 }
 
 /// What refs keep: work in the repository, transitions in the log.
-fn refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
+fn list_refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
     let log = machine::quote_word(&workspace.place().log_dir().display().to_string());
-    let mut refs = Vec::new();
-    for (name, object) in workspace.repo.set_aside()? {
-        let shown_by = format!("git show {name}");
-        refs.push(RescueRef {
-            name,
-            object,
-            shown_by,
-        });
-    }
-    for (name, object) in workspace.store()?.set_aside()? {
-        let shown_by = format!("git --git-dir={log} log {name}");
-        refs.push(RescueRef {
-            name,
-            object,
-            shown_by,
-        });
-    }
-    Ok(refs)
+    let show = |prefix: &str, (name, object): (String, String)| RescueRef {
+        shown_by: format!("{prefix} {name}"),
+        name,
+        object,
+    };
+    let own = workspace.repo.set_aside()?.into_iter();
+    let own = own.map(|kept| show("git show", kept));
+    let of_log = workspace.store()?.set_aside()?.into_iter();
+    let of_log = of_log.map(|kept| show(&format!("git --git-dir={log} log"), kept));
+    Ok(own.chain(of_log).collect())
 }
 
 /// The one copy whose id begins so.
-fn only<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
-    let found: Vec<&KeptCopy> = copies
-        .iter()
-        .filter(|copy| copy.id.starts_with(id))
-        .collect();
-    match &found[..] {
-        [] => Err(unknown(id)),
+fn find_copy<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
+    let found = copies.iter().filter(|copy| copy.id.starts_with(id));
+    match found.collect::<Vec<_>>()[..] {
+        [] => Err(refuse_unknown(id)),
         [copy] => Ok(copy),
-        several => Err(report_misnamed(
-            format!(
-                "{} copies that were set aside have an id that begins with `{id}`",
-                several.len()
-            ),
-            "give more of it; `cook doctor rescue list` shows them",
-        )),
+        [..] => {
+            let what =
+                format!("several copies that were set aside have an id that begins with `{id}`");
+            let hint = "give more of it; `cook doctor rescue list` shows them";
+            Err(refuse_name(what, hint))
+        }
     }
 }
 
-/// No copy has that id.
-fn unknown(id: &str) -> Failure {
-    report_misnamed(
-        format!("no copy that was set aside is named `{id}`"),
-        "run `cook doctor rescue list`",
-    )
+fn refuse_unknown(id: &str) -> Failure {
+    let what = format!("no copy that was set aside is named `{id}`");
+    refuse_name(what, "run `cook doctor rescue list`")
 }
 
-fn report_misnamed(message: String, hint: &str) -> Failure {
+fn refuse_name(message: String, hint: &str) -> Failure {
     Failure::new(FailureKind::Usage, Code::OperationUnknown, message).replace_hints([hint])
 }
 
 /// A file of a copy that was set aside.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RescuedFile {
+pub(super) struct RescuedFile {
     /// The copy.
-    pub id: String,
+    id: String,
     /// Its path there.
-    pub path: String,
+    path: String,
     /// Its length.
-    pub bytes: u64,
+    bytes: u64,
     /// What it holds; null where it is no text.
-    pub text: Option<String>,
+    text: Option<String>,
 }
 
 impl Show for RescuedFile {
@@ -463,47 +399,47 @@ impl Show for RescuedFile {
 /// Copies that were set aside.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RescueAnswer {
+pub(super) struct RescueAnswer {
     /// Newest last.
-    pub copies: Vec<RescueRow>,
+    copies: Vec<RescueRow>,
     /// Refs that hold commits which were taken back, or parked changes.
-    pub refs: Vec<RescueRef>,
+    refs: Vec<RescueRef>,
 }
 
 /// One kept copy.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RescueRow {
+pub(super) struct RescueRow {
     /// Its id.
-    pub id: String,
+    id: String,
     /// What was set aside, and why.
-    pub kind: String,
+    kind: String,
     /// When.
-    pub time: String,
+    time: String,
     /// What it holds.
-    pub files: Vec<RescueFile>,
+    files: Vec<RescueFile>,
 }
 
 /// A file of a kept copy.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RescueFile {
+pub(super) struct RescueFile {
     /// Its path there.
-    pub path: String,
+    path: String,
     /// Its length.
-    pub bytes: u64,
+    bytes: u64,
 }
 
 /// A ref of the user's repository, or of the log.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RescueRef {
+pub(super) struct RescueRef {
     /// Its name.
-    pub name: String,
+    name: String,
     /// What it points at.
-    pub object: String,
+    object: String,
     /// What shows it.
-    pub shown_by: String,
+    shown_by: String,
 }
 
 impl Show for RescueAnswer {

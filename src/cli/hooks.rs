@@ -310,10 +310,5 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
             )),
         }
     }
-    answer(VerifyAnswer {
-        scope: "hooks",
-        checked,
-        findings,
-        ..VerifyAnswer::default()
-    })
+    answer(VerifyAnswer::new("hooks", checked, findings))
 }

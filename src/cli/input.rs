@@ -1,5 +1,6 @@
 //! Reading what a command is given: a file, or standard input; and where it may write.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cook_core::diagnostic::{Code, Failure};
 use cook_git::Repo;
 use cook_os::disk;
@@ -24,6 +25,15 @@ pub(super) fn free_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// Takes one of these by its name.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: &'static [T; N],
+    id: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(id))
+        .try_map(move |name| all.iter().copied().find(|one| id(*one) == name).ok_or(name))
+}
+
 /// The bytes of a file; `-` or nothing means standard input.
 pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
     read_up_to(file, MAX_INPUT)
@@ -31,32 +41,23 @@ pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
 
 /// The same with another limit, in bytes.
 pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>, Failure> {
-    let unreadable = |name: &str, error: &io::Error| {
-        Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read")).with_cause(error)
-    };
     let mut bytes = Vec::new();
-    let name = match file {
-        Some(path) if path != Path::new("-") => {
-            let name = path.display().to_string();
-            File::open(path)
-                .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
-                .map_err(|error| unreadable(&name, &error))?;
-            name
+    let file = file.filter(|path| *path != Path::new("-"));
+    let name = file.map_or("standard input".to_owned(), |path| {
+        path.display().to_string()
+    });
+    let read = match file {
+        Some(path) => {
+            File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
         }
-        _ => {
-            io::stdin()
-                .lock()
-                .take(limit + 1)
-                .read_to_end(&mut bytes)
-                .map_err(|error| unreadable("standard input", &error))?;
-            "standard input".to_owned()
-        }
+        None => io::stdin().lock().take(limit + 1).read_to_end(&mut bytes),
     };
+    read.map_err(|error| {
+        Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read")).with_cause(&error)
+    })?;
     if bytes.len() as u64 > limit {
-        return Err(Failure::state(
-            Code::InputTooLarge,
-            format!("`{name}` is larger than {} MiB", limit >> 20),
-        ));
+        let what = format!("`{name}` is larger than {} MiB", limit >> 20);
+        return Err(Failure::state(Code::InputTooLarge, what));
     }
     Ok(bytes)
 }

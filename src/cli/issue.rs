@@ -8,7 +8,7 @@ use crate::service;
 use crate::service::Workspace;
 use crate::tracker::{
     Attempt, Bounds, Brief, Comment, Commented, Holder, Issue, Link, Memory, NewIssue, Outage,
-    PlanTracker, Reach, ReadyIssue, ReadyList, Tracker, is_own_file, list_unblocked_by, may_claim,
+    PlanTracker, ReadyIssue, ReadyList, Tracker, is_own_file, list_unblocked_by, may_claim,
     may_close, open,
 };
 use crate::view::{Page, Show, Tone};
@@ -102,7 +102,10 @@ impl Issues {
                     workspace.place(),
                     workspace.clock,
                 )),
-                None => return Err(nothing_here()),
+                None => {
+                    let what = "there is neither a plan nor an issue tracker in this worktree";
+                    return Err(Failure::state(Code::NotInitialised, what));
+                }
             },
             Err(error) => {
                 note_outage(&workspace, &error);
@@ -127,13 +130,6 @@ impl Issues {
             findings: Vec::new(),
         }
     }
-}
-
-fn nothing_here() -> Failure {
-    Failure::state(
-        Code::NotInitialised,
-        "there is neither a plan nor an issue tracker in this worktree",
-    )
 }
 
 pub(super) fn issue(context: &Context, command: &IssueCommand) -> Answer {
@@ -176,11 +172,8 @@ fn show(issues: &Issues, id: &str) -> Answer {
 }
 
 fn follows(id: &str, slice: &str, when: &str) -> Failure {
-    Refusal::new(
-        Code::IssueFollowsSlice,
-        format!("issue `{id}` belongs to slice `{slice}`, which is not {when} yet"),
-    )
-    .into()
+    let what = format!("issue `{id}` belongs to slice `{slice}`, which is not {when} yet");
+    Refusal::new(Code::IssueFollowsSlice, what).into()
 }
 
 fn claim(issues: &Issues, id: &str) -> Answer {
@@ -207,9 +200,10 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
     changed.changed = !closed.already;
     match list_unblocked_by(&*issues.tracker, id) {
         Ok(unblocked) => changed.unblocked = unblocked,
-        Err(error) => changed
-            .findings
-            .push(Finding::new(Code::ReadyIncomplete, error.to_string())),
+        Err(error) => {
+            let finding = Finding::new(Code::ReadyIncomplete, error.to_string());
+            changed.findings.push(finding);
+        }
     }
     answer(changed)
 }
@@ -217,24 +211,18 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
 /// Nothing but the tracker's own files may be uncommitted.
 fn clean(workspace: &Workspace) -> Result<(), Failure> {
     let worktree = workspace.repo.status()?.worktree;
-    let dirty: Vec<&String> = worktree
-        .dirty
-        .iter()
-        .filter(|path| !is_own_file(path))
-        .collect();
+    let dirty = worktree.dirty.iter().filter(|path| !is_own_file(path));
+    let dirty: Vec<&String> = dirty.collect();
     if dirty.is_empty() && worktree.more == 0 {
         return Ok(());
     }
-    let more = match dirty.len().saturating_sub(5) as u64 + worktree.more {
+    let named = &dirty[..dirty.len().min(5)];
+    let more = match (dirty.len() - named.len()) as u64 + worktree.more {
         0 => String::new(),
         more => format!(" ({} more)", count_noun(more, "path")),
     };
-    let named = &dirty[..dirty.len().min(5)];
-    Err(Refusal::new(
-        Code::IssueDirty,
-        format!("{} not committed{more}", list_with_verb(named)),
-    )
-    .into())
+    let what = format!("{} not committed{more}", list_with_verb(named));
+    Err(Refusal::new(Code::IssueDirty, what).into())
 }
 
 fn comment(issues: &Issues, id: &str, text: &str, key: Option<&str>) -> Answer {
@@ -281,24 +269,15 @@ const MAX_NAMES: usize = 8;
 const TRACKERS: [&str; 3] = ["none", "br", "bd"];
 
 fn heading(page: &mut Page, issue: &Issue) {
-    let priority = issue
-        .priority
-        .as_ref()
-        .map_or(String::new(), |number| format!("[P{number}] "));
-    page.text(&priority);
+    if let Some(number) = &issue.priority {
+        page.text(&format!("[P{number}] "));
+    }
     page.add_toned(Tone::Strong, &issue.id);
     page.text(&format!(" ({}) {}", issue.kind, issue.title));
 }
 
 fn describe_brief(brief: &Brief) -> String {
     format!("{} {}", brief.id, brief.title).trim().to_owned()
-}
-
-fn describe_parent(parent: &Brief) -> String {
-    match &parent.kind {
-        Some(kind) => format!("{} ({kind}) {}", parent.id, parent.title),
-        None => describe_brief(parent),
-    }
 }
 
 fn list_briefs(briefs: &[Brief]) -> String {
@@ -315,47 +294,44 @@ fn list_briefs(briefs: &[Brief]) -> String {
 /// What could be worked on, in order of work.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct IssueReadyAnswer {
+pub(super) struct IssueReadyAnswer {
     /// `none`, `br` or `bd`.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = TRACKERS)))]
-    pub tracker: &'static str,
+    tracker: &'static str,
     /// The rows.
     #[serde(flatten)]
-    pub list: ReadyList,
+    list: ReadyList,
     /// What kept rows from being complete.
-    pub findings: Vec<Finding>,
+    findings: Vec<Finding>,
 }
 
-impl IssueReadyAnswer {
-    fn row(page: &mut Page, row: &ReadyIssue) {
-        heading(page, &row.issue);
-        if let Holder::Other(name) = &row.holder {
-            page.add_toned(Tone::Warn, &format!(" [held by {name}]"));
-        }
-        if row.issue.status.id() != "open" {
-            let mine = if row.holder == Holder::Mine {
-                ", yours"
-            } else {
-                ""
-            };
-            page.add_toned(Tone::Dim, &format!(" [{}{mine}]", row.issue.status.id()));
-        }
-        page.newline();
-        let Some(reach) = &row.reach else { return };
-        if let Some(parent) = &reach.parent {
-            page.line(&format!("   parent: {}", describe_parent(parent)));
-        }
-        page.line(&format!("   unblocks: {}", list_briefs(&reach.unblocks)));
-        page.line(&format!("   {}", numbers(reach)));
+fn ready_row(page: &mut Page, row: &ReadyIssue) {
+    heading(page, &row.issue);
+    if let Holder::Other(name) = &row.holder {
+        page.add_toned(Tone::Warn, &format!(" [held by {name}]"));
     }
-}
-
-fn numbers(reach: &Reach) -> String {
+    let status = row.issue.status.id();
+    if status != "open" {
+        let mine = if row.holder == Holder::Mine {
+            ", yours"
+        } else {
+            ""
+        };
+        page.add_toned(Tone::Dim, &format!(" [{status}{mine}]"));
+    }
+    page.newline();
+    let Some(reach) = &row.reach else { return };
+    if let Some(parent) = &reach.parent {
+        let kind = parent.kind.as_ref();
+        let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+        page.line(&format!("   parent: {}{kind} {}", parent.id, parent.title));
+    }
+    page.line(&format!("   unblocks: {}", list_briefs(&reach.unblocks)));
     let least = if reach.complete { "" } else { "at least " };
-    format!(
-        "{least}{} wait for it in all · longest chain {least}{}",
-        reach.unblocks_all, reach.chain
-    )
+    let (all, chain) = (reach.unblocks_all, reach.chain);
+    page.line(&format!(
+        "   {least}{all} wait for it in all · longest chain {least}{chain}"
+    ));
 }
 
 impl Show for IssueReadyAnswer {
@@ -363,9 +339,7 @@ impl Show for IssueReadyAnswer {
         if self.list.rows.is_empty() {
             page.line("nothing is ready");
         }
-        for row in &self.list.rows {
-            Self::row(page, row);
-        }
+        self.list.rows.iter().for_each(|row| ready_row(page, row));
         for cycle in &self.list.cycles {
             page.add_toned(Tone::Warn, "in a circle");
             page.line(&format!("  {}", cycle.join(", ")));
@@ -380,18 +354,18 @@ impl Show for IssueReadyAnswer {
 /// One issue with its dependencies and comments.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct IssueShowAnswer {
+pub(super) struct IssueShowAnswer {
     /// `none`, `br` or `bd`.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = TRACKERS)))]
-    pub tracker: &'static str,
+    tracker: &'static str,
     /// The issue.
-    pub issue: Issue,
+    issue: Issue,
     /// What it depends on.
-    pub dependencies: Vec<Link>,
+    dependencies: Vec<Link>,
     /// What depends on it.
-    pub dependents: Vec<Link>,
+    dependents: Vec<Link>,
     /// What was said about it, oldest first.
-    pub comments: Vec<Comment>,
+    comments: Vec<Comment>,
 }
 
 impl Show for IssueShowAnswer {
@@ -402,17 +376,12 @@ impl Show for IssueShowAnswer {
         if let Some(name) = &self.issue.assignee {
             page.row("assignee", name);
         }
-        for (label, links) in [
-            ("needs", &self.dependencies),
-            ("needed by", &self.dependents),
-        ] {
-            for link in links {
-                let status = link.issue.status.as_ref().map_or("", |status| status.id());
-                page.row(
-                    label,
-                    &format!("{}  {status}  ({})", describe_brief(&link.issue), link.kind),
-                );
-            }
+        let needs = self.dependencies.iter().map(|link| ("needs", link));
+        let needed = self.dependents.iter().map(|link| ("needed by", link));
+        for (label, link) in needs.chain(needed) {
+            let status = link.issue.status.as_ref().map_or("", |status| status.id());
+            let (issue, kind) = (describe_brief(&link.issue), &link.kind);
+            page.row(label, &format!("{issue}  {status}  ({kind})"));
         }
         if !self.issue.description.is_empty() {
             page.newline();
@@ -430,23 +399,23 @@ impl Show for IssueShowAnswer {
 /// What was done to an issue.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct IssueChangedAnswer {
+pub(super) struct IssueChangedAnswer {
     /// `none`, `br` or `bd`.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = TRACKERS)))]
-    pub tracker: &'static str,
+    tracker: &'static str,
     /// What was done.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["claimed", "closed", "commented", "created"])))]
-    pub did: &'static str,
+    did: &'static str,
     /// False when it was so before.
-    pub changed: bool,
+    changed: bool,
     /// The issue now.
-    pub issue: Issue,
+    issue: Issue,
     /// The key of a comment: its text ends with `[cook:KEY]`.
-    pub key: Option<String>,
+    key: Option<String>,
     /// What a close set free.
-    pub unblocked: Vec<Brief>,
+    unblocked: Vec<Brief>,
     /// What was noticed on the way.
-    pub findings: Vec<Finding>,
+    findings: Vec<Finding>,
 }
 
 impl Show for IssueChangedAnswer {
@@ -468,16 +437,16 @@ impl Show for IssueChangedAnswer {
 /// Which tracker there is and what is in work.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct IssueStatusAnswer {
+pub(super) struct IssueStatusAnswer {
     /// `none`, `br` or `bd`.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = TRACKERS)))]
-    pub tracker: &'static str,
+    tracker: &'static str,
     /// Issues in work, this actor's first.
-    pub current: Vec<Issue>,
+    current: Vec<Issue>,
     /// How many could be worked on.
-    pub ready: usize,
+    ready: usize,
     /// The outage that was noted last and is over now.
-    pub outage: Option<Outage>,
+    outage: Option<Outage>,
 }
 
 impl Show for IssueStatusAnswer {

@@ -47,16 +47,12 @@ impl Shown {
             self.say(tone, &line);
             self.last = line;
         }
-        if passing || matches!(event, RunEvent::Waits { .. }) {
-            self.show(now);
+        if !passing && !matches!(event, RunEvent::Waits { .. }) {
+            return;
         }
-    }
-
-    fn show(&mut self, now: Duration) {
         if self.screen.redraws {
-            if let Some(sent) = self.line.redrawn(now) {
-                self.screen.draw(&sent);
-            }
+            let sent = self.line.redrawn(now);
+            sent.iter().for_each(|sent| self.screen.draw(sent));
         } else if let Some(line) = self.line.plain(now) {
             self.screen.note_toned(Tone::Dim, &line);
         }
@@ -99,9 +95,10 @@ impl Observer for Printer {
     }
 }
 
-/// Characters of a line that an agent said.
-const SAID: usize = 160;
-
+/// Characters of a line about an event.
+const MOST: usize = 640;
+/// Characters of a name.
+const NAME: usize = 40;
 /// Lines by which an agent says how far it is (`protocol/completion.md#reports`).
 const MARKED: [&str; 5] = [
     "PROGRESS:",
@@ -112,85 +109,70 @@ const MARKED: [&str; 5] = [
 ];
 
 /// The line, if any, that a reader sees for an event. `verbose` tells of tools and words.
-pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
-    let plain = |text: String| Some((Tone::Dim, text));
-    match event {
+fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
+    let (tone, lead, text) = match event {
         RunEvent::Begins {
             role,
             dispatch,
             agent,
             ..
-        } => Some((
-            Tone::Strong,
-            format!(
-                "{role} ({agent}), rule {}: {}",
-                dispatch.rule, dispatch.reason
-            ),
-        )),
-        RunEvent::Shows { progress, .. } => progress_line(progress, verbose),
-        RunEvent::Ends { .. } => None,
-        RunEvent::NotNotified(finding) | RunEvent::Inbox(finding) => Some((
-            Tone::Warn,
-            format!("  [{}] {}", finding.code, one_line(&finding.message)),
-        )),
-        RunEvent::Repairs(findings) => Some((
-            Tone::Warn,
-            format!(
-                "  the report breaks {}, and is asked for once more",
-                count_noun(findings.len() as u64, "rule")
-            ),
-        )),
-        RunEvent::Recovered { role, breach } => match breach.is_none() {
-            true => plain(format!(
-                "an unfinished session of the {role} was ended; its report was not taken, so its step is begun again{}",
-                came_later(breach)
-            )),
-            false => Some((
-                Tone::Warn,
-                format!(
-                    "an unfinished session of the {role}: {}; its step is begun again{}",
-                    describe_violation(breach),
-                    came_later(breach)
+        } => {
+            let (rule, reason) = (dispatch.rule, &dispatch.reason);
+            let text = format!("{role} ({agent}), rule {rule}: {reason}");
+            (Tone::Strong, "", text)
+        }
+        RunEvent::Shows { progress, .. } => {
+            let (tone, text) = progress_line(progress, verbose)?;
+            (tone, "  ", text)
+        }
+        RunEvent::Ends { .. } => return None,
+        RunEvent::NotNotified(finding) | RunEvent::Inbox(finding) => {
+            let text = format!("[{}] {}", finding.code, finding.message);
+            (Tone::Warn, "  ", text)
+        }
+        RunEvent::Repairs(findings) => {
+            let rules = count_noun(findings.len() as u64, "rule");
+            let text = format!("the report breaks {rules}, and is asked for once more");
+            (Tone::Warn, "  ", text)
+        }
+        RunEvent::Recovered { role, breach } => {
+            let later = describe_later(breach);
+            let (tone, did) = match breach.is_none() {
+                true => (
+                    Tone::Dim,
+                    " was ended; its report was not taken, so".to_owned(),
                 ),
-            )),
-        },
-        RunEvent::Beside(copies) => Some((
-            Tone::Warn,
-            format!(
-                "  the worktree was changed beside the session; {}",
-                one_line(&note_kept_before(copies))
-            ),
-        )),
+                false => (Tone::Warn, format!(": {};", describe_violation(breach))),
+            };
+            let text =
+                format!("an unfinished session of the {role}{did} its step is begun again{later}");
+            (tone, "", text)
+        }
+        RunEvent::Beside(copies) => {
+            let kept = describe_kept(copies);
+            let text = format!("the worktree was changed beside the session; {kept}");
+            (Tone::Warn, "  ", text)
+        }
         RunEvent::Breached { role, breach } => {
             let what = describe_violation(breach);
-            Some((
-                Tone::Bad,
-                format!("  the {role} {what}; its report is not taken"),
-            ))
+            let text = format!("the {role} {what}; its report is not taken");
+            (Tone::Bad, "  ", text)
         }
         RunEvent::CaughtUp(recovery) => {
-            let kept = recovery.displaced.as_deref().map_or(String::new(), |id| {
-                format!("; what stood there is kept as {}", one_line(id))
-            });
-            plain(format!(
-                "`.agent/` was behind the log and shows it now{kept}"
-            ))
+            let mut text = "`.agent/` was behind the log and shows it now".to_owned();
+            if let Some(id) = &recovery.displaced {
+                text.push_str(&format!("; what stood there is kept as {id}"));
+            }
+            (Tone::Dim, "", text)
         }
         RunEvent::Unlocked(locks) => {
-            let names: Vec<String> = locks
-                .iter()
-                .map(|lock| lock.display().to_string())
-                .collect();
-            Some((
-                Tone::Warn,
-                format!(
-                    "  locks of a git that was ended are removed: {}",
-                    one_line(&names.join(", "))
-                ),
-            ))
+            let names = locks.iter().map(|lock| lock.display().to_string());
+            let names = names.collect::<Vec<_>>().join(", ");
+            let text = format!("locks of a git that was ended are removed: {names}");
+            (Tone::Warn, "  ", text)
         }
         RunEvent::CameToNothing { why, .. } => {
-            Some((Tone::Warn, format!("  came to nothing: {}", one_line(why))))
+            (Tone::Warn, "  ", format!("came to nothing: {why}"))
         }
         RunEvent::Recorded {
             applied,
@@ -199,43 +181,41 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             ..
         } => {
             let cost = cost_micro_usd.map_or_else(|| "cost unknown".to_owned(), tell_dollars);
-            Some((
+            let (seq, event) = (applied.step.snapshot.ledger.seq.0, applied.event);
+            let took = Duration::from_millis(took.as_millis() as u64);
+            let took = humantime::format_duration(took);
+            (
                 Tone::Good,
-                format!(
-                    "  recorded #{} {} ({}, {cost})",
-                    applied.step.snapshot.ledger.seq.0,
-                    applied.event,
-                    humantime::format_duration(Duration::from_millis(took.as_millis() as u64))
-                ),
-            ))
+                "  ",
+                format!("recorded #{seq} {event} ({took}, {cost})"),
+            )
         }
-        RunEvent::ByCook(applied) => Some((
-            Tone::Good,
-            format!(
-                "cook re-grounded #{}: {}",
-                applied.step.snapshot.ledger.seq.0,
-                one_line(&applied.step.next.reason)
-            ),
-        )),
-        RunEvent::ModelAsked(why) => plain(format!("a model re-grounds: {}", one_line(why))),
-        RunEvent::Waits { until } => {
-            Some((Tone::Warn, format!("  waiting until {until} to try again")))
+        RunEvent::ByCook(applied) => {
+            let (seq, reason) = (
+                &applied.step.snapshot.ledger.seq.0,
+                &applied.step.next.reason,
+            );
+            (Tone::Good, "", format!("cook re-grounded #{seq}: {reason}"))
         }
-    }
+        RunEvent::ModelAsked(why) => (Tone::Dim, "", format!("a model re-grounds: {why}")),
+        RunEvent::Waits { until } => (
+            Tone::Warn,
+            "  ",
+            format!("waiting until {until} to try again"),
+        ),
+    };
+    Some((tone, format!("{lead}{}", fold(&text, MOST))))
 }
 
 fn progress_line(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
     match progress {
-        Progress::Tool(tool) if verbose => Some((Tone::Dim, format!("  tool: {}", one_line(tool)))),
+        Progress::Tool(tool) if verbose => Some((Tone::Dim, format!("tool: {tool}"))),
         Progress::Said(text) => {
-            let marked = text
-                .lines()
-                .rev()
-                .map(str::trim)
-                .find(|line| MARKED.iter().any(|mark| line.starts_with(mark)));
-            marked.map(|line| (Tone::Dim, format!("  {}", one_line(line))))
+            let mut lines = text.lines().rev().map(str::trim);
+            let marked = lines.find(|line| MARKED.iter().any(|mark| line.starts_with(mark)));
+            marked.map(|line| (Tone::Dim, line.to_owned()))
         }
-        Progress::Notice(text) => Some((Tone::Warn, format!("  it waits: {}", one_line(text)))),
+        Progress::Notice(text) => Some((Tone::Warn, format!("it waits: {text}"))),
         Progress::Started(_) | Progress::Tool(_) | Progress::Pulse { .. } => None,
     }
 }
@@ -243,15 +223,14 @@ fn progress_line(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
 fn describe_violation(breach: &Violation) -> String {
     let mut text = format!("did what its role may not: {}", breach.what.join("; "));
     if !breach.copies.is_empty() {
-        text.push_str(&format!(
-            "; put back, a copy is kept (`cook doctor rescue show {}`)",
-            breach.copies.join("`, `cook doctor rescue show ")
-        ));
+        let copies = breach.copies.join("`, `cook doctor rescue show ");
+        text.push_str("; put back, a copy is kept (`cook doctor rescue show ");
+        text.push_str(&format!("{copies}`)"));
     }
     for path in &breach.moved {
+        let path = path.display();
         text.push_str(&format!(
-            "; put back, too large for a copy, moved to `{}`",
-            path.display()
+            "; put back, too large for a copy, moved to `{path}`"
         ));
     }
     if !breach.refs.is_empty() {
@@ -263,40 +242,38 @@ fn describe_violation(breach: &Violation) -> String {
     if breach.log_moved {
         text.push_str("; the log was moved meanwhile");
     }
-    one_line(&text)
+    text
 }
 
 /// What is taken for the user's own work, and where that is which it replaced.
-fn came_later(breach: &Violation) -> String {
+fn describe_later(breach: &Violation) -> String {
     let mut text = String::new();
     if !breach.later.is_empty() {
-        text.push_str(&format!(
-            "; left as it is, because it came after the session: {}",
-            breach.later.join("; ")
-        ));
+        let later = breach.later.join("; ");
+        text.push_str("; left as it is, because it came after the session: ");
+        text.push_str(&later);
     }
     if breach.is_none() && !breach.refs.is_empty() {
-        text.push_str(&format!(
-            "; what they named before stays at {}",
-            breach.refs.join(", ")
-        ));
+        let refs = breach.refs.join(", ");
+        text.push_str(&format!("; what they named before stays at {refs}"));
     }
     if !breach.before.is_empty() {
-        text.push_str(&format!("; {}", note_kept_before(&breach.before)));
+        text.push_str(&format!("; {}", describe_kept(&breach.before)));
     }
-    one_line(&text)
+    text
 }
 
-fn note_kept_before(copies: &[String]) -> String {
+fn describe_kept(copies: &[String]) -> String {
+    let copies = copies.join("`, `cook doctor rescue show ");
     format!(
-        "what stood there before and is in no commit is kept (`cook doctor rescue show {}`)",
-        copies.join("`, `cook doctor rescue show ")
+        "what stood there before and is in no commit is kept (`cook doctor rescue show {copies}`)"
     )
 }
 
-fn one_line(text: &str) -> String {
+/// One line of so many characters at most.
+fn fold(text: &str, most: usize) -> String {
     let text = clean(text, Lines::Fold);
-    match text.char_indices().nth(SAID * 4) {
+    match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
@@ -307,9 +284,6 @@ const SILENT: Duration = Duration::from_secs(30);
 
 /// How often a plain line is due where none can be redrawn.
 const PLAIN: Duration = Duration::from_secs(60);
-
-/// Characters of a name.
-const NAME: usize = 40;
 
 /// To the line's beginning, and empty it.
 const ERASED: &str = "\r\u{1b}[2K";
@@ -357,7 +331,7 @@ impl LiveLine {
                 }
                 self.held.push(HeldSession {
                     role: *role,
-                    agent: name(agent),
+                    agent: fold(agent, NAME),
                     idle: *idle,
                     began: now,
                     heard: now,
@@ -365,31 +339,28 @@ impl LiveLine {
                     ended: false,
                 });
             }
-            RunEvent::Shows { slot, progress } => self.shows(*slot, progress, now),
+            RunEvent::Shows { slot, progress } => {
+                let Some(held) = self.held.get_mut(*slot) else {
+                    return;
+                };
+                // It is asked for its report once more.
+                held.ended = false;
+                held.heard = match progress {
+                    Progress::Pulse { quiet, .. } => now.saturating_sub(*quiet),
+                    _ => now,
+                };
+                if let Progress::Tool(tool) = progress {
+                    held.tool = Some(fold(tool, NAME));
+                }
+            }
             RunEvent::Ends { slot, spent } => {
                 if let Some(held) = self.held.get_mut(*slot) {
                     held.ended = true;
                 }
                 self.spent = **spent;
             }
-            RunEvent::Waits { until } => self.waits_until = Some(name(until)),
+            RunEvent::Waits { until } => self.waits_until = Some(fold(until, NAME)),
             _ => {}
-        }
-    }
-
-    fn shows(&mut self, slot: usize, progress: &Progress, now: Duration) {
-        let Some(held) = self.held.get_mut(slot) else {
-            return;
-        };
-        // It is asked for its report once more.
-        held.ended = false;
-        match progress {
-            Progress::Started(_) | Progress::Said(_) | Progress::Notice(_) => held.heard = now,
-            Progress::Tool(tool) => {
-                held.heard = now;
-                held.tool = Some(name(tool));
-            }
-            Progress::Pulse { quiet, .. } => held.heard = now.saturating_sub(*quiet),
         }
     }
 
@@ -513,14 +484,6 @@ pub fn cost(spent: &Spent) -> String {
 
 fn span(span: Duration) -> String {
     humantime::format_duration(Duration::from_secs(span.as_secs())).to_string()
-}
-
-fn name(text: &str) -> String {
-    let text = clean(text, Lines::Fold);
-    match text.char_indices().nth(NAME) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
 }
 
 #[cfg(test)]

@@ -4,14 +4,13 @@ use super::context::{Answer, Context, answer};
 use super::event_summary::{find_accepted, summarize, summarize_taken};
 use crate::view::{Page, Show, Tone};
 use clap::Args;
-use cook_core::diagnostic::{Code, Failure, Lines, clean};
-use cook_core::model::{Event, Receipt, Records, ReportRecord, RubricVerdict, Snapshot};
+use cook_core::diagnostic::Failure;
+use cook_core::model::{Event, Receipt, Records, ReportRecord, RubricVerdict};
 use cook_core::report::fields;
 use cook_os::clock::Clock;
-use cook_store::store::{Meta, Store, StoreError};
+use cook_store::store::{Meta, Store};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Args)]
@@ -28,236 +27,131 @@ pub(super) struct LogArgs {
 }
 
 pub(super) fn log(context: &Context, args: &LogArgs) -> Answer {
+    let workspace = context.workspace()?;
     if let Some(operation) = &args.operation {
+        let store = workspace.store()?;
         return match operation.split_once("..") {
-            Some((from, to)) => diff(context, from, if to.is_empty() { "@" } else { to }),
-            None => show(context, operation),
+            Some((from, "")) => diff(store, from, "@"),
+            Some((from, to)) => diff(store, from, to),
+            None => show(store, operation),
         };
     }
-    let workspace = context.workspace()?;
+    if !args.all_worktrees {
+        let here = WorktreeLog::read(workspace.store()?, "here", args.limit)?;
+        let worktrees = vec![here];
+        return answer(LogAnswer { worktrees });
+    }
     let mut worktrees = Vec::new();
-    if args.all_worktrees {
-        for other in Store::all_worktrees(&workspace.place())? {
-            let place = if other.here {
-                "here"
-            } else {
-                "another worktree"
-            };
-            if let Some(store) = Store::open_other(workspace.place(), &other.id)? {
-                worktrees.push(list_worktree(&store, other.id, place, args.limit)?);
-            }
-        }
-        worktrees.sort_by_key(|tree| tree.place != "here");
-    } else {
-        let store = workspace.store()?;
-        let id = store.id().to_owned();
-        worktrees.push(list_worktree(store, id, "here", args.limit)?);
-    }
-    answer(LogAnswer { worktrees })
-}
-
-fn list_worktree(
-    store: &Store,
-    id: String,
-    place: &str,
-    limit: usize,
-) -> Result<WorktreeLog, Failure> {
-    // Transitions are numbered from 1 without gaps.
-    let all = store.tip()?.map_or(0, |tip| tip.seq);
-    let transitions = rows(store, limit)?;
-    Ok(WorktreeLog {
-        id,
-        place: place.to_owned(),
-        left_out: all.saturating_sub(transitions.len() as u64),
-        transitions,
-    })
-}
-
-fn rows(store: &Store, limit: usize) -> Result<Vec<LogRow>, Failure> {
-    let undone = store.snapshot()?.undone.seqs;
-    let mut rows = Vec::new();
-    for meta in store.entries()?.take(limit) {
-        let meta = meta?;
-        let happened = store.event(&meta.commit);
-        // What became of a slice that a report accepts, its event does not say.
-        let accepted = happened.as_ref().ok().and_then(find_accepted);
-        let entry = accepted.and_then(|_| store.entry(&meta.commit).ok());
-        if let Some(entry) = entry {
-            let summary = summarize_taken(&entry.event, &entry.records);
-            rows.push(row(&meta, Ok(summary), &undone));
-            continue;
-        }
-        let happened = happened.map(|event| match event {
-            Event::Reviewed { .. } | Event::Audited { .. } => {
-                format!("{}: {}", meta.subject, summarize(&event))
-            }
-            _ => summarize(&event),
-        });
-        rows.push(row(&meta, happened, &undone));
-    }
-    Ok(rows)
-}
-
-fn row(meta: &Meta, happened: Result<String, StoreError>, undone: &[u64]) -> LogRow {
-    // A log that is damaged in one place is listed all the same.
-    let summary = happened.unwrap_or_else(|error| format!("cannot be read: {error}"));
-    LogRow {
-        summary,
-        seq: meta.seq,
-        operation: meta.commit.clone(),
-        time: Clock::of_epoch(meta.epoch_seconds),
-        event: meta.event.clone(),
-        rule: meta.rule.clone(),
-        actor: meta.actor.clone(),
-        subject: meta.subject.clone(),
-        undone: undone.contains(&meta.seq),
-    }
-}
-
-pub(super) fn show(context: &Context, operation: &str) -> Answer {
-    let workspace = context.workspace()?;
-    let store = workspace.store()?;
-    let entry = store.entry(operation)?;
-    let before = match &entry.parent {
-        Some(parent) => Some(store.entry(parent)?.snapshot),
-        None => None,
-    };
-    answer(EntryAnswer {
-        summary: summarize_taken(&entry.event, &entry.records),
-        report: entry.event.submission().map(|from| from.report.clone()),
-        head: entry
-            .facts
-            .head
-            .as_ref()
-            .and_then(|head| head.commit.clone()),
-        gates: entry.receipts.iter().map(GateRun::of).collect(),
-        changes: changes(before.as_ref(), &entry.snapshot)?,
-        seq: entry.seq,
-        event: to_fields(&entry.event)?,
-        facts: to_fields(&entry.facts)?,
-        records: entry.records,
-        operation: entry.commit,
-        time: entry.time,
-        rule: entry.rule,
-        actor: format!("{:?}", entry.actor).to_lowercase(),
-        subject: entry.subject,
-    })
-}
-
-pub(super) fn diff(context: &Context, from: &str, to: &str) -> Answer {
-    let workspace = context.workspace()?;
-    let store = workspace.store()?;
-    let from = store.entry(from)?;
-    let to = store.entry(to)?;
-    answer(DiffAnswer {
-        from: from.seq,
-        to: to.seq,
-        changes: changes(Some(&from.snapshot), &to.snapshot)?,
-    })
-}
-
-/// The same value in another form.
-pub(super) fn to_fields<T: DeserializeOwned>(of: &impl serde::Serialize) -> Result<T, Failure> {
-    serde_json::to_value(of)
-        .and_then(serde_json::from_value)
-        .map_err(|error| Failure::state(Code::LogUnreadable, error.to_string()))
-}
-
-/// Fields that differ between two snapshots, deepest place first named.
-pub(super) fn changes(before: Option<&Snapshot>, after: &Snapshot) -> Result<Vec<Change>, Failure> {
-    let before = match before {
-        Some(snapshot) => to_fields(snapshot)?,
-        None => Value::Object(serde_json::Map::new()),
-    };
-    let mut changes = Vec::new();
-    compare("", Some(&before), Some(&to_fields(after)?), &mut changes);
-    Ok(changes)
-}
-
-fn compare(path: &str, before: Option<&Value>, after: Option<&Value>, changes: &mut Vec<Change>) {
-    if before == after {
-        return;
-    }
-    let join = |key: &str| {
-        if path.is_empty() {
-            key.to_owned()
+    for other in Store::all_worktrees(&workspace.place())? {
+        let place = if other.here {
+            "here"
         } else {
-            format!("{path}.{key}")
+            "another worktree"
+        };
+        if let Some(store) = Store::open_other(workspace.place(), &other.id)? {
+            worktrees.push(WorktreeLog::read(&store, place, args.limit)?);
         }
-    };
-    match (before, after) {
-        (Some(Value::Object(one)), Some(Value::Object(two))) => {
-            let keys: BTreeSet<&String> = one.keys().chain(two.keys()).collect();
-            for key in keys {
-                compare(&join(key), one.get(key), two.get(key), changes);
-            }
-        }
-        (Some(Value::Array(one)), Some(Value::Array(two))) => {
-            for index in 0..one.len().max(two.len()) {
-                compare(
-                    &format!("{path}[{index}]"),
-                    one.get(index),
-                    two.get(index),
-                    changes,
-                );
-            }
-        }
-        _ => changes.push(Change {
-            path: path.to_owned(),
-            before: before.cloned(),
-            after: after.cloned(),
-        }),
     }
-}
-
-/// One row of `cook log`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LogRow {
-    /// Log sequence.
-    pub seq: u64,
-    /// Log commit.
-    pub operation: String,
-    /// RFC 3339, UTC.
-    pub time: String,
-    /// What happened.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = cook_core::model::Event::NAMES)))]
-    pub event: String,
-    /// The rule that answered before it.
-    #[cfg_attr(feature = "schema", schemars(with = "cook_core::machine::Rule"))]
-    pub rule: String,
-    /// Who caused it; a script is one that said `--as-user`.
-    #[cfg_attr(feature = "schema", schemars(with = "cook_core::model::Actor"))]
-    pub actor: String,
-    /// Slice or mission.
-    pub subject: String,
-    /// What was asked, found, voted or answered, in a sentence.
-    pub summary: String,
-    /// Its records no longer count.
-    pub undone: bool,
+    worktrees.sort_by_key(|tree| tree.place != "here");
+    answer(LogAnswer { worktrees })
 }
 
 /// The transitions of each workflow, newest first.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LogAnswer {
+pub(super) struct LogAnswer {
     /// The current one first.
-    pub worktrees: Vec<WorktreeLog>,
+    worktrees: Vec<WorktreeLog>,
 }
 
 /// The transitions of one worktree.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WorktreeLog {
-    /// Its id.
-    pub id: String,
+struct WorktreeLog {
+    id: String,
     /// A word on where it is.
-    pub place: String,
+    place: &'static str,
     /// Newest first.
-    pub transitions: Vec<LogRow>,
+    transitions: Vec<LogRow>,
     /// Older ones that are not listed.
     #[serde(skip)]
-    pub left_out: u64,
+    left_out: u64,
+}
+
+/// One row of `cook log`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct LogRow {
+    /// Log sequence.
+    seq: u64,
+    /// Log commit.
+    operation: String,
+    /// RFC 3339, UTC.
+    time: String,
+    /// What happened.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = cook_core::model::Event::NAMES)))]
+    event: String,
+    /// The rule that answered before it.
+    #[cfg_attr(feature = "schema", schemars(with = "cook_core::machine::Rule"))]
+    rule: String,
+    /// Who caused it; a script is one that said `--as-user`.
+    #[cfg_attr(feature = "schema", schemars(with = "cook_core::model::Actor"))]
+    actor: String,
+    /// Slice or mission.
+    subject: String,
+    /// What was asked, found, voted or answered, in a sentence.
+    summary: String,
+    /// Its records no longer count.
+    undone: bool,
+}
+
+impl WorktreeLog {
+    fn read(store: &Store, place: &'static str, limit: usize) -> Result<Self, Failure> {
+        // Transitions are numbered from 1 without gaps.
+        let all = store.tip()?.map_or(0, |tip| tip.seq);
+        let undone = store.snapshot()?.undone.seqs;
+        let mut transitions = Vec::new();
+        for meta in store.entries()?.take(limit) {
+            let meta = meta?;
+            transitions.push(LogRow {
+                summary: summarize_entry(store, &meta),
+                undone: undone.contains(&meta.seq),
+                seq: meta.seq,
+                operation: meta.commit,
+                time: Clock::of_epoch(meta.epoch_seconds),
+                event: meta.event,
+                rule: meta.rule,
+                actor: meta.actor,
+                subject: meta.subject,
+            });
+        }
+        Ok(Self {
+            id: store.id().to_owned(),
+            place,
+            left_out: all.saturating_sub(transitions.len() as u64),
+            transitions,
+        })
+    }
+}
+
+fn summarize_entry(store: &Store, meta: &Meta) -> String {
+    let event = match store.event(&meta.commit) {
+        Ok(event) => event,
+        // A log that is damaged in one place is listed all the same.
+        Err(error) => return format!("cannot be read: {}", error.message),
+    };
+    // What became of a slice that a report accepts, its event does not say.
+    let accepted = find_accepted(&event);
+    match (
+        accepted.and_then(|_| store.entry(&meta.commit).ok()),
+        &event,
+    ) {
+        (Some(entry), _) => summarize_taken(&entry.event, &entry.records),
+        (None, Event::Reviewed { .. } | Event::Audited { .. }) => {
+            format!("{}: {}", meta.subject, summarize(&event))
+        }
+        (None, event) => summarize(event),
+    }
 }
 
 /// Characters of a sentence in the list; `cook log ID` has it whole.
@@ -272,17 +166,12 @@ fn cut(text: &str, most: usize) -> String {
 
 impl Show for LogAnswer {
     fn human(&self, page: &mut Page) {
-        for WorktreeLog {
-            id,
-            place,
-            transitions,
-            left_out,
-        } in &self.worktrees
-        {
+        for tree in &self.worktrees {
             if self.worktrees.len() > 1 {
-                page.add_toned_line(Tone::Strong, &format!("worktree {id} ({place})"));
+                let text = format!("worktree {} ({})", tree.id, tree.place);
+                page.add_toned_line(Tone::Strong, &text);
             }
-            for row in transitions {
+            for row in &tree.transitions {
                 page.add_toned(Tone::Strong, &format!("#{:<4}", row.seq));
                 page.add_toned(Tone::Dim, &format!(" {} ", row.time));
                 let undone = if row.undone { "  (taken back)" } else { "" };
@@ -291,11 +180,12 @@ impl Show for LogAnswer {
                     "role" => String::new(),
                     actor => format!(" by {actor}"),
                 };
-                let what = cut(&clean(&row.summary, Lines::Fold), SUMMARY_CHARS);
+                let what = cut(&row.summary, SUMMARY_CHARS);
                 page.line(&format!("{}{by}: {what}{undone}", row.event));
             }
-            if *left_out > 0 {
-                let all = transitions.len() as u64 + left_out;
+            if tree.left_out > 0 {
+                let (left_out, shown) = (tree.left_out, tree.transitions.len() as u64);
+                let all = left_out + shown;
                 let text = format!("{left_out} older not shown: `cook log -n {all}` lists all");
                 page.add_toned_line(Tone::Dim, &text);
             }
@@ -303,202 +193,224 @@ impl Show for LogAnswer {
     }
 }
 
+fn show(store: &Store, operation: &str) -> Answer {
+    let entry = store.entry(operation)?;
+    let before = match &entry.parent {
+        Some(parent) => json!(store.entry(parent)?.snapshot),
+        None => json!({}),
+    };
+    let fields = |value: Value| value.as_object().cloned().unwrap_or_default();
+    let head = entry.facts.head.as_ref();
+    answer(EntryAnswer {
+        summary: summarize_taken(&entry.event, &entry.records),
+        report: entry.event.submission().map(|from| from.report.clone()),
+        head: head.and_then(|head| head.commit.clone()),
+        gates: entry.receipts,
+        changes: list_changes(&before, &json!(entry.snapshot)),
+        seq: entry.seq,
+        event: fields(json!(entry.event)),
+        facts: fields(json!(entry.facts)),
+        records: entry.records,
+        operation: entry.commit,
+        time: entry.time,
+        rule: entry.rule,
+        actor: format!("{:?}", entry.actor).to_lowercase(),
+        subject: entry.subject,
+    })
+}
+
 /// One transition in full.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EntryAnswer {
+pub(super) struct EntryAnswer {
     /// Log sequence.
-    pub seq: u64,
+    seq: u64,
     /// Log commit.
-    pub operation: String,
+    operation: String,
     /// RFC 3339, UTC.
-    pub time: String,
+    time: String,
     /// The rule that answered before it.
     #[cfg_attr(feature = "schema", schemars(with = "cook_core::machine::Rule"))]
-    pub rule: String,
+    rule: String,
     /// Who caused it; a script is one that said `--as-user`.
     #[cfg_attr(feature = "schema", schemars(with = "cook_core::model::Actor"))]
-    pub actor: String,
+    actor: String,
     /// Slice or mission.
-    pub subject: String,
+    subject: String,
     /// What was asked, found, voted or answered, in a sentence.
-    pub summary: String,
+    summary: String,
     /// The report that came with it.
     #[serde(skip)]
-    pub report: Option<ReportRecord>,
+    report: Option<ReportRecord>,
     /// HEAD as it was measured.
     #[serde(skip)]
-    pub head: Option<String>,
+    head: Option<String>,
     /// The gates that ran for it.
     #[serde(skip)]
-    pub gates: Vec<GateRun>,
+    gates: Vec<Receipt>,
     /// The event with all it carries.
     #[cfg_attr(feature = "schema", schemars(extend("required" = ["event"])))]
-    pub event: Map<String, Value>,
+    event: Map<String, Value>,
     /// What was measured for it.
-    pub facts: Map<String, Value>,
+    facts: Map<String, Value>,
     /// History records it added.
-    pub records: Records,
+    records: Records,
     /// What it changed in the documents.
-    pub changes: Vec<Change>,
+    changes: Vec<Change>,
 }
 
-/// One field that differs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Change {
-    /// Document, field and place, joined with dots.
-    pub path: String,
-    /// The value before; null when there was none.
-    pub before: Option<Value>,
-    /// The value after; null when there is none.
-    pub after: Option<Value>,
+fn show_gate(page: &mut Page, gate: &Receipt) {
+    let (tone, ended) = match (gate.exit_code, gate.timed_out) {
+        (_, true) => (Tone::Bad, "ended at its timeout".to_owned()),
+        (Some(0), _) => (Tone::Good, "green".to_owned()),
+        (Some(code), _) => (Tone::Bad, format!("red, exit {code}")),
+        (None, _) => (Tone::Bad, "ended by a signal".to_owned()),
+    };
+    let seconds = gate.duration_ms.0 as f64 / 1e3;
+    page.text("  ");
+    page.add_toned(tone, &ended);
+    page.line(&format!(" in {seconds:.1} s  {}", gate.command));
 }
 
-fn short(value: Option<&Value>) -> String {
-    value.map_or("(absent)".to_owned(), |value| cut(&value.to_string(), 120))
-}
-
-fn change_lines(page: &mut Page, changes: &[Change]) {
-    for change in changes {
-        page.add_toned_line(Tone::Strong, &format!("  {}", change.path));
-        page.add_toned_line(
-            Tone::Bad,
-            &format!("    - {}", short(change.before.as_ref())),
-        );
-        page.add_toned_line(
-            Tone::Good,
-            &format!("    + {}", short(change.after.as_ref())),
-        );
-    }
-}
-
-/// A gate that ran for a transition.
-#[derive(Debug)]
-pub struct GateRun {
-    command: String,
-    exit_code: Option<i32>,
-    timed_out: bool,
-    milliseconds: u64,
-}
-
-impl GateRun {
-    /// What its receipt says.
-    pub fn of(receipt: &Receipt) -> Self {
-        Self {
-            command: receipt.command.clone(),
-            exit_code: receipt.exit_code,
-            timed_out: receipt.timed_out,
-            milliseconds: receipt.duration_ms.0,
+fn show_report(page: &mut Page, report: &ReportRecord) {
+    page.newline();
+    let title = format!("the {}'s report", report.role.short());
+    page.add_toned_line(Tone::Strong, &title);
+    let mut say = |label: &str, text: &str| {
+        page.add_toned(Tone::Dim, &format!("  {label}: "));
+        page.line(text);
+    };
+    for field in fields(report.role) {
+        if let Some(text) = report.fields.get(field.key) {
+            say(field.label, text);
         }
     }
-
-    fn line(&self, page: &mut Page) {
-        let (tone, ended) = match (self.exit_code, self.timed_out) {
-            (_, true) => (Tone::Bad, "ended at its timeout".to_owned()),
-            (Some(0), _) => (Tone::Good, "green".to_owned()),
-            (Some(code), _) => (Tone::Bad, format!("red, exit {code}")),
-            (None, _) => (Tone::Bad, "ended by a signal".to_owned()),
+    for (key, entry) in report.rubric.iter().flatten() {
+        let verdict = match entry.verdict {
+            RubricVerdict::Pass => "pass",
+            RubricVerdict::Concern => "concern",
+            RubricVerdict::Fail => "fail",
         };
-        let seconds = self.milliseconds as f64 / 1e3;
-        page.text("  ");
-        page.add_toned(tone, &ended);
-        page.line(&format!(
-            " in {seconds:.1} s  {}",
-            clean(&self.command, Lines::Fold)
-        ));
-    }
-}
-
-impl EntryAnswer {
-    fn event_name(&self) -> &str {
-        self.event
-            .get("event")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    }
-
-    fn report_lines(&self, page: &mut Page, report: &ReportRecord) {
-        page.newline();
-        page.add_toned_line(
-            Tone::Strong,
-            &format!("the {}'s report", report.role.short()),
-        );
-        let mut say = |label: &str, text: &str| {
-            page.add_toned(Tone::Dim, &format!("  {label}: "));
-            page.line(&clean(text, Lines::Fold));
-        };
-        for field in fields(report.role) {
-            if let Some(text) = report.fields.get(field.key) {
-                say(field.label, text);
-            }
-        }
-        for (key, entry) in report.rubric.iter().flatten() {
-            let verdict = match entry.verdict {
-                RubricVerdict::Pass => "pass",
-                RubricVerdict::Concern => "concern",
-                RubricVerdict::Fail => "fail",
-            };
-            say(&key.replace('_', " "), &format!("{verdict}: {}", entry.why));
-        }
+        say(&key.replace('_', " "), &format!("{verdict}: {}", entry.why));
     }
 }
 
 impl Show for EntryAnswer {
     fn human(&self, page: &mut Page) {
-        page.add_toned(
-            Tone::Strong,
-            &format!("#{} {}", self.seq, self.event_name()),
-        );
+        let Self {
+            seq,
+            operation,
+            actor,
+            time,
+            rule,
+            subject,
+            ..
+        } = self;
+        let event = self.event.get("event").and_then(Value::as_str);
+        let title = format!("#{seq} {}", event.unwrap_or_default());
+        page.add_toned(Tone::Strong, &title);
         let head = self.head.as_deref().unwrap_or("no commit");
         page.line(&format!(
-            " by {} at {}, under rule {}, on {}, HEAD {head:.12}",
-            self.actor, self.time, self.rule, self.subject
+            " by {actor} at {time}, under rule {rule}, on {subject}, HEAD {head:.12}"
         ));
         page.line(&self.summary);
         if let Some(report) = &self.report {
-            self.report_lines(page, report);
+            show_report(page, report);
         }
         if !self.gates.is_empty() {
             page.newline();
             page.add_toned_line(Tone::Strong, "gates that cook ran");
-            self.gates.iter().for_each(|gate| gate.line(page));
+            self.gates.iter().for_each(|gate| show_gate(page, gate));
         }
         page.newline();
-        page.add_toned_line(
-            Tone::Dim,
-            &format!(
-                "log commit {}; what it changed in the documents: `cook log {}..{}`; all of it: \
-                 `cook log {} --json`",
-                self.operation,
-                self.seq.saturating_sub(1),
-                self.seq,
-                self.seq
-            ),
+        let before = seq.saturating_sub(1);
+        let text = format!(
+            "log commit {operation}; what it changed in the documents: `cook log {before}..{seq}`; all of it: `cook log {seq} --json`"
         );
+        page.add_toned_line(Tone::Dim, &text);
     }
+}
+
+fn diff(store: &Store, from: &str, to: &str) -> Answer {
+    let (from, to) = (store.entry(from)?, store.entry(to)?);
+    answer(DiffAnswer {
+        from: from.seq,
+        to: to.seq,
+        changes: list_changes(&json!(from.snapshot), &json!(to.snapshot)),
+    })
 }
 
 /// What lies between two transitions.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DiffAnswer {
+pub(super) struct DiffAnswer {
     /// The earlier one.
-    pub from: u64,
+    from: u64,
     /// The later one.
-    pub to: u64,
+    to: u64,
     /// Fields that differ.
-    pub changes: Vec<Change>,
+    changes: Vec<Change>,
+}
+
+/// One field that differs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Change {
+    /// Document, field and place, joined with dots.
+    path: String,
+    /// The value before; null when there was none.
+    before: Option<Value>,
+    /// The value after; null when there is none.
+    after: Option<Value>,
+}
+
+/// Fields that differ between two snapshots, deepest place first named.
+fn list_changes(before: &Value, after: &Value) -> Vec<Change> {
+    let mut changes = Vec::new();
+    compare("", Some(before), Some(after), &mut changes);
+    changes
+}
+
+fn compare(path: &str, before: Option<&Value>, after: Option<&Value>, changes: &mut Vec<Change>) {
+    match (before, after) {
+        _ if before == after => {}
+        (Some(Value::Object(one)), Some(Value::Object(two))) => {
+            let keys: BTreeSet<&String> = one.keys().chain(two.keys()).collect();
+            let dot = if path.is_empty() { "" } else { "." };
+            for key in keys {
+                let path = format!("{path}{dot}{key}");
+                compare(&path, one.get(key), two.get(key), changes);
+            }
+        }
+        (Some(Value::Array(one)), Some(Value::Array(two))) => {
+            for index in 0..one.len().max(two.len()) {
+                let path = format!("{path}[{index}]");
+                compare(&path, one.get(index), two.get(index), changes);
+            }
+        }
+        _ => changes.push(Change {
+            path: path.to_owned(),
+            before: before.cloned(),
+            after: after.cloned(),
+        }),
+    }
 }
 
 impl Show for DiffAnswer {
     fn human(&self, page: &mut Page) {
+        let (from, to) = (self.from, self.to);
         if self.changes.is_empty() {
-            page.line(&format!(
-                "#{} and #{} hold the same documents",
-                self.from, self.to
-            ));
+            page.line(&format!("#{from} and #{to} hold the same documents"));
         }
-        change_lines(page, &self.changes);
+        let short = |value: &Option<Value>| match value {
+            Some(value) => cut(&value.to_string(), 120),
+            None => "(absent)".to_owned(),
+        };
+        for change in &self.changes {
+            page.add_toned_line(Tone::Strong, &format!("  {}", change.path));
+            let (before, after) = (short(&change.before), short(&change.after));
+            page.add_toned_line(Tone::Bad, &format!("    - {before}"));
+            page.add_toned_line(Tone::Good, &format!("    + {after}"));
+        }
     }
 }

@@ -19,19 +19,28 @@ use super::push::PushAnswer;
 use super::report::ReportAnswer;
 use super::run::{EstimateAnswer, RunAnswer};
 use super::session::{SessionLogAnswer, SessionShowAnswer};
-use super::status::{ReadyAnswer, Standing};
+use super::status::{ReadyAnswer, StatusAnswer};
 use super::strength::StrengthAnswer;
 use super::transition::{NoteAnswer, TransitionAnswer};
 use crate::attest::{Attested, Made};
 use crate::view::{CostAnswer, Dispatched, Failed, GraphAnswer, Verified};
-use cook_core::schema::published::describe_answer;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// Id and schema of every answer, sorted by id.
-pub fn describe_answers() -> Vec<(&'static str, Value)> {
+/// The schema of what is written of a type, without references.
+pub fn describe<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
+    let generator = settings.into_generator();
+    generator.into_root_schema_for::<T>().to_value()
+}
+
+/// Id, title and schema of every answer, sorted by id.
+pub fn describe_answers() -> Vec<(&'static str, &'static str, Value)> {
     macro_rules! all {
         ($($id:literal $of:ty, $title:literal;)*) => {
-            vec![$(($id, describe_answer::<$of>($id, $title)),)*]
+            vec![$(($id, $title, describe::<$of>()),)*]
         };
     }
     all! {
@@ -77,7 +86,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "session-log" SessionLogAnswer, "cook session log --json, cook session tree --json";
         "session-show" SessionShowAnswer, "cook session show --json";
         "show" EntryAnswer, "cook log ID --json";
-        "status" Standing, "cook status --json";
+        "status" StatusAnswer, "cook status --json";
         "strength" StrengthAnswer, "cook strength --json";
         "transition" TransitionAnswer, "an accepted transition";
         "verify" Verified, "cook verify, fsck, doctor and hooks check --json";

@@ -1,17 +1,15 @@
 //! `cook record`: a role's report, checked, measured and taken.
 
 use super::context::{Answer, Context, PromptAnswer, answer};
+use super::event_summary::summarize_taken;
 use super::{caller, init, input, transition};
 use crate::service::{Applied, Foresight, Workspace};
 use crate::view::{Exit, Page, Show, Tone, finding_line};
 use crate::{lifecycle, service};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, count_noun};
-use cook_core::model::{
-    ActiveStatus, Actor, Decision, Event, Policy, Reconcile, Role, SliceStatus, StrengthRule,
-};
-use cook_core::report;
-use cook_core::report::{Checked, Parsed, Provenance, Report, Reported};
+use cook_core::model::{ActiveStatus, Actor, Event, Policy, Role, StrengthRule};
+use cook_core::report::{self, Checked, Parsed, Provenance, Report, Reported};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -39,29 +37,11 @@ pub(super) struct RecordArgs {
     pub session: Option<String>,
 }
 
-/// Whoever waits is told what for.
-fn tell_of_planting(context: &Context, workspace: &Workspace) -> Result<(), Failure> {
-    let config = workspace.config()?;
-    if config.rules.strength == StrengthRule::Off {
-        return Ok(());
-    }
-    let budget = config.strength;
-    context.screen.note(&format!(
-        "once the gates are green, defects are planted in the change (`[rules] strength`): {} at most, for {} at most",
-        budget.mutants,
-        count_noun(budget.minutes.into(), "minute")
-    ));
-    Ok(())
-}
-
 pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     let Some(role) = Role::parse(&args.role) else {
-        let known: Vec<&str> = Role::ALL.iter().map(|role| role.short()).collect();
-        return Err(Failure::usage(format!(
-            "unknown role `{}`; the roles are {}",
-            args.role,
-            known.join(", ")
-        )));
+        let known = Role::ALL.map(Role::short).join(", ");
+        let what = format!("unknown role `{}`; the roles are {known}", args.role);
+        return Err(Failure::usage(what));
     };
     let text = input::read(args.file.as_deref())?;
     let parsed = report::parse(role, &text);
@@ -69,28 +49,16 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
         return check(context, role, &parsed);
     }
     if args.repair_prompt {
-        let sent = String::from_utf8_lossy(&text);
-        let breaches = match parsed.findings.is_empty() {
-            true => refusals(context, role, &parsed)?,
-            false => parsed.findings,
-        };
-        let prompt = match breaches.is_empty() {
-            true => format!(
-                "Nothing is wrong with this report as {role}: hand it in with `cook record {}`.\n",
-                role.short()
-            ),
-            false => report::repair_prompt(role, &breaches, &sent, &render_format(context, role)?),
-        };
-        return answer(PromptAnswer(if prompt.ends_with('\n') {
-            prompt
-        } else {
-            prompt + "\n"
-        }));
+        return repair_prompt(context, role, parsed, &text);
     }
     caller::refuse_other_role(role)?;
     let workspace = context.workspace()?;
-    if role == Role::Implementer {
-        tell_of_planting(context, &workspace)?;
+    let config = workspace.config()?;
+    if role == Role::Implementer && config.rules.strength != StrengthRule::Off {
+        // Whoever waits is told what for.
+        let most = config.strength.mutants;
+        let time = count_noun(config.strength.minutes.into(), "minute");
+        context.screen.note(&format!("once the gates are green, defects are planted in the change (`[rules] strength`): {most} at most, for {time} at most"));
     }
     let mut findings = match args.dry_run {
         true => Vec::new(),
@@ -112,7 +80,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     };
     let event = match report::event(&report, provenance) {
         Reported::Event(event) => *event,
-        Reported::Nothing => return init::repair(workspace, args.dry_run),
+        Reported::Nothing => return init::repair(&workspace, args.dry_run),
     };
     let outcome = match args.dry_run {
         true => service::dry_run(&workspace, &event, Actor::Role),
@@ -142,7 +110,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     if applied.tip.is_some() {
         findings.extend(transition::follow(&workspace, &applied.step.snapshot));
     }
-    let mut summary = summary(&event, &applied);
+    let mut summary = tell_taken(&event, &applied);
     let mut last = applied;
     if last.tip.is_some() {
         let (done, why_not) = service::reground_all_by_cook(&workspace);
@@ -151,10 +119,8 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
             summary.push_str(&format!("; cook did not re-ground: {}", failure.message));
         }
         for done in done {
-            summary.push_str(&format!(
-                "; cook re-grounded (#{})",
-                done.step.snapshot.ledger.seq.0
-            ));
+            let seq = done.step.snapshot.ledger.seq.0;
+            summary.push_str(&format!("; cook re-grounded (#{seq})"));
             findings.extend(done.findings.clone());
             findings.extend(transition::follow(&workspace, &done.step.snapshot));
             last = done;
@@ -167,10 +133,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
 fn check(context: &Context, role: Role, parsed: &Parsed) -> Answer {
     let mut report = report::describe_check(role, parsed);
     let mut breaches = parsed.findings.clone();
-    if let (Some(read), true) = (&parsed.report, breaches.is_empty())
-        && let Reported::Event(event) = report::event(read, Provenance::default())
-        && let Some(foresight) = foresee(context, role, &event)?
-    {
+    if let Some(foresight) = foresee(context, role, parsed)? {
         report.valid = foresight.refusals.is_empty();
         report.findings.clone_from(&foresight.refusals);
         report.assumed = foresight.assumed;
@@ -183,30 +146,44 @@ fn check(context: &Context, role: Role, parsed: &Parsed) -> Answer {
     answer(CheckAnswer { report, breaches })
 }
 
-/// What would refuse a report whose form is right.
-fn refusals(context: &Context, role: Role, parsed: &Parsed) -> Result<Vec<Finding>, Failure> {
-    let read = parsed.report.as_ref();
-    let reported = read.map(|read| report::event(read, Provenance::default()));
-    let Some(Reported::Event(event)) = reported else {
-        return Ok(Vec::new());
+/// What to ask the agent for, where the report's form or what it was held against is wrong.
+fn repair_prompt(context: &Context, role: Role, parsed: Parsed, sent: &[u8]) -> Answer {
+    let breaches = match foresee(context, role, &parsed)? {
+        Some(foresight) => foresight.refusals,
+        None => parsed.findings,
     };
-    let foresight = foresee(context, role, &event)?;
-    Ok(foresight.map_or_else(Vec::new, |foresight| foresight.refusals))
-}
-
-/// The format that the role is asked for in this repository, if there is one.
-fn render_format(context: &Context, role: Role) -> Result<String, Failure> {
-    match context.workspace() {
-        Ok(workspace) => service::report_format(&workspace, role),
-        Err(failure) if failure.code == Code::NotARepository => Ok(report::format(role)),
-        Err(failure) => Err(failure),
+    if breaches.is_empty() {
+        let short = role.short();
+        let text = format!(
+            "Nothing is wrong with this report as {role}: hand it in with `cook record {short}`.\n"
+        );
+        return answer(PromptAnswer(text));
     }
+    // The format that the role is asked for in this repository, if there is one.
+    let format = match context.workspace() {
+        Ok(workspace) => service::report_format(&workspace, role)?,
+        Err(failure) if failure.code == Code::NotARepository => report::format(role),
+        Err(failure) => return Err(failure),
+    };
+    let sent = String::from_utf8_lossy(sent);
+    let prompt = report::repair_prompt(role, &breaches, &sent, &format);
+    answer(PromptAnswer(
+        prompt.trim_end_matches('\n').to_owned() + "\n",
+    ))
 }
 
-/// Nothing where there is no repository.
-fn foresee(context: &Context, role: Role, event: &Event) -> Result<Option<Foresight>, Failure> {
+/// What would refuse a report whose form is right; nothing where there is no repository.
+fn foresee(context: &Context, role: Role, parsed: &Parsed) -> Result<Option<Foresight>, Failure> {
+    let report = parsed
+        .report
+        .as_ref()
+        .filter(|_| parsed.findings.is_empty());
+    let reported = report.map(|report| report::event(report, Provenance::default()));
+    let Some(Reported::Event(event)) = reported else {
+        return Ok(None);
+    };
     match context.workspace() {
-        Ok(workspace) => service::foresee(&workspace, role, event).map(Some),
+        Ok(workspace) => service::foresee(&workspace, role, &event).map(Some),
         Err(failure) if failure.code == Code::NotARepository => Ok(None),
         Err(failure) => Err(failure),
     }
@@ -235,11 +212,8 @@ fn check_ticket(workspace: &Workspace, role: Role, given: &str) -> Result<(), Fa
     if service::fits(workspace, role, given, current, &head)? {
         return Ok(());
     }
-    Err(Refusal::new(
-        Code::StaleTicket,
-        "the log or HEAD moved since that ticket was given",
-    )
-    .into())
+    let what = "the log or HEAD moved since that ticket was given";
+    Err(Refusal::new(Code::StaleTicket, what).into())
 }
 
 /// Without a ticket a role that may change nothing judges what the last transition left. A commit
@@ -248,26 +222,18 @@ fn check_head(workspace: &Workspace, role: Role) -> Result<(), Failure> {
     if !matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge) {
         return Ok(());
     }
-    let (_, Some(snapshot)) = workspace.current()? else {
-        return Ok(());
-    };
-    // No ticket makes a report due while the work is stopped.
-    if snapshot.state.continuation_policy != Policy::Continue {
-        return Ok(());
-    }
     let head = workspace.repo.head()?;
-    let Some(seen) = snapshot
-        .ledger
-        .head_seen
-        .filter(|seen| head.commit.as_ref() != Some(seen))
-    else {
+    let seen = match workspace.current()? {
+        // No ticket makes a report due while the work is stopped.
+        (_, Some(now)) if now.state.continuation_policy == Policy::Continue => now.ledger.head_seen,
+        _ => None,
+    };
+    let Some(seen) = seen.filter(|seen| head.commit.as_ref() != Some(seen)) else {
         return Ok(());
     };
     let range = workspace.repo.range(&head, &seen, false)?;
     let newest = range.commits.iter().rev().take(5);
-    let named: Vec<&str> = newest
-        .map(|commit| commit.id.get(..12).unwrap_or(&commit.id))
-        .collect();
+    let named: Vec<String> = newest.map(|commit| format!("{:.12}", commit.id)).collect();
     let what = match (range.ancestor, named.is_empty()) {
         (true, false) => format!(
             "{} came since the last transition: {}",
@@ -292,85 +258,22 @@ fn next_role_finding(report: &Report, applied: &Applied) -> Option<Finding> {
         return None;
     }
     let fits = due.is_some_and(|role| named.contains(role.short()));
-    (!fits).then(|| {
-        Finding::new(
-            Code::NextRoleDiffers,
-            format!(
-                "the report names another next role; dispatch says {}",
-                due.map_or("none", Role::id)
-            ),
-        )
-    })
+    let due = due.map_or("none", Role::id);
+    let what = format!("the report names another next role; dispatch says {due}");
+    (!fits).then(|| Finding::new(Code::NextRoleDiffers, what))
 }
 
-fn summary(event: &Event, applied: &Applied) -> String {
+/// What the event says, and of a commit what its gates say too.
+fn tell_taken(event: &Event, applied: &Applied) -> String {
     let next = &applied.step.snapshot;
-    match event {
-        Event::Implemented { slice_id, .. } => {
-            let green = next.active.status == cook_core::model::ActiveStatus::Committed;
-            let how = if green {
-                "committed, gates green"
-            } else {
-                "gates red, back to work"
-            };
-            format!("slice `{slice_id}`: {how} ({})", next.evidence.summary)
-        }
-        Event::Returned { slice_id, .. } => {
-            format!("slice `{slice_id}` came back: the plan has to change")
-        }
-        Event::Reviewed { verdicts, .. } if verdicts.positive => "review: acceptable".to_owned(),
-        Event::Reviewed { .. } => "review: not acceptable".to_owned(),
-        Event::Audited { verdicts, .. } if verdicts.positive => "audit: nothing open".to_owned(),
-        Event::Audited { .. } => "audit: open points named".to_owned(),
-        Event::Judged { verdicts, .. } if verdicts.positive => {
-            "vote: the project can stop".to_owned()
-        }
-        Event::Judged { .. } => "vote: it cannot stop".to_owned(),
-        Event::Asked { question, .. } => format!("waits for the user: {question}"),
-        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
-            reground_summary(block, applied)
-        }
-        _ => applied.event.to_owned(),
-    }
-}
-
-fn reground_summary(block: &cook_core::model::Reground, applied: &Applied) -> String {
-    let mut parts = Vec::new();
-    let next = &applied.step.snapshot;
-    if let Some(Reconcile {
-        slice_id, decision, ..
-    }) = &block.reconcile
-    {
-        let status = next.plan.slice(slice_id).map(|slice| slice.status);
-        let is_done = status == Some(SliceStatus::Done);
-        // On a dirty worktree the slice is not what the report wanted; a finding says why.
-        parts.push(match (decision, next.active.status) {
-            (Decision::Accepted, _) if is_done => format!("slice `{slice_id}` accepted"),
-            (Decision::Accepted, ActiveStatus::Committed) => {
-                format!("slice `{slice_id}` not accepted yet")
-            }
-            (Decision::Accepted, _) => format!("slice `{slice_id}` not accepted but reopened"),
-            (Decision::Reopened, _) => format!("slice `{slice_id}` reopened"),
-        });
-    }
-    parts.extend(applied.slice_changes());
-    if next.state.project_done {
-        parts.push("the project is done".to_owned());
-    } else if block.conclude.is_some() {
-        parts.push("the wave goes on".to_owned());
-    }
-    let selected = &next.active.slice_id;
-    if let Some(select) = block
-        .select
-        .as_ref()
-        .filter(|id| selected.as_ref() == Some(id))
-    {
-        parts.push(format!("slice `{select}` selected"));
-    }
-    if parts.is_empty() {
-        parts.push("state confirmed".to_owned());
-    }
-    format!("re-ground: {}", parts.join(", "))
+    let Event::Implemented { slice_id, .. } = event else {
+        return summarize_taken(event, &applied.step.records);
+    };
+    let how = match next.active.status {
+        ActiveStatus::Committed => "committed, gates green",
+        _ => "gates red, back to work",
+    };
+    format!("{slice_id}: {how} ({})", next.evidence.summary)
 }
 
 /// A report's grammar and consistency.
@@ -387,31 +290,19 @@ pub struct CheckAnswer {
 impl Show for CheckAnswer {
     fn human(&self, page: &mut Page) {
         let role = self.report.role;
-        if self.breaches.is_empty() {
-            page.add_toned(Tone::Good, "valid");
-            page.line(&format!("  a {role} report"));
-            self.show_held(page);
-            return;
+        match self.breaches.is_empty() {
+            true => {
+                page.add_toned(Tone::Good, "valid");
+                page.line(&format!("  a {role} report"));
+            }
+            false => {
+                page.add_toned(Tone::Bad, "not valid");
+                page.line(&format!("  as a {role} report"));
+            }
         }
-        page.add_toned(Tone::Bad, "not valid");
-        page.line(&format!("  as a {role} report"));
         for finding in &self.breaches {
             finding_line(page, finding);
         }
-        self.show_held(page);
-    }
-
-    fn exit(&self) -> Exit {
-        if self.breaches.is_empty() {
-            Exit::Ok
-        } else {
-            Exit::CheckFailed
-        }
-    }
-}
-
-impl CheckAnswer {
-    fn show_held(&self, page: &mut Page) {
         if let Some(state) = &self.report.against {
             page.line(&format!("held against {state}"));
         }
@@ -421,6 +312,13 @@ impl CheckAnswer {
         if !self.report.assumed.is_empty() {
             let assumed = self.report.assumed.join(", ");
             page.line(&format!("not run, taken for green: {assumed}"));
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self.breaches.is_empty() {
+            true => Exit::Ok,
+            false => Exit::CheckFailed,
         }
     }
 }

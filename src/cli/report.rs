@@ -4,13 +4,12 @@ use super::caught::{REPORTS, list_catches};
 use super::context::{Answer, Context, answer};
 use super::input;
 use super::pull_request::{PrArgs, pull_request};
-use super::status::sum_cost;
 use super::verify::{self, ProofArgs, VerifyScope};
 use crate::judges::find_verdicts;
 use crate::service::Workspace;
 use crate::verify::{Criterion, ProofVerdict, head_at};
 use crate::view::html_page::{HtmlPage, Table, draw_plan, line, list, sign, write_page};
-use crate::view::{Page, Results, Show, Tone, VerifyAnswer, Weight};
+use crate::view::{CostAnswer, Page, Results, Show, Tone, VerifyAnswer, Weight};
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Severity, count_noun};
 use cook_core::machine::short;
@@ -599,7 +598,7 @@ fn span(log: &[Moment]) -> Markup {
 fn list_calls(workspace: &Workspace) -> Result<Markup, Failure> {
     let mut calls = GitStore::open(workspace.place())?.lines()?;
     calls.retain(|call| call.is_of(workspace.store_id()));
-    let cost = sum_cost(&calls);
+    let cost = CostAnswer::sum(&calls);
     if cost.rows.is_empty() {
         return Ok(html! { p { "No agent was called through cook for this work." } });
     }

@@ -12,9 +12,8 @@ use cook_agents::{Surroundings, open_command};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, count_noun, harmless_json};
 use cook_os::disk::{Durable, NewFile};
 use cook_store::session::{
-    Archive, CallRecord, Entry, Exchange, GitStore, On, Reason, Ref, RefKind, SessionError,
-    SessionStore, clear, load_episode, load_exchange, load_series, preview_clear, reads_as_ref,
-    verify, without_nulls,
+    Archive, CallRecord, Entry, Exchange, GitStore, On, Ref, RefKind, clear, corrupt, load_episode,
+    load_exchange, load_series, no_continuation, not_found, reads_as_ref, verify, without_nulls,
 };
 use cook_store::store::Store;
 use serde::Serialize;
@@ -113,14 +112,13 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
 fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
     let name = find_ref(store, name, None, &mut Vec::new())?;
     if reads_as_ref(label) {
-        return Err(Failure::usage(
-            "a name that reads as a ref would be taken for it",
-        ));
+        let what = "a name that reads as a ref would be taken for it";
+        return Err(Failure::usage(what));
     }
     let before = match store.find_labelled(label) {
         Ok(before) => before.map(|before| before.to_string()),
         // Naming it anew is what mends it.
-        Err(error) if error.code() == Code::ObjectCorrupt => {
+        Err(error) if error.code == Code::ObjectCorrupt => {
             Some("something that could not be read".to_owned())
         }
         Err(error) => return Err(error.into()),
@@ -162,9 +160,9 @@ fn show(store: &GitStore, text: &str) -> Answer {
     })
 }
 
-fn read_entry(store: &GitStore, name: Ref) -> Result<Entry, SessionError> {
-    let missing = || Reason::NotFound(RefKind::Episode, name.to_string());
-    Ok(store.entry(name)?.ok_or_else(missing)?)
+fn read_entry(store: &GitStore, name: Ref) -> Result<Entry, Failure> {
+    let missing = || not_found(RefKind::Episode, name);
+    store.entry(name)?.ok_or_else(missing)
 }
 
 /// Calls below the call that they went on from; a failed one below what it left.
@@ -220,16 +218,9 @@ fn check(store: &GitStore) -> Answer {
         count_noun(checked.names as u64, "name"),
         count_noun(checked.lines as u64, "line"),
     ];
-    answer(VerifyAnswer {
-        scope: "session",
-        checked: seen,
-        findings: checked
-            .damaged
-            .into_iter()
-            .map(|(what, why)| Finding::new(Code::SessionDamaged, why).at(what))
-            .collect(),
-        ..VerifyAnswer::default()
-    })
+    let damaged = checked.damaged.into_iter();
+    let damaged = damaged.map(|(what, why)| Finding::new(Code::SessionDamaged, why).at(what));
+    answer(VerifyAnswer::new("session", seen, damaged.collect()))
 }
 
 fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>) -> Answer {
@@ -241,33 +232,24 @@ fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>
         return answer(PromptAnswer(text));
     };
     let path = context.dir.join(output);
+    let shown = path.display();
     let dir = path.parent().unwrap_or(&path);
     if !dir.is_dir() {
         let what = format!("there is no directory `{}`", dir.display());
         return Err(Failure::usage(what).hint("make it first"));
     }
-    write_new(&path, &text).map_err(|error| {
-        let shown = path.display();
-        match error.kind() {
+    // Whole or not at all, and over nothing.
+    let file = NewFile::at(&path, Durable::Content).over_nothing();
+    file.write(text.as_bytes())
+        .map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => {
                 Failure::usage(format!("`{shown}` is there already"))
                     .hint("name a file that is not there yet")
             }
             _ => Failure::state(Code::NotWritable, format!("`{shown}` cannot be written"))
                 .with_cause(&error),
-        }
-    })?;
-    note(
-        "session_exported",
-        vec![format!("wrote {name} to {}", path.display())],
-    )
-}
-
-/// Writes a file whole or not at all, and over nothing.
-fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
-    NewFile::at(path, Durable::Content)
-        .over_nothing()
-        .write(text.as_bytes())
+        })?;
+    note("session_exported", vec![format!("wrote {name} to {shown}")])
 }
 
 /// Largest file that is taken in.
@@ -284,40 +266,34 @@ fn import(
         file => context.dir.join(file),
     });
     let bytes = input::read_up_to(file.as_deref(), MAX_IMPORT)?;
-    let archive: Archive = serde_json::from_slice(&bytes).map_err(|error| {
-        let what = "the file".to_owned();
-        refuse_file(Reason::Corrupt(what, error.to_string()).into())
-    })?;
-    let taken = archive
-        .keep(store, &workspace.clock.now())
-        .map_err(refuse_file)?;
-    let mut lines = vec![format!("took in {}", taken.name)];
-    for aside in &taken.aside {
-        lines.push(format!(
-            "what was damaged here is mended, and lies in {}",
-            aside.display()
-        ));
-    }
-    note("session_imported", lines)
+    let archive: Archive =
+        serde_json::from_slice(&bytes).map_err(|error| refuse_file(corrupt("the file", error)))?;
+    let taken = archive.keep(store, &workspace.clock.now());
+    let taken = taken.map_err(refuse_file)?;
+    let aside = taken.aside.iter().map(|aside| {
+        let aside = aside.display();
+        format!("what was damaged here is mended, and lies in {aside}")
+    });
+    let name = format!("took in {}", taken.name);
+    note(
+        "session_imported",
+        std::iter::once(name).chain(aside).collect(),
+    )
 }
 
 /// A file that is not taken in: this store may be as whole as it can be.
-fn refuse_file(error: SessionError) -> Failure {
-    let mut failure = Failure::from(error);
+fn refuse_file(failure: Failure) -> Failure {
     if failure.code == Code::ObjectCorrupt {
-        failure.hints = vec![
-            "export it again where it is whole: `cook session export NAME --output FILE`"
-                .to_owned(),
-        ];
+        let hint = "export it again where it is whole: `cook session export NAME --output FILE`";
+        return failure.replace_hints([hint]);
     }
     failure
 }
 
 fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
-    let now = workspace.clock.epoch_millis();
-    let keep = workspace.config()?.sessions.keep.length();
-    let since = u64::try_from(now).unwrap_or_default();
-    let since = since.saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
+    let keep = workspace.config()?.sessions.keep.length().as_millis();
+    let since = workspace.clock.epoch_millis().try_into().unwrap_or(0_u64);
+    let since = since.saturating_sub(keep.try_into().unwrap_or(u64::MAX));
     // The kept sessions are the repository's: other worktrees' records cite them too.
     let mut cited = BTreeSet::new();
     for worktree in Store::all_worktrees(&workspace.place())? {
@@ -329,26 +305,21 @@ fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
         }
     }
     let now = workspace.clock.now();
-    let (cleared, verb) = match dry_run {
-        true => (
-            preview_clear(store, since, &cited, &now)?,
-            "would let go of",
-        ),
-        false => (clear(store, since, &cited, &now)?, "let go of"),
+    let cleared = clear(store, since, &cited, &now, dry_run)?;
+    let verb = match dry_run {
+        true => "would let go of",
+        false => "let go of",
     };
+    let refs = count_noun(cleared.expired.len() as u64, "ref");
+    let objects = count_noun(cleared.objects as u64, "object");
+    let outputs = count_noun(cleared.attempts as u64, "output");
+    let kept = count_noun(cleared.kept as u64, "ref");
     let mut lines = vec![
-        format!(
-            "{verb} {}, {} and {} of failed calls",
-            count_noun(cleared.expired.len() as u64, "ref"),
-            count_noun(cleared.objects as u64, "object"),
-            count_noun(cleared.attempts as u64, "output")
-        ),
-        format!("{} stay", count_noun(cleared.kept as u64, "ref")),
+        format!("{verb} {refs}, {objects} and {outputs} of failed calls"),
+        format!("{kept} stay"),
     ];
     for (what, why) in &cleared.unreadable {
-        lines.push(format!(
-            "{what} cannot be read and may hold any ref, so none was let go of ({why}): `cook session verify`"
-        ));
+        lines.push(format!("{what} cannot be read and may hold any ref, so none was let go of ({why}): `cook session verify`"));
     }
     note("session_gc", lines)
 }
@@ -389,27 +360,19 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
     let now = Surroundings::of(&workspace.repo)?;
     let changed = before.list_changes(&workspace.repo, &now)?;
     let changed = (!changed.is_empty()).then(|| format!("it changed: {}", changed.join(", ")));
+    let supplier = &entry.supplier;
     if !status.success() {
         let changed = changed.map_or_else(String::new, |changed| format!("; {changed}"));
-        let what = format!(
-            "`{}` on {name} ended with: {status}{changed}",
-            entry.supplier
-        );
-        return Err(
-            Failure::new(FailureKind::Supplier, Code::SupplierFailed, what)
-                .hint("nothing was recorded; what it said stands above"),
-        );
+        let what = format!("`{supplier}` on {name} ended with: {status}{changed}");
+        let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
+        return Err(failure.hint("nothing was recorded; what it said stands above"));
     }
-    let ended = format!("{} ended: {status}", entry.supplier);
-    note(
-        "session_opened",
-        [ended].into_iter().chain(changed).collect(),
-    )
+    let ended = std::iter::once(format!("{supplier} ended: {status}"));
+    note("session_opened", ended.chain(changed).collect())
 }
 
 fn no_interface(supplier: &str, name: Ref) -> Failure {
-    let reason = Reason::NoContinuation(supplier.to_owned());
-    let mut failure = Failure::from(SessionError::from(reason));
+    let mut failure = no_continuation(supplier);
     failure.message = format!("`{supplier}` left no record of {name} that it could open");
     failure.hints = vec![format!("read it: `cook session show {name}`")];
     failure
@@ -418,44 +381,42 @@ fn no_interface(supplier: &str, name: Ref) -> Failure {
 /// Calls as the record has them.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SessionLogAnswer {
+pub(super) struct SessionLogAnswer {
     /// `log` or `tree`.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["log", "tree"])))]
-    pub what: &'static str,
+    what: &'static str,
     /// The calls.
-    pub calls: Vec<CallRow>,
+    calls: Vec<CallRow>,
     /// How many calls there are, shown or not.
     #[serde(skip)]
-    pub of: usize,
+    of: usize,
 }
 
 /// One call.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CallRow {
+pub(super) struct CallRow {
     /// `cook session tree`: how many calls it went on from.
-    pub depth: usize,
+    depth: usize,
     /// The line of the record of calls.
     #[serde(serialize_with = "without_nulls")]
     #[cfg_attr(feature = "schema", schemars(with = "Map<String, Value>"))]
-    pub call: CallRecord,
+    call: CallRecord,
 }
 
 impl Show for SessionLogAnswer {
     fn human(&self, page: &mut Page) {
-        match (self.calls.len(), self.of) {
+        match (self.calls.len(), self.of as u64) {
             (_, 0) => page.line("no calls yet"),
-            (0, of) => page.line(&format!("none shown of {}", count_noun(of as u64, "call"))),
+            (0, of) => page.line(&format!("none shown of {}", count_noun(of, "call"))),
             _ => {}
         }
         for CallRow { depth, call: line } in &self.calls {
             page.text(&"  ".repeat(*depth));
             page.add_toned(Tone::Dim, &line.at);
             if let Some(expired) = &line.expired {
-                page.line(&format!(
-                    " expired: {}",
-                    count_noun(expired.len() as u64, "ref")
-                ));
+                let refs = count_noun(expired.len() as u64, "ref");
+                page.line(&format!(" expired: {refs}"));
                 continue;
             }
             let supplier = line.supplier.as_deref().unwrap_or_default();
@@ -480,29 +441,23 @@ fn word(value: impl Serialize) -> String {
 /// What was said.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SessionShowAnswer {
+pub(super) struct SessionShowAnswer {
     /// The ref.
     #[serde(rename = "ref")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(
-            with = "String",
-            regex(pattern = r"^(ex|ep|sr)_[0-9A-HJKMNP-TV-Z]{26}$")
-        )
-    )]
-    pub name: Ref,
+    #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = super::ask::REF)))]
+    name: Ref,
     /// The exchange, episode or series, which checks its own hash.
     #[cfg_attr(feature = "schema", schemars(with = "Map<String, Value>"))]
-    pub value: Value,
+    value: Value,
     /// What its ref says.
     #[cfg_attr(feature = "schema", schemars(with = "Map<String, Value>"))]
-    pub entry: Entry,
+    entry: Entry,
     /// What is shown to people, window by window.
     #[serde(skip)]
-    pub windows: Vec<Vec<Exchange>>,
+    windows: Vec<Vec<Exchange>>,
     /// What was chosen, where several were meant.
     #[serde(skip)]
-    pub note: Option<String>,
+    note: Option<String>,
 }
 
 impl Show for SessionShowAnswer {

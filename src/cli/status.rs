@@ -8,27 +8,23 @@ use crate::drive::Live;
 use crate::judges::Judged;
 use crate::service::Workspace;
 use crate::view::{
-    CostAnswer, CostRow, Edge, GraphAnswer, GraphForm, Judgments, Node, Page, Show, Tone,
-    dispatch_lines, write_line,
+    CostAnswer, GraphAnswer, GraphForm, Judgments, Page, Show, Tone, dispatch_lines,
+    write_line,
 };
 use crate::{drive, judges, lifecycle, service};
 use clap::Args;
-use cook_agents::tokens;
 use cook_core::diagnostic::{Code, Failure, Finding, Lines, clean, count_noun};
 use cook_core::machine::{
-    Dispatch, Head, ReadyRow, Rule, SliceGraph, current_audit, current_review, list_votes,
-    waits_for,
+    Dispatch, ReadyRow, Rule, SliceGraph, current_audit, current_review, waits_for,
 };
 use cook_core::model::{
-    Amendment, Assurance, Blocker, Evidence, Limits, Phase, Plan, Policy, Role, Slice, SliceStatus,
+    Amendment, Assurance, Blocker, Evidence, Phase, Plan, Policy, Role, Slice, SliceStatus,
     Snapshot, Waiting,
 };
 use cook_os::clock::Clock;
 use cook_os::process::{Patience, is_alive};
-use cook_store::session::CallRecord;
 use cook_store::store::{Meta, Tip};
-use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
+use serde::Serialize;
 use std::io::{IsTerminal, Write, stdout};
 use std::time::{Duration, Instant};
 
@@ -69,10 +65,16 @@ pub(super) fn status(context: &Context, args: &StatusArgs) -> Answer {
     match &args.part {
         StatusPart { watch: true, .. } => watch(context),
         StatusPart { ready: true, .. } => ready(context),
-        StatusPart { cost: true, .. } => cost(context),
+        StatusPart { cost: true, .. } => {
+            let calls = store(&context.workspace()?)?.lines()?;
+            answer(CostAnswer::sum(&calls))
+        }
         StatusPart {
             graph: Some(form), ..
-        } => graph(context, *form),
+        } => {
+            let (_, snapshot) = context.workspace()?.require()?;
+            answer(GraphAnswer::new(&snapshot.plan, *form))
+        }
         _ => look(context),
     }
 }
@@ -80,10 +82,10 @@ pub(super) fn status(context: &Context, args: &StatusArgs) -> Answer {
 fn look(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
-    let (dispatch, facts) = service::dispatch_now(&workspace, Some(&snapshot))?;
+    let (mut dispatch, facts) = service::dispatch_now(&workspace, Some(&snapshot))?;
+    let head = service::find_head(&facts)?;
     let found = service::find_where_moved(&workspace, &snapshot, &dispatch, &facts)?;
-    let displaced = workspace.store()?.rescue_list()?.len();
-    let mut findings = dispatch.findings.clone();
+    let mut findings = std::mem::take(&mut dispatch.findings);
     if dispatch.role.is_some_and(service::leaves_the_tree_alone)
         && let Some(worktree) = service::find_uncommitted(&workspace, &facts)?
     {
@@ -91,27 +93,68 @@ fn look(context: &Context) -> Answer {
     }
     findings.extend(workspace.config_problem().cloned());
     findings.extend(lifecycle::install::unseen(&workspace));
-    let limits = workspace
-        .config()
-        .map(|config| config.limits())
-        .unwrap_or_default();
-    let run = match drive::live(&workspace)? {
-        Some(live) => Some(view_run(&workspace, live)?),
-        None => None,
-    };
-    let head = service::find_head(&facts)?;
+    let limits = workspace.config().map(|config| config.limits());
+    let granted = snapshot.counters.granted.steps.unwrap_or(0);
+    let row = |slice| SliceRow::new(slice, &snapshot, found.as_ref());
+    let slices = snapshot.plan.candidate_slices.iter().map(row).collect();
+    let judges = judges::find_verdicts(&workspace, &snapshot, &head)?;
+    let is_told = |reason: &String| *reason != dispatch.reason;
+    let is_stopped = snapshot.state.continuation_policy != Policy::Continue;
     answer(StatusAnswer {
-        run,
+        mission_anchor: snapshot.state.mission_anchor.clone(),
+        policy: dispatch.policy,
+        phase: dispatch.phase,
+        rule: dispatch.rule,
+        role: dispatch.role,
+        action: dispatch.action.clone(),
+        reason: dispatch.reason.clone(),
+        contract_status: snapshot.state.contract_status.clone(),
+        assurance: snapshot.assurance(),
+        lowest_assurance: snapshot.lowest_assurance(),
+        assurance_words: snapshot.describe_assurance(),
+        seq: snapshot.ledger.seq.0,
+        branch: snapshot.ledger.branch.clone(),
+        slices,
+        review: current_review(&snapshot).map(|review| Reviewed {
+            acceptable: !review.rejects(),
+            commit: review.commit.clone(),
+        }),
+        audit: current_audit(&snapshot).map(|audit| Audited {
+            findings: audit.findings.clone(),
+            commit: audit.commit.clone(),
+        }),
+        wave: snapshot.state.current_stop_wave_id.0,
+        judgments: Judgments::of(Some(&snapshot), &head),
+        judges: judges.iter().map(JudgedView::new).collect(),
+        judged: judges.iter().map(Judged::words).collect(),
+        steps: Steps {
+            spent: snapshot.counters.steps.0,
+            limit: limits.unwrap_or_default().steps().saturating_add(granted),
+        },
+        scripted_commands: snapshot.ledger.scripted_commands.0,
+        scripted: service::list_scripted_commands(&workspace, &snapshot)?
+            .into_iter()
+            .map(|(seq, event)| Scripted { seq, event })
+            .collect(),
+        set_aside: workspace.store()?.rescue_list()?.len(),
+        run: drive::live(&workspace)?
+            .map(|live| RunView::new(&workspace, live))
+            .transpose()?,
         unfinished: drive::list_unfinished(&workspace)?,
-        judges: judges::find_verdicts(&workspace, &snapshot, &head)?,
-        head,
-        scripted: service::list_scripted_commands(&workspace, &snapshot)?,
-        snapshot,
-        found,
-        dispatch,
-        limits,
-        displaced,
         findings,
+        // What is due names the same reason.
+        stopped: Some(snapshot.state.continuation_reason.clone())
+            .filter(is_told)
+            .filter(|_| is_stopped),
+        is_goal: snapshot.goal().is_some(),
+        dispatch,
+        head: head.commit,
+        unsatisfied_contract_ids: snapshot.state.unsatisfied_contract_ids,
+        release_blocker_ids: snapshot.state.release_blocker_ids,
+        high_value_gaps: snapshot.ledger.high_value_gaps,
+        unanswered: snapshot.ledger.unanswered,
+        waiting: snapshot.ledger.waiting,
+        amendments: snapshot.ledger.amendments,
     })
 }
 
@@ -174,14 +217,9 @@ fn follow(workspace: &Workspace, patience: &Patience) -> Result<(), Failure> {
         {
             let newest = now.seq.saturating_sub(1);
             let seen = told.as_ref().map_or(newest, |told| told.seq);
-            let mut new = Vec::new();
-            for meta in store.entries()? {
-                let meta = meta?;
-                if meta.seq <= seen {
-                    break;
-                }
-                new.push(meta);
-            }
+            let entries = store.entries()?;
+            let new = entries.take_while(|meta| meta.as_ref().map_or(true, |it| it.seq > seen));
+            let new = new.collect::<Result<Vec<Meta>, _>>()?;
             for meta in new.iter().rev() {
                 // The reader is gone.
                 if write_line(&make_line(meta)).is_err() {
@@ -214,121 +252,98 @@ fn make_line(meta: &Meta) -> String {
     clean(&line, Lines::Fold)
 }
 
-/// What is to be seen of a run from outside.
-fn view_run(workspace: &Workspace, live: Live) -> Result<RunView, Failure> {
-    let now = workspace.clock.epoch_millis() / 1000;
-    let sessions = live
-        .sessions
-        .iter()
-        .map(|session| SessionView {
-            role: session.role,
-            agent: session.agent.clone(),
-            pid: session.pid,
-            alive: session.pid.is_some_and(is_alive),
-            began_at: session.began_at.clone(),
-            quiet_seconds: Clock::parse_seconds(&session.output_at).map(|at| (now - at).max(0)),
-            tool: session.tool.clone(),
-        })
-        .collect();
-    let worktree = workspace.repo.status()?.worktree;
-    let last_changed = worktree
-        .dirty
-        .iter()
-        .filter_map(|path| {
-            let found = std::fs::symlink_metadata(workspace.repo.root().join(path)).ok()?;
-            Some((found.modified().ok()?, path))
-        })
-        .max()
-        .map(|(at, path)| {
-            let seconds = at.elapsed().map_or(0, |elapsed| elapsed.as_secs());
-            LastChanged {
-                path: path.clone(),
-                seconds,
-            }
-        });
-    Ok(RunView {
-        pid: live.pid,
-        waits_until: live.waits_until,
-        sessions,
-        last_changed,
-    })
-}
-
 /// What a running `cook run` is at.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RunView {
+struct RunView {
     /// The driver's process.
-    pub pid: u32,
+    pid: u32,
     /// Until when the end of a limit, or the network, is waited for, RFC 3339.
-    pub waits_until: Option<String>,
+    waits_until: Option<String>,
     /// The sessions that are held now.
-    pub sessions: Vec<SessionView>,
+    sessions: Vec<SessionView>,
     /// The path that was changed last and is not committed.
-    pub last_changed: Option<LastChanged>,
+    last_changed: Option<LastChanged>,
 }
 
 /// A path and how long ago it was changed.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LastChanged {
-    /// The path.
-    pub path: String,
+struct LastChanged {
+    path: String,
     /// Seconds since.
-    pub seconds: u64,
+    seconds: u64,
 }
 
 /// A session that is held now.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SessionView {
+struct SessionView {
     /// Whose turn it is.
-    pub role: Role,
+    role: Role,
     /// Who plays it.
-    pub agent: String,
+    agent: String,
     /// The agent's process.
-    pub pid: Option<u32>,
+    pid: Option<u32>,
     /// That process is there.
-    pub alive: bool,
+    alive: bool,
     /// When it began, RFC 3339.
-    pub began_at: String,
+    began_at: String,
     /// Seconds since it printed something.
-    pub quiet_seconds: Option<i64>,
+    quiet_seconds: Option<i64>,
     /// The tool it used last.
-    pub tool: Option<String>,
+    tool: Option<String>,
 }
 
 impl RunView {
+    fn new(workspace: &Workspace, live: Live) -> Result<Self, Failure> {
+        let now = workspace.clock.epoch_millis() / 1000;
+        let sessions = live.sessions.into_iter().map(|session| SessionView {
+            role: session.role,
+            agent: session.agent,
+            pid: session.pid,
+            alive: session.pid.is_some_and(is_alive),
+            began_at: session.began_at,
+            quiet_seconds: Clock::parse_seconds(&session.output_at).map(|at| (now - at).max(0)),
+            tool: session.tool,
+        });
+        let dirty = workspace.repo.status()?.worktree.dirty.into_iter();
+        let changed = dirty.filter_map(|path| {
+            let found = std::fs::symlink_metadata(workspace.repo.root().join(&path)).ok()?;
+            Some((found.modified().ok()?, path))
+        });
+        Ok(Self {
+            pid: live.pid,
+            waits_until: live.waits_until,
+            sessions: sessions.collect(),
+            last_changed: changed.max().map(|(at, path)| LastChanged {
+                path,
+                seconds: at.elapsed().map_or(0, |elapsed| elapsed.as_secs()),
+            }),
+        })
+    }
+
     fn lines(&self, page: &mut Page) {
         if let Some(until) = &self.waits_until {
             page.row("waits", &format!("until {until} to try again"));
-        }
-        if self.sessions.is_empty() && self.waits_until.is_none() {
-            page.row(
-                "run",
-                &format!("between two sessions (cook is pid {})", self.pid),
-            );
+        } else if self.sessions.is_empty() {
+            let text = format!("between two sessions (cook is pid {})", self.pid);
+            page.row("run", &text);
         }
         for session in &self.sessions {
-            let process = match (session.pid, session.alive) {
+            let mut text = format!("{} by {}, ", session.role, session.agent);
+            text.push_str(&match (session.pid, session.alive) {
                 (None, _) => "not started yet".to_owned(),
                 (Some(pid), true) => format!("pid {pid} alive"),
                 (Some(pid), false) => format!("pid {pid} gone"),
-            };
-            let quiet = session
-                .quiet_seconds
-                .map_or_else(String::new, |seconds| format!(", {seconds} s since output"));
-            let tool = session
-                .tool
-                .as_ref()
-                .map_or_else(String::new, |tool| format!(", tool {tool}"));
-            page.row(
-                "run",
-                &format!(
-                    "{} by {}, {process}{quiet}{tool}",
-                    session.role, session.agent
-                ),
-            );
+            });
+            if let Some(seconds) = session.quiet_seconds {
+                text.push_str(&format!(", {seconds} s since output"));
+            }
+            if let Some(tool) = &session.tool {
+                text.push_str(&format!(", tool {tool}"));
+            }
+            page.row("run", &text);
         }
         if let Some(LastChanged { path, seconds }) = &self.last_changed {
             page.row("changed", &format!("{path}, {seconds} s ago"));
@@ -337,64 +352,74 @@ impl RunView {
 }
 
 /// Where the work stands.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Standing<'a> {
-    mission_anchor: &'a str,
+pub(super) struct StatusAnswer {
+    mission_anchor: String,
     policy: Policy,
     phase: Phase,
     /// The dispatch rule.
     rule: Rule,
     /// The role that is due; null when nobody is.
     role: Option<Role>,
-    action: &'a str,
-    reason: &'a str,
-    contract_status: &'a str,
+    action: String,
+    reason: String,
+    contract_status: String,
     /// The profile in force.
     assurance: Assurance,
     /// The lowest under which a slice was accepted or a vote taken.
     lowest_assurance: Assurance,
     seq: u64,
     /// The workflow's branch; null = detached.
-    branch: Option<&'a str>,
+    branch: Option<String>,
     /// HEAD's commit; null before the first.
-    head: Option<&'a str>,
-    slices: Vec<SliceRow<'a>>,
-    review: Option<Reviewed<'a>>,
-    audit: Option<Audited<'a>>,
+    head: Option<String>,
+    slices: Vec<SliceRow>,
+    review: Option<Reviewed>,
+    audit: Option<Audited>,
     wave: u64,
     judgments: Judgments,
     /// The verdicts of slices that are done or in work and the votes at HEAD, by role and agent.
-    judges: Vec<JudgedView<'a>>,
+    judges: Vec<JudgedView>,
     /// Contract ids of open slices.
-    unsatisfied_contract_ids: &'a [String],
+    unsatisfied_contract_ids: Vec<String>,
     /// As the last re-ground named them.
-    release_blocker_ids: &'a [String],
+    release_blocker_ids: Vec<String>,
     /// As the last re-ground named them.
-    high_value_gaps: &'a [String],
+    high_value_gaps: Vec<String>,
     /// Rejections that no re-ground has answered.
-    unanswered: &'a [Blocker],
-    waiting: Option<&'a Waiting>,
-    amendments: &'a [Amendment],
+    unanswered: Vec<Blocker>,
+    waiting: Option<Waiting>,
+    amendments: Vec<Amendment>,
     steps: Steps,
     /// User-only commands run with `--as-user`.
     scripted_commands: u64,
     /// Those of the newest transitions, newest first.
-    scripted: Vec<Scripted<'a>>,
+    scripted: Vec<Scripted>,
     set_aside: usize,
     /// What a running `cook run` is at; null when nobody drives the work.
-    run: Option<&'a RunView>,
+    run: Option<RunView>,
     /// Roles whose sessions a cook that is gone left unfinished.
-    unfinished: &'a [Role],
-    findings: &'a [Finding],
+    unfinished: Vec<Role>,
+    findings: Vec<Finding>,
+    #[serde(skip)]
+    dispatch: Dispatch,
+    #[serde(skip)]
+    is_goal: bool,
+    #[serde(skip)]
+    assurance_words: Option<String>,
+    #[serde(skip)]
+    judged: Vec<String>,
+    #[serde(skip)]
+    stopped: Option<String>,
 }
 
 /// A slice of the plan and how far it is.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct SliceRow<'a> {
-    slice_id: &'a str,
-    goal: &'a str,
+struct SliceRow {
+    slice_id: String,
+    goal: String,
     status: SliceStatus,
     criteria: usize,
     proven: usize,
@@ -404,10 +429,36 @@ struct SliceRow<'a> {
     attempts: u64,
     /// Why it is blocked, as the plan says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    blocked: Option<&'a str>,
+    blocked: Option<String>,
 }
 
-impl SliceRow<'_> {
+impl SliceRow {
+    /// `found` is the plan as HEAD bears it out, where HEAD moved.
+    fn new(slice: &Slice, snapshot: &Snapshot, found: Option<&Plan>) -> Self {
+        let id = &slice.slice_id;
+        let found = found.and_then(|plan| plan.slice(id));
+        let is_open = found.is_some_and(|found| found.status.is_open());
+        let gone = slice.status == SliceStatus::Done && is_open;
+        let records = || slice.evidence.iter().filter_map(Evidence::record);
+        let is_proven = |criterion: &&String| records().any(|it| it.criterion == **criterion);
+        let criteria = slice.acceptance_criteria.iter();
+        let known = snapshot.ledger.slices.get(id);
+        Self {
+            slice_id: id.clone(),
+            goal: slice.goal.clone(),
+            status: slice.status,
+            criteria: criteria.len(),
+            // What was proven of a slice that is taken up again is to be proven anew.
+            proven: match gone || slice.status.is_open() {
+                true => 0,
+                false => criteria.filter(is_proven).count(),
+            },
+            gone,
+            attempts: snapshot.counters.attempts.get(id).map_or(0, |it| it.0),
+            blocked: known.and_then(|known| known.blocked.clone()),
+        }
+    }
+
     fn line(&self, page: &mut Page) {
         let tone = match self.status {
             SliceStatus::Done if self.gone => Tone::Warn,
@@ -418,42 +469,40 @@ impl SliceRow<'_> {
         };
         page.text("  ");
         page.add_toned(tone, &format!("{:<12}", self.status.id()));
-        let spent = match self.attempts {
-            0 => String::new(),
-            attempts => format!(", {} spent", count_noun(attempts, "attempt")),
-        };
-        let why = self
-            .blocked
-            .map_or_else(String::new, |why| format!(": {why}"));
-        let gone = match self.gone {
-            true => ": HEAD does not hold its work or proof any more",
-            false => "",
-        };
-        page.line(&format!(
-            "{} — {} ({} of {} criteria proven{spent}){why}{gone}",
-            self.slice_id, self.goal, self.proven, self.criteria
-        ));
+        let (id, goal, proven, all) = (&self.slice_id, &self.goal, self.proven, self.criteria);
+        let mut text = format!("{id} — {goal} ({proven} of {all} criteria proven");
+        if self.attempts > 0 {
+            text.push_str(&format!(", {} spent", count_noun(self.attempts, "attempt")));
+        }
+        text.push(')');
+        if let Some(why) = &self.blocked {
+            text.push_str(&format!(": {why}"));
+        }
+        if self.gone {
+            text.push_str(": HEAD does not hold its work or proof any more");
+        }
+        page.line(&text);
     }
 }
 
 /// The review that counts.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Reviewed<'a> {
+struct Reviewed {
     acceptable: bool,
-    commit: &'a str,
+    commit: String,
 }
 
 /// The audit that counts.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Audited<'a> {
-    findings: &'a [String],
-    commit: &'a str,
+struct Audited {
+    findings: Vec<String>,
+    commit: String,
 }
 
 /// Steps that were taken, and how many there may be.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Steps {
     spent: u64,
@@ -461,161 +510,53 @@ struct Steps {
 }
 
 /// A transition that a script caused.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Scripted<'a> {
+struct Scripted {
     seq: u64,
     /// What happened.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = cook_core::model::Event::NAMES)))]
-    event: &'a str,
+    event: String,
 }
 
-/// Where the work stands.
-#[derive(Debug)]
-pub struct StatusAnswer {
-    /// What a running `cook run` is at.
-    pub run: Option<RunView>,
-    /// Whose sessions a cook that is gone left unfinished.
-    pub unfinished: Vec<Role>,
-    /// The documents.
-    pub snapshot: Snapshot,
-    /// Verdicts, and what is known of who gave them.
-    pub judges: Vec<Judged>,
-    /// The plan as HEAD bears it out, where HEAD moved.
-    pub found: Option<Plan>,
-    /// HEAD.
-    pub head: Head,
-    /// Who is due.
-    pub dispatch: Dispatch,
-    /// Limits of `cook.toml`.
-    pub limits: Limits,
-    /// Copies that were set aside.
-    pub displaced: usize,
-    /// User-only commands that scripts ran: sequence and event, newest first.
-    pub scripted: Vec<(u64, String)>,
-    /// What was noticed on the way.
-    pub findings: Vec<Finding>,
+/// Verdicts of one role by one agent: whose word they are, and how many planted faults that judge caught.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct JudgedView {
+    role: Role,
+    /// Those that said yes; of an audit those that found everything in order.
+    yes: u64,
+    of: u64,
+    /// Who gave them; null where nobody was measured here, or no session of this clone is named.
+    agent: Option<String>,
+    model: Option<String>,
+    /// Of planted faults, as `cook calibrate` measured it with the prompt of now; null = uncalibrated.
+    caught: Option<ShareView>,
+    /// Of clean work.
+    alarms: Option<ShareView>,
 }
 
-/// Criteria of a slice with stamped evidence.
-fn proven(slice: &Slice) -> usize {
-    slice
-        .acceptance_criteria
-        .iter()
-        .filter(|criterion| {
-            slice
-                .evidence
-                .iter()
-                .filter_map(Evidence::record)
-                .any(|record| &record.criterion == *criterion)
-        })
-        .count()
-}
-
-impl StatusAnswer {
-    fn steps(&self) -> Steps {
-        let granted = self.snapshot.counters.granted.steps.unwrap_or(0);
-        Steps {
-            spent: self.snapshot.counters.steps.0,
-            limit: self.limits.steps().saturating_add(granted),
+impl JudgedView {
+    fn new(judged: &Judged) -> Self {
+        Self {
+            role: judged.role,
+            yes: judged.yes,
+            of: judged.of,
+            agent: judged.agent.clone(),
+            model: judged.model.clone(),
+            caught: judged.known.map(|known| known.caught.into()),
+            alarms: judged.known.map(|known| known.alarms.into()),
         }
-    }
-
-    fn slice_row<'a>(&'a self, slice: &'a Slice) -> SliceRow<'a> {
-        let attempts = self.snapshot.counters.attempts.get(&slice.slice_id);
-        let known = self.snapshot.ledger.slices.get(&slice.slice_id);
-        let found = self.found.as_ref();
-        let found = found.and_then(|plan| plan.slice(&slice.slice_id));
-        let is_gone =
-            slice.status == SliceStatus::Done && found.is_some_and(|found| found.status.is_open());
-        SliceRow {
-            slice_id: &slice.slice_id,
-            goal: &slice.goal,
-            status: slice.status,
-            criteria: slice.acceptance_criteria.len(),
-            // What was proven of a slice that is taken up again is to be proven anew.
-            proven: match is_gone || slice.status.is_open() {
-                true => 0,
-                false => proven(slice),
-            },
-            gone: is_gone,
-            attempts: attempts.map_or(0, |count| count.0),
-            blocked: known.and_then(|known| known.blocked.as_deref()),
-        }
-    }
-}
-
-impl Serialize for StatusAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Snapshot {
-            state,
-            plan,
-            ledger,
-            ..
-        } = &self.snapshot;
-        let review = current_review(&self.snapshot);
-        let audit = current_audit(&self.snapshot);
-        let scripted = self.scripted.iter();
-        let row = |slice| self.slice_row(slice);
-        Standing {
-            mission_anchor: &state.mission_anchor,
-            policy: self.dispatch.policy,
-            phase: self.dispatch.phase,
-            rule: self.dispatch.rule,
-            role: self.dispatch.role,
-            action: &self.dispatch.action,
-            reason: &self.dispatch.reason,
-            contract_status: &state.contract_status,
-            assurance: self.snapshot.assurance(),
-            lowest_assurance: self.snapshot.lowest_assurance(),
-            seq: ledger.seq.0,
-            branch: ledger.branch.as_deref(),
-            head: self.head.commit.as_deref(),
-            slices: plan.candidate_slices.iter().map(row).collect(),
-            review: review.map(|review| Reviewed {
-                acceptable: !review.rejects(),
-                commit: &review.commit,
-            }),
-            audit: audit.map(|audit| Audited {
-                findings: &audit.findings,
-                commit: &audit.commit,
-            }),
-            wave: state.current_stop_wave_id.0,
-            judgments: Judgments::of(Some(&self.snapshot), &self.head),
-            judges: self.judges.iter().map(Into::into).collect(),
-            unsatisfied_contract_ids: &state.unsatisfied_contract_ids,
-            release_blocker_ids: &state.release_blocker_ids,
-            high_value_gaps: &ledger.high_value_gaps,
-            unanswered: &ledger.unanswered,
-            waiting: ledger.waiting.as_ref(),
-            amendments: &ledger.amendments,
-            steps: self.steps(),
-            scripted_commands: ledger.scripted_commands.0,
-            scripted: scripted
-                .map(|(seq, event)| Scripted { seq: *seq, event })
-                .collect(),
-            set_aside: self.displaced,
-            run: self.run.as_ref(),
-            unfinished: &self.unfinished,
-            findings: &self.findings,
-        }
-        .serialize(serializer)
     }
 }
 
 impl Show for StatusAnswer {
     fn human(&self, page: &mut Page) {
-        let state = &self.snapshot.state;
-        page.row("mission", &state.mission_anchor);
-        page.row(
-            "policy",
-            &format!(
-                "{} · {} · phase {}",
-                self.dispatch.policy, state.contract_status, self.dispatch.phase
-            ),
-        );
-        if let Some(words) = self.snapshot.describe_assurance() {
-            page.row("assurance", &words);
+        page.row("mission", &self.mission_anchor);
+        let (policy, contract, phase) = (self.policy, &self.contract_status, self.phase);
+        page.row("policy", &format!("{policy} · {contract} · phase {phase}"));
+        if let Some(words) = &self.assurance_words {
+            page.row("assurance", words);
         }
         for role in &self.unfinished {
             page.row(
@@ -626,49 +567,35 @@ impl Show for StatusAnswer {
         if let Some(run) = &self.run {
             run.lines(page);
         }
-        // What is due names the same reason below.
-        if state.continuation_policy != Policy::Continue
-            && state.continuation_reason != self.dispatch.reason
-        {
-            page.row("reason", &state.continuation_reason);
+        if let Some(reason) = &self.stopped {
+            page.row("reason", reason);
         }
-        for slice in &self.snapshot.plan.candidate_slices {
-            self.slice_row(slice).line(page);
-        }
-        let Steps { spent, limit } = self.steps();
+        self.slices.iter().for_each(|slice| slice.line(page));
+        let Steps { spent, limit } = self.steps;
         page.row("steps", &format!("{spent} of {limit}"));
-        let have = list_votes(&self.snapshot, &self.head).count();
-        if state.current_stop_wave_id.0 > 0 {
-            page.row(
-                "wave",
-                &format!(
-                    "{}: {have} of {} votes at this HEAD",
-                    state.current_stop_wave_id.0, self.snapshot.profile.required_stop_judges.0
-                ),
-            );
+        if self.wave > 0 {
+            let Judgments { have, need } = self.judgments;
+            let text = format!("{}: {have} of {need} votes at this HEAD", self.wave);
+            page.row("wave", &text);
         }
-        for judged in &self.judges {
-            page.row("judged", &judged.words());
+        self.judged
+            .iter()
+            .for_each(|words| page.row("judged", words));
+        if self.scripted_commands > 0 {
+            let scripted = self.scripted.iter();
+            let named: Vec<_> = scripted.map(|it| (it.seq, it.event.clone())).collect();
+            let words = service::describe_scripted(self.scripted_commands, &named);
+            page.row("scripts", &words);
         }
-        if self.snapshot.ledger.scripted_commands.0 > 0 {
-            page.row(
-                "scripts",
-                &crate::service::describe_scripted(
-                    self.snapshot.ledger.scripted_commands.0,
-                    &self.scripted,
-                ),
-            );
+        match self.set_aside {
+            0 => {}
+            1 => page.row("set aside", "1 copy (`cook doctor rescue list`)"),
+            copies => {
+                let text = format!("{copies} copies (`cook doctor rescue list`)");
+                page.row("set aside", &text);
+            }
         }
-        if self.displaced > 0 {
-            page.row(
-                "set aside",
-                &match self.displaced {
-                    1 => "1 copy (`cook doctor rescue list`)".to_owned(),
-                    copies => format!("{copies} copies (`cook doctor rescue list`)"),
-                },
-            );
-        }
-        dispatch_lines(page, &self.dispatch, self.snapshot.goal().is_some());
+        dispatch_lines(page, &self.dispatch, self.is_goal);
     }
 
     fn findings(&self) -> &[Finding] {
@@ -676,62 +603,27 @@ impl Show for StatusAnswer {
     }
 }
 
-/// Verdicts of one role by one agent.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct JudgedView<'a> {
-    role: Role,
-    /// Those that said yes; of an audit those that found everything in order.
-    yes: u64,
-    of: u64,
-    /// Who gave them; null where nobody was measured here, or no session of this clone is named.
-    agent: Option<&'a str>,
-    model: Option<&'a str>,
-    /// Of planted faults, as `cook calibrate` measured it with the prompt of now; null = uncalibrated.
-    caught: Option<ShareView>,
-    /// Of clean work.
-    alarms: Option<ShareView>,
-}
-
-impl<'a> From<&'a Judged> for JudgedView<'a> {
-    fn from(judged: &'a Judged) -> Self {
-        Self {
-            role: judged.role,
-            yes: judged.yes,
-            of: judged.of,
-            agent: judged.agent.as_deref(),
-            model: judged.model.as_deref(),
-            caught: judged.known.map(|known| known.caught.into()),
-            alarms: judged.known.map(|known| known.alarms.into()),
-        }
-    }
-}
-
-pub(super) fn ready(context: &Context) -> Answer {
+fn ready(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
     let found = service::find(&workspace, &snapshot)?;
     let (plan, selection) = (&found.snapshot.plan, &found.selection);
-    let waiting = plan
-        .open_slices()
-        .map(|slice| WaitingSlice {
-            slice_id: slice.slice_id.clone(),
-            waits_for: waits_for(plan, slice),
-        })
-        .filter(|slice| !slice.waits_for.is_empty())
-        .collect();
+    let waiting = plan.open_slices().map(|slice| WaitingSlice {
+        slice_id: slice.slice_id.clone(),
+        waits_for: waits_for(plan, slice),
+    });
     let ready = SliceGraph::new(plan).ready(plan);
     let rests_on = ready.iter().filter_map(|row| {
-        let on = selection.rests_on(plan.slice(&row.slice_id)?);
+        let id = &row.slice_id;
+        let on = selection.rests_on(plan.slice(id)?);
         let unrun = on.iter().map(|(id, what)| format!("`{id}` ({what})"));
         let unrun: Vec<String> = unrun.collect();
         (!unrun.is_empty()).then(|| {
             let what = format!(
-                "slice `{}` can be selected only if what it waits for still holds at HEAD, where it has not run: {}",
-                row.slice_id,
+                "slice `{id}` can be selected only if what it waits for still holds at HEAD, where it has not run: {}",
                 unrun.join(", ")
             );
-            Finding::new(Code::ProofStale, what).at(row.slice_id.clone())
+            Finding::new(Code::ProofStale, what).at(id.clone())
         })
     });
     let committed = snapshot.find_slice_in_work();
@@ -741,33 +633,34 @@ pub(super) fn ready(context: &Context) -> Answer {
     answer(ReadyAnswer {
         held: selection.held.clone().or(committed),
         findings: rests_on.collect(),
+        waiting: waiting
+            .filter(|slice| !slice.waits_for.is_empty())
+            .collect(),
         ready,
-        waiting,
     })
 }
 
 /// Slices that can be selected now, in order of work.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ReadyAnswer {
+pub(super) struct ReadyAnswer {
     /// In order of work.
-    pub ready: Vec<ReadyRow>,
+    ready: Vec<ReadyRow>,
     /// The other open slices.
-    pub waiting: Vec<WaitingSlice>,
+    waiting: Vec<WaitingSlice>,
     /// Why none of them can be selected now; null = they can.
-    pub held: Option<String>,
+    held: Option<String>,
     /// What is not known of some of them.
-    pub findings: Vec<Finding>,
+    findings: Vec<Finding>,
 }
 
 /// An open slice that cannot be selected yet.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WaitingSlice {
-    /// The slice.
-    pub slice_id: String,
+struct WaitingSlice {
+    slice_id: String,
     /// What comes first.
-    pub waits_for: Vec<String>,
+    waits_for: Vec<String>,
 }
 
 impl Show for ReadyAnswer {
@@ -775,102 +668,32 @@ impl Show for ReadyAnswer {
         if self.ready.is_empty() {
             page.line("no slice can be selected now");
         } else if let Some(why) = &self.held {
-            let why = clean(why, Lines::Fold);
-            page.add_toned_line(
-                Tone::Warn,
-                &format!("nothing can be selected now: {why}; after that:"),
-            );
+            let text = format!("nothing can be selected now: {why}; after that:");
+            page.add_toned_line(Tone::Warn, &text);
         }
         for (index, row) in self.ready.iter().enumerate() {
             page.add_toned(Tone::Strong, &format!("{}. {}", index + 1, row.slice_id));
             page.line(&format!(" — {} (priority {})", row.goal, row.priority.0));
-            let unblocks = if row.unblocks.is_empty() {
-                "(none)".to_owned()
-            } else {
-                row.unblocks.join(", ")
+            let unblocks = match row.unblocks.is_empty() {
+                true => "(none)".to_owned(),
+                false => row.unblocks.join(", "),
             };
+            let (all, chain) = (row.unblocks_all, row.chain);
             page.line(&format!(
-                "   unblocks: {unblocks} · {} wait for it in all · longest chain {}",
-                row.unblocks_all, row.chain
+                "   unblocks: {unblocks} · {all} wait for it in all · longest chain {chain}"
             ));
         }
-        for slice in &self.waiting {
-            let waits = slice.waits_for.join(", ");
-            page.add_toned_line(
-                Tone::Dim,
-                &format!("   {} waits for {waits}", slice.slice_id),
-            );
+        for WaitingSlice {
+            slice_id,
+            waits_for,
+        } in &self.waiting
+        {
+            let text = format!("   {slice_id} waits for {}", waits_for.join(", "));
+            page.add_toned_line(Tone::Dim, &text);
         }
     }
+
     fn findings(&self) -> &[Finding] {
         &self.findings
     }
-}
-
-pub(super) fn graph(context: &Context, form: GraphForm) -> Answer {
-    let (_, snapshot) = context.workspace()?.require()?;
-    answer(make_graph(&snapshot.plan, form))
-}
-
-/// The slices, and which waits for which.
-pub(super) fn make_graph(plan: &Plan, form: GraphForm) -> GraphAnswer {
-    let nodes = plan
-        .candidate_slices
-        .iter()
-        .map(|slice| Node {
-            slice_id: slice.slice_id.clone(),
-            goal: slice.goal.clone(),
-            status: slice.status,
-        })
-        .collect();
-    let mut edges = Vec::new();
-    for slice in &plan.candidate_slices {
-        for dependency in slice
-            .blocked_on
-            .iter()
-            .filter(|entry| plan.slice(entry).is_some())
-        {
-            edges.push(Edge {
-                from: dependency.clone(),
-                to: slice.slice_id.clone(),
-            });
-        }
-    }
-    GraphAnswer { nodes, edges, form }
-}
-
-pub(super) fn cost(context: &Context) -> Answer {
-    let workspace = context.workspace()?;
-    answer(sum_cost(&store(&workspace)?.lines()?))
-}
-
-/// What the calls have cost, by role and agent.
-pub(super) fn sum_cost(lines: &[CallRecord]) -> CostAnswer {
-    let mut rows: BTreeMap<(String, String), CostRow> = BTreeMap::new();
-    for line in lines {
-        // Lines about refs that expired name no supplier.
-        let Some(supplier) = line.supplier.as_deref() else {
-            continue;
-        };
-        let answer = line.answer.clone().unwrap_or_default();
-        let role = answer.role.as_deref().unwrap_or("-");
-        let row = rows
-            .entry((role.to_owned(), supplier.to_owned()))
-            .or_insert_with(|| CostRow::new(role, supplier));
-        row.calls += 1;
-        row.failed += u64::from(line.error.is_some());
-        row.milliseconds += answer.duration_ms;
-        if let Some(tokens) = answer.usage.as_ref().and_then(tokens) {
-            row.input_tokens += tokens.input;
-            row.cached_tokens += tokens.cached;
-            row.output_tokens += tokens.output;
-        }
-        match answer.cost_micro_usd {
-            Some(micro) => row.micro_usd += micro,
-            // A program that was never started cost nothing.
-            None if answer.exit.is_none() && answer.duration_ms == 0 => {}
-            None => row.unknown += 1,
-        }
-    }
-    CostAnswer::of(rows.into_values().collect())
 }

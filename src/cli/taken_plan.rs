@@ -7,9 +7,9 @@ use crate::scaffold::plans;
 use crate::service;
 use crate::service::Workspace;
 use crate::verify::measure_worths;
-use cook_core::diagnostic::{Code, Failure, Finding, Refusal, count_noun};
+use cook_core::diagnostic::{Code, Failure, Refusal, count_noun};
 use cook_core::machine::quote_word;
-use cook_core::model::{Actor, Import, Snapshot};
+use cook_core::model::{Actor, Snapshot};
 use cook_store::store::Tip;
 use std::path::Path;
 
@@ -97,24 +97,8 @@ fn too_late(from: &str) -> Failure {
     .into()
 }
 
-/// Makes the plan part of the first event.
-pub(super) fn take_in(
-    taken: plans::TakenPlan,
-    import: &mut Option<Box<Import>>,
-    lines: &mut Vec<String>,
-    findings: &mut Vec<Finding>,
-) -> Result<(), Failure> {
-    if import.is_some() {
-        return Err(two_plans());
-    }
-    lines.push(describe(&taken));
-    findings.extend(taken.findings);
-    *import = Some(Box::new(taken.import));
-    Ok(())
-}
-
 /// Older state and a plan are both there.
-fn two_plans() -> Failure {
+pub(super) fn refuse_two() -> Failure {
     Refusal::new(
         Code::PlanAmbiguous,
         "`.agent/` holds the plan of an older workflow, and `--from` names another",
@@ -126,7 +110,7 @@ fn two_plans() -> Failure {
 }
 
 /// What was taken in, and what its ticks are worth.
-fn describe(taken: &plans::TakenPlan) -> String {
+pub(super) fn describe(taken: &plans::TakenPlan) -> String {
     let path = taken.import.path.as_deref().unwrap_or_default();
     let tasks = count_noun(taken.tasks as u64, "task");
     let claimed = match taken.ticked {

@@ -156,7 +156,7 @@ fn is_put_back(workspace: &Workspace, breach: &Violation) -> Result<(), String> 
         return Err("nothing of it was kept".to_owned());
     }
     let store = workspace.store().map_err(said)?;
-    let copies = store.rescue_list().map_err(|error| error.to_string())?;
+    let copies = store.rescue_list().map_err(said)?;
     for id in &breach.copies {
         if !copies.iter().any(|copy| copy.id == *id) {
             return Err(format!("there is no copy `{id}`"));

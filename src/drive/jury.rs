@@ -10,7 +10,7 @@ use crate::service::{Prompts, Workspace};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{self, Dispatch, Head};
 use cook_core::model::{Role, Snapshot};
-use cook_store::session::{On, RefKind, SessionStore, seed};
+use cook_store::session::{On, RefKind, seed};
 
 impl Driver<'_> {
     /// What a judge is told: the evidence of the wave as an episode to go on from, and the

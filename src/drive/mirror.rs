@@ -333,7 +333,7 @@ fn restore(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cook_store::session::{SessionStore, seed};
+    use cook_store::session::seed;
 
     #[test]
     fn what_is_missing_comes_back_and_nothing_is_overwritten() {

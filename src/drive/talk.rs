@@ -16,7 +16,7 @@ use cook_git::{Identity, Throwaway};
 use cook_os::process::{ControlFlow, WORKFLOW_VARIABLE};
 use cook_os::thread;
 use cook_store::session::{
-    Action, Call, Continuation, GitStore, NativeUse, On, Reply, SessionError, Supplier, call,
+    Action, Call, Continuation, GitStore, NativeUse, On, Reply, Supplier, call,
 };
 use cook_store::store::History;
 use std::cell::RefCell;
@@ -32,7 +32,7 @@ pub(super) enum SessionAnswer {
     /// Nothing; how it ended.
     Nothing(AgentFailure, String),
     /// Nothing, and not by the agent's doing.
-    Unkept(SessionError),
+    Unkept(Failure),
 }
 
 impl SessionAnswer {
@@ -76,7 +76,7 @@ pub(super) struct SessionContext<'a> {
 }
 
 /// An answer, or the lack of one with what the agent's program came to where it ran.
-pub(super) type Asked = Result<Reply, Box<(SessionError, Option<Report>)>>;
+pub(super) type Asked = Result<Reply, Box<(Failure, Option<Report>)>>;
 
 impl SessionContext<'_> {
     /// One call. The agent is listened to by whoever `watched` tells.
@@ -282,7 +282,7 @@ impl Driver<'_> {
     }
 }
 
-fn nothing((error, report): (SessionError, Option<Report>)) -> SessionAnswer {
+fn nothing((error, report): (Failure, Option<Report>)) -> SessionAnswer {
     let failed = report.and_then(|report| Some((report.failure.clone()?, report.describe_end())));
     match failed {
         Some((failed, end)) => SessionAnswer::Nothing(failed, end),

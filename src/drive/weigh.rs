@@ -11,7 +11,7 @@ use cook_agents::{AgentFailure, FailureClass};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{Event, Role, Snapshot};
 use cook_core::report::{self, Provenance, Report, Reported};
-use cook_store::session::{Ref, Reply, SessionStore};
+use cook_store::session::{Ref, Reply};
 use std::time::Instant;
 
 /// Longest reason why a report was not taken that is kept, in characters.
@@ -96,7 +96,7 @@ impl Driver<'_> {
             SessionAnswer::Nothing(failed, end) => {
                 self.weigh_failure(workspace, role, agent, (&failed, &end))
             }
-            SessionAnswer::Unkept(error) => Ok(RoleOutcome::Another(error.to_string())),
+            SessionAnswer::Unkept(error) => Ok(RoleOutcome::Another(error.message)),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, count_noun};
 use cook_core::machine::{Head, list_votes};
 use cook_core::model::{Role, SliceStatus, Snapshot};
-use cook_store::session::{CallRecord, GitStore, Ref, SessionStore};
+use cook_store::session::{CallRecord, GitStore, Ref};
 use cook_strength::{Answer, Interval, Joint, Record, Share, joint};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;

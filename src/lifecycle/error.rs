@@ -2,7 +2,6 @@
 
 use cook_core::diagnostic::Failure;
 use cook_hooks::InputError;
-use cook_store::store::StoreError;
 
 /// What goes wrong in a hook; it never reaches the agent.
 #[derive(Debug, thiserror::Error)]
@@ -24,11 +23,5 @@ pub(super) enum HookError {
 impl From<Failure> for HookError {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
-    }
-}
-
-impl From<StoreError> for HookError {
-    fn from(error: StoreError) -> Self {
-        Self::Failure(error.into())
     }
 }

@@ -133,20 +133,16 @@ impl World<'_> {
         let gates = self.every_gate();
         let mut facts = BriefFacts::default();
         for entry in &question.entries {
-            let (evidence, basis) = match &entry.line {
-                BriefLine::Established {
-                    evidence, basis, ..
-                } => (evidence, basis),
-                other => {
-                    if !is_users(&entry.by)
-                        && let Some(standing) = judge_source(&sources, other, &gates)?
-                    {
-                        facts.standings.insert(entry.id.clone(), standing);
-                    }
-                    continue;
+            let line = &entry.line;
+            let Some((basis, _)) = line.proof else {
+                if !is_users(&entry.by)
+                    && let Some(standing) = judge_source(&sources, line, &gates)?
+                {
+                    facts.standings.insert(entry.id.clone(), standing);
                 }
+                continue;
             };
-            let answer = sources.recheck(evidence, *basis, entry.stamp.as_ref(), &gates)?;
+            let answer = sources.recheck(&line.tail, basis, entry.stamp.as_ref(), &gates)?;
             if answer.verdict == Verdict::Verified {
                 continue;
             }
@@ -155,25 +151,20 @@ impl World<'_> {
                 .as_ref()
                 .filter(|_| answer.verdict == Verdict::Moved)
             {
-                let (_, stamp) = sources.stamp(now, *basis, &gates)?;
+                let (_, stamp) = sources.stamp(now, basis, &gates)?;
                 facts.followed.insert(entry.id.clone(), stamp);
             }
             facts.standings.insert(entry.id.clone(), standing(answer));
         }
         for (number, line) in question.lines.iter().enumerate() {
-            let (evidence, basis) = match line {
-                BriefLine::Established {
-                    evidence, basis, ..
-                } => (evidence, basis),
-                other => {
-                    facts.stamps.push(None);
-                    if let Some(standing) = judge_source(&sources, other, &gates)? {
-                        facts.unproved.insert(number, standing);
-                    }
-                    continue;
+            let Some((basis, _)) = line.proof else {
+                facts.stamps.push(None);
+                if let Some(standing) = judge_source(&sources, line, &gates)? {
+                    facts.unproved.insert(number, standing);
                 }
+                continue;
             };
-            let (answer, stamp) = sources.stamp(evidence, *basis, &gates)?;
+            let (answer, stamp) = sources.stamp(&line.tail, basis, &gates)?;
             facts.stamps.push(Some(stamp));
             if answer.verdict != Verdict::Verified {
                 facts.unproved.insert(number, standing(answer));
@@ -212,9 +203,10 @@ fn judge_source(
     line: &BriefLine,
     gates: &[String],
 ) -> Result<Option<BriefStanding>, Failure> {
-    let (BriefLine::Forbid { source, .. } | BriefLine::Learned { source, .. }) = line else {
+    if !matches!(line.slot, Slot::Forbid | Slot::Learned) {
         return Ok(None);
-    };
+    }
+    let source = &line.tail;
     for quoted in quotes(source) {
         for words in std::iter::once(None).chain(quoted.words.iter().map(Some)) {
             let answer = sources.judge_message(&quoted.id, words.map(String::as_str))?;
@@ -223,7 +215,7 @@ fn judge_source(
             }
         }
     }
-    if line.slot() != Slot::Forbid {
+    if line.slot != Slot::Forbid {
         return Ok(None);
     }
     let mut standing = BriefStanding {

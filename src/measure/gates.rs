@@ -10,7 +10,7 @@ use cook_core::model::{
 };
 use cook_git::Entry;
 use cook_os::disk::{self, Links};
-use cook_store::receipt::{ReceiptError, Trust, merge_gates, words};
+use cook_store::receipt::{Trust, cannot, merge_gates, words};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -253,7 +253,7 @@ impl World<'_> {
         for script in STOP_VERIFIER_SCRIPTS {
             let path = self.repo.root().join(script);
             let here = disk::read_if_plain(&path, MAX_SCRIPT, Links::Refuse);
-            let here = here.map_err(|cause| ReceiptError::io("read", &path, cause))?;
+            let here = here.map_err(|cause| cannot("read", &path, cause))?;
             let same = match self.repo.entry(commit, script)? {
                 Entry::File { bytes, .. } => here == Some(bytes),
                 _ => false,

@@ -12,9 +12,10 @@ use cook_core::brief::{
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{
     self, AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, Dispatch, FactSet, Facts,
+    GateRun,
 };
 use cook_core::model::{
-    Anchor, Basis, BriefDocument, BriefLine, Checkpoint, CheckpointKind, Count, Event, Evidence,
+    Anchor, Basis, BriefDocument, Checkpoint, CheckpointKind, Count, Event, Evidence,
     EvidenceRecord, Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
 };
 use cook_store::receipt::Receipts;
@@ -110,7 +111,7 @@ pub fn put_together(
     let stored = snapshot.brief.clone().unwrap_or_default();
     let measured = standings(workspace, snapshot, &stored)?;
     let reconciled = brief::close(&stored, &machine::incoming(&measured), &reader(snapshot))?;
-    let past = Past::read(workspace.store()?, snapshot)?;
+    let (reopened, attempts) = read_past(workspace.store()?, snapshot)?;
     let proofs = proofs(workspace, snapshot)?;
     let commits = commits(workspace, snapshot)?;
     let tree = facts.head.as_ref().and_then(|head| head.tree.as_deref());
@@ -125,8 +126,8 @@ pub fn put_together(
         checkpoint: last_checkpoint(workspace)?,
         findings: &dispatch.findings,
         proofs: &proofs,
-        reopened: &past.reopened,
-        attempts: &past.attempts,
+        reopened: &reopened,
+        attempts: &attempts,
         commits: &commits,
         protected: &protected,
         tree,
@@ -289,94 +290,79 @@ fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, St
     Ok(on_head)
 }
 
-/// What the log remembers of this mission.
-#[derive(Default)]
-struct Past {
-    reopened: Vec<SliceRecord>,
-    attempts: Vec<Attempt>,
-}
-
-impl Past {
-    /// Reads back to the last change of mission; what was taken back does not count.
-    fn read(store: &Store, snapshot: &Snapshot) -> Result<Self, Failure> {
-        let undone = &snapshot.undone.seqs;
-        let mut past = Past::default();
-        let mut since = 0;
-        for meta in store.entries()? {
-            let meta = meta?;
-            if undone.contains(&meta.seq) {
-                continue;
-            }
-            match meta.event.as_str() {
-                "refocused" => {
-                    since = meta.seq;
-                    break;
-                }
-                "implemented" | "returned" | "refused" => {
-                    let entry = store.entry(&meta.commit)?;
-                    past.attempts
-                        .extend(attempts(&entry.event, &entry.facts, meta.seq));
-                }
-                _ => {}
-            }
+/// Slices that were reopened and attempts that failed under this mission, oldest first; what was
+/// taken back does not count.
+fn read_past(
+    store: &Store,
+    snapshot: &Snapshot,
+) -> Result<(Vec<SliceRecord>, Vec<Attempt>), Failure> {
+    let undone = &snapshot.undone.seqs;
+    let (mut reopened, mut failed) = (Vec::new(), Vec::new());
+    let mut since = 0;
+    for meta in store.entries()? {
+        let meta = meta?;
+        if undone.contains(&meta.seq) {
+            continue;
         }
-        past.attempts.reverse();
-        for line in store.history_lines(History::Slice)? {
-            let line = line?;
-            // Most records are of other kinds and long; the word stands in every reopened one.
-            if !line.contains("\"reopened\"") {
-                continue;
+        match meta.event.as_str() {
+            "refocused" => {
+                since = meta.seq;
+                break;
             }
-            let record: SliceRecord = serde_json::from_str(&line).map_err(|error| {
-                Failure::state(Code::LogUnreadable, "a line of the slice history")
-                    .with_cause(&error)
-            })?;
-            let seq = record.seq.map_or(0, |seq| seq.0);
-            if record.kind == SliceRecordType::Reopened && seq >= since && !undone.contains(&seq) {
-                past.reopened.push(record);
+            "implemented" | "returned" | "refused" => {
+                let entry = store.entry(&meta.commit)?;
+                failed.extend(attempts(&entry.event, &entry.facts, meta.seq));
             }
+            _ => {}
         }
-        Ok(past)
     }
+    failed.reverse();
+    for line in store.history_lines(History::Slice)? {
+        let line = line?;
+        // Most records are of other kinds and long; the word stands in every reopened one.
+        if !line.contains("\"reopened\"") {
+            continue;
+        }
+        let record: SliceRecord = serde_json::from_str(&line).map_err(|error| {
+            Failure::state(Code::LogUnreadable, "a line of the slice history").with_cause(&error)
+        })?;
+        let seq = record.seq.map_or(0, |seq| seq.0);
+        if record.kind == SliceRecordType::Reopened && seq >= since && !undone.contains(&seq) {
+            reopened.push(record);
+        }
+    }
+    Ok((reopened, failed))
 }
 
 /// What failed in one transition, newest gate first.
 fn attempts(event: &Event, facts: &Facts, seq: u64) -> Vec<Attempt> {
-    let attempt = |slice_id: Option<&String>, class, line: String| Attempt {
+    let attempt = |slice_id: Option<&String>, class, line| Attempt {
         slice_id: slice_id.cloned(),
         class,
         line,
         seq,
     };
     match event {
-        Event::Implemented { slice_id, .. } => facts
-            .gates
-            .iter()
-            .flatten()
-            .rev()
-            .filter(|run| run.gate.required && !run.has_passed())
-            .map(|run| {
+        Event::Implemented { slice_id, .. } => {
+            let runs = facts.gates.iter().flatten().rev();
+            let red = runs.filter(|run| run.gate.required && !run.has_passed());
+            let tell = |run: &GateRun| {
                 let said = match (&run.receipt, &run.problem) {
                     (Some(receipt), None) => brief::last_line(&receipt.tail),
                     (_, Some(problem)) => problem.clone(),
                     (None, None) => "it was not run".to_owned(),
                 };
-                attempt(
-                    Some(slice_id),
-                    "gate_red",
-                    format!("`{}`: {said}", run.gate.run),
-                )
-            })
-            .collect(),
+                let line = format!("`{}`: {said}", run.gate.run);
+                attempt(Some(slice_id), "gate_red", line)
+            };
+            red.map(tell).collect()
+        }
         Event::Returned { slice_id, why, .. } => {
             vec![attempt(Some(slice_id), "returned", why.clone())]
         }
         Event::Refused { role, codes, .. } => {
-            vec![attempt(
-                None,
-                "refused",
-                format!("the report of the {role}: {}", codes.join(", ")),
-            )]
+            let line = format!("the report of the {role}: {}", codes.join(", "));
+            vec![attempt(None, "refused", line)]
         }
         _ => Vec::new(),
     }
@@ -425,7 +411,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
         let mut add = |anchor: &str, basis, required, answer: AnchorAnswer| {
             checked.push(CheckedAnchor {
                 id: entry.id.clone(),
-                place: entry.line.slot().id(),
+                place: entry.line.slot.id(),
                 anchor: anchor.to_owned(),
                 basis,
                 required,
@@ -434,15 +420,13 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
                 now: answer.now,
             });
         };
-        if let BriefLine::Established {
-            evidence, basis, ..
-        } = &entry.line
-        {
-            let answer = sources.recheck(evidence, *basis, entry.stamp.as_ref(), &gates)?;
-            add(evidence, *basis, true, answer);
+        let tail = &entry.line.tail;
+        if let Some((basis, _)) = entry.line.proof {
+            let answer = sources.recheck(tail, basis, entry.stamp.as_ref(), &gates)?;
+            add(tail, basis, true, answer);
             continue;
         }
-        for anchor in mentions(entry.line.tail()) {
+        for anchor in mentions(tail) {
             let Ok(parsed) = Anchor::parse(&anchor) else {
                 continue;
             };

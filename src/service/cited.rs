@@ -3,7 +3,7 @@
 use super::workspace::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{CitedExchange, Event, Exchanges, Said};
-use cook_store::session::{Exchange, GitStore, Ref, RefKind, SessionStore, load_episode};
+use cook_store::session::{Exchange, GitStore, Ref, RefKind, load_episode};
 use serde_json::Value;
 
 /// Exchanges before the cited one that are kept with it where all are.

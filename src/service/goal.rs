@@ -304,7 +304,7 @@ fn place_hidden(
 ) -> Result<(Vec<GoalCheck>, Vec<HiddenFile>), Failure> {
     let mut checks: Vec<GoalCheck> = Vec::new();
     for run in draft.checks {
-        words(run).map_err(|error| Failure::usage(error.to_string()))?;
+        words(run)?;
         if checks.iter().any(|check| &check.run == run) {
             return Err(Failure::usage(format!("`{run}` is given twice")));
         }

@@ -64,7 +64,7 @@ fn tell(workspace: &Workspace, run: &str, message: &str) -> Result<(), String> {
             "it is not trusted on this machine: run `cook trust {how}`"
         ));
     }
-    let argv = words(run).map_err(|error| error.to_string())?;
+    let argv = words(run).map_err(|error| error.message)?;
     let captured = capture(&Short {
         argv: argv.into_iter().map(Into::into).collect(),
         dir: workspace.repo.root(),

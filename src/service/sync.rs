@@ -51,17 +51,17 @@ impl<'w> CommitPoint<'w> {
     pub(super) fn commit(
         &self,
         staged: Staged<'_>,
-        sign: Option<&Sign<'_, Failure>>,
+        sign: Option<&Sign<'_>>,
         before: Option<&Tip>,
         after: &Snapshot,
     ) -> Result<Committed, Failure> {
         let Some(before) = before else {
-            return staged.commit_once(sign, |_| Ok(()));
+            return staged.commit(sign, |_| Ok(()));
         };
         let store = self.workspace.store()?;
         let may_leave = |kept: &Kept| carriage::check_kept(self.workspace, kept);
         let mut left = Vec::new();
-        let mut committed = staged.commit_once(sign, |tip| {
+        let mut committed = staged.commit(sign, |tip| {
             carriage::check_new(self.workspace, &before.commit, &tip.commit)?;
             let offer = self.offer(store, before, tip, after);
             let taken = self.remote.offer(&offer, &may_leave)?;

@@ -11,7 +11,7 @@ use super::workspace::Workspace;
 use super::{cited, notify};
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, FactSet, Facts, Step};
-use cook_core::model::{Actor, Event, Slice, Snapshot};
+use cook_core::model::{Actor, Event, Snapshot};
 use cook_core::prompt;
 use cook_store::store::{Lease, Recovery, Sign, Store, Tip, Transition};
 use std::time::Duration;
@@ -52,11 +52,7 @@ pub fn apply_without_gates(
 ///
 /// # Errors
 /// As [`transition`], and whatever keeps the signature from being made.
-pub fn sign(
-    workspace: &Workspace,
-    actor: Actor,
-    sign: &Sign<'_, Failure>,
-) -> Result<Applied, Failure> {
+pub fn sign(workspace: &Workspace, actor: Actor, sign: &Sign<'_>) -> Result<Applied, Failure> {
     attempt_twice(workspace, &Event::Signed, actor, true, Some(sign))
 }
 
@@ -78,7 +74,7 @@ fn attempt_twice(
     event: &Event,
     actor: Actor,
     runs_gates: bool,
-    sign: Option<&Sign<'_, Failure>>,
+    sign: Option<&Sign<'_>>,
 ) -> Result<Applied, Failure> {
     if let Some(point) = CommitPoint::of(workspace)? {
         return until_taken(&point, || {
@@ -122,12 +118,7 @@ pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<App
         findings: decided.step.findings.clone(),
         step: decided.step,
         head: decided.head,
-        before: list_slices(snapshot.as_ref()),
     })
-}
-
-fn list_slices(snapshot: Option<&Snapshot>) -> Vec<Slice> {
-    snapshot.map_or_else(Vec::new, |snapshot| snapshot.plan.candidate_slices.clone())
 }
 
 /// What a role says as the prompt showed it, as the documents say it.
@@ -179,7 +170,7 @@ fn attempt(
     event: &Event,
     actor: Actor,
     runs_gates: bool,
-    sign: Option<&Sign<'_, Failure>>,
+    sign: Option<&Sign<'_>>,
     point: Option<&CommitPoint<'_>>,
 ) -> Result<Applied, Failure> {
     let (tip, snapshot) = workspace.current()?;
@@ -217,7 +208,7 @@ fn attempt(
     let staged = recovered.stage(transition)?;
     still_the_same(workspace, &decided)?;
     let committed = match point {
-        None => staged.commit_once(sign, |_| Ok::<_, Failure>(()))?,
+        None => staged.commit(sign, |_| Ok(()))?,
         Some(point) => point.commit(staged, sign, tip.as_ref(), &decided.step.snapshot)?,
     };
     findings.extend(committed.findings);
@@ -227,7 +218,6 @@ fn attempt(
         step: decided.step,
         head: decided.head,
         findings,
-        before: list_slices(snapshot.as_ref()),
     };
     // The lock went with the commit.
     notify::notify(workspace, snapshot.as_ref(), &mut applied);

@@ -15,7 +15,7 @@ use cook_core::model::{Caches, CleanRoom, Config, GateSpec, STOP_VERIFIER_SCRIPT
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::disk::{self, Links};
-use cook_store::receipt::{Gates, ReceiptError, Receipts, Trust};
+use cook_store::receipt::{Gates, Receipts, Trust, cannot};
 use cook_store::store::{Place, Store, Tip};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -274,7 +274,7 @@ impl Workspace {
         let script = STOP_VERIFIER_SCRIPTS[0];
         let path = self.repo.root().join(script);
         let read = disk::read_if_plain(&path, MAX_CONFIG, Links::Refuse);
-        let read = read.map_err(|cause| ReceiptError::io("read", &path, cause))?;
+        let read = read.map_err(|cause| cannot("read", &path, cause))?;
         Ok(match (&self.config, read) {
             (Ok(config), Some(script)) => {
                 let script = String::from_utf8_lossy(&script);

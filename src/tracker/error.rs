@@ -2,7 +2,6 @@
 
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_os::process::ProcessError;
-use cook_store::store::StoreError;
 
 /// Everything that can go wrong between cook and a tracker.
 #[derive(Debug, thiserror::Error)]
@@ -81,8 +80,8 @@ pub enum TrackerError {
         what: String,
     },
     /// The checkpoint trail cannot be read or written.
-    #[error("the checkpoint trail: {0}")]
-    Trail(#[source] StoreError),
+    #[error("the checkpoint trail: {}", .0.message)]
+    Trail(Failure),
     /// The plan is moved by reports alone.
     #[error("{message}")]
     Plan {
@@ -132,7 +131,7 @@ impl TrackerError {
 impl From<TrackerError> for Failure {
     fn from(error: TrackerError) -> Self {
         let error = match error {
-            TrackerError::Trail(error) => return error.into(),
+            TrackerError::Trail(error) => return error,
             error => error,
         };
         let said = error.to_string();

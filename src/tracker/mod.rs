@@ -42,5 +42,5 @@ pub(crate) use plan::PlanTracker;
 pub use ready::list_unblocked_by;
 pub(crate) use ready::with_parents_type;
 pub use ready_list::Holder;
-pub(crate) use ready_list::{Reach, ReadyIssue, ReadyList};
+pub(crate) use ready_list::{ReadyIssue, ReadyList};
 pub use replay::{Entry, replay};

@@ -111,7 +111,7 @@ impl Recipe {
         let names = self.close(text);
         let split = match self {
             Self::Script { .. } => Split::Json {
-                keys: Vec::new(),
+                keys: &[],
                 scripts: names,
             },
             _ => Split::Rules(names),
@@ -134,7 +134,7 @@ impl Recipe {
                 scripts: names,
             },
             (Self::Script { .. }, _) => Split::Json {
-                keys: Vec::new(),
+                keys: &[],
                 scripts: names,
             },
             _ => Split::Rules(names),

@@ -7,8 +7,8 @@ use cook_core::model::TreeEntry;
 use cook_git::{Entry, Repo, TreeChange};
 use cook_strength::{Language, has_tests};
 use cook_trials::{
-    Known, Side, is_among_tests, is_test_file, is_whole_setting, settings_in, shadows_runner,
-    side_of, split_of, splits,
+    Known, Side, is_among_tests, is_test_file, is_whole_setting, shadows_runner, side_of, split_of,
+    splits,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -262,7 +262,7 @@ impl<'a> Change<'a> {
             let files = self.repo.files(self.commit(end))?;
             let settings = files
                 .keys()
-                .filter(|path| settings_in(path).next().is_some());
+                .filter(|path| is_whole_setting(path) || split_of(path).is_some());
             for setting in settings.take(50) {
                 let Some(text) = self.text(end, setting)? else {
                     continue;

@@ -7,7 +7,7 @@ use cook_core::model::{CitedExchange, Event};
 use cook_core::prompt;
 use cook_core::report::{self, Provenance, Reported};
 use cook_store::session::wrong_citation;
-use cook_store::store::{Before, StoreError};
+use cook_store::store::Before;
 
 /// Parses each kept answer again and compares what comes out with what was recorded.
 pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -43,7 +43,7 @@ fn differs(
     before: Before,
     event: &Event,
     cited: &CitedExchange,
-) -> Result<Option<String>, StoreError> {
+) -> Result<Option<String>, Failure> {
     if let Some(why) = wrong_citation(event, cited) {
         return Ok(Some(why));
     }

@@ -7,7 +7,7 @@ use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{self, CONTRACT_TEXTS, OutsideEdit};
 use cook_core::model::{
-    ActiveSlice, ActiveStatus, BriefDocument, Plan, Profile, Record, SliceRecord, Snapshot, State,
+    ActiveSlice, ActiveStatus, BriefDocument, Plan, Profile, SliceRecord, Snapshot, State,
     StopRecord, VerificationEvidence,
 };
 use cook_core::schema::{self, Documented, MAX_DOCUMENT_BYTES};
@@ -91,7 +91,7 @@ fn read<T: Documented>(root: &Path, outcome: &mut Outcome, required: bool) -> Op
 
 /// Checks a history line by line, with no more in memory than one document may have. How many lines it holds;
 /// 0 when it is not there.
-fn check_history<T: Record + Documented>(root: &Path, outcome: &mut Outcome) -> u64 {
+fn check_history<T: Documented>(root: &Path, outcome: &mut Outcome) -> u64 {
     let place = format!(".agent/{}", T::DOCUMENT.file());
     let most = outcome.findings.len() + schema::MAX_FINDINGS;
     let mut lines = 0;

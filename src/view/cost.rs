@@ -1,7 +1,10 @@
 //! `cook status --cost`.
 
 use super::{Page, Show, Tone};
+use cook_agents::tokens;
+use cook_store::session::CallRecord;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What one agent has cost in one role.
@@ -43,20 +46,32 @@ impl CostRow {
         }
     }
 
-    fn tokens(&self) -> String {
-        let Self {
-            input_tokens,
-            cached_tokens,
-            output_tokens,
-            ..
-        } = self;
-        match input_tokens + cached_tokens + output_tokens {
-            0 => "tokens unknown".to_owned(),
-            _ => format!("{input_tokens} + {cached_tokens} cached tokens in, {output_tokens} out"),
+    fn add(&mut self, answer: &cook_store::session::Answer, failed: bool) {
+        self.calls += 1;
+        self.failed += u64::from(failed);
+        self.milliseconds += answer.duration_ms;
+        if let Some(tokens) = answer.usage.as_ref().and_then(tokens) {
+            self.input_tokens += tokens.input;
+            self.cached_tokens += tokens.cached;
+            self.output_tokens += tokens.output;
+        }
+        match answer.cost_micro_usd {
+            Some(micro) => self.micro_usd += micro,
+            // A program that was never started cost nothing.
+            None if answer.exit.is_none() && answer.duration_ms == 0 => {}
+            None => self.unknown += 1,
         }
     }
 
-    pub(crate) fn cost(&self) -> String {
+    fn tokens(&self) -> String {
+        let (new, cached, out) = (self.input_tokens, self.cached_tokens, self.output_tokens);
+        match new + cached + out {
+            0 => "tokens unknown".to_owned(),
+            _ => format!("{new} + {cached} cached tokens in, {out} out"),
+        }
+    }
+
+    pub fn cost(&self) -> String {
         let known = tell_dollars(self.micro_usd);
         match (self.unknown, self.calls) {
             (0, _) => known,
@@ -79,8 +94,8 @@ pub(crate) fn tell_dollars(micro: u64) -> String {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostAnswer {
     /// By role and agent.
-    pub(crate) rows: Vec<CostRow>,
-    pub(crate) total: CostRow,
+    pub rows: Vec<CostRow>,
+    pub total: CostRow,
 }
 
 /// Millionths of a dollar, written as dollars.
@@ -89,19 +104,25 @@ fn write_dollars<S: Serializer>(micro_usd: &u64, serializer: S) -> Result<S::Ok,
 }
 
 impl CostAnswer {
-    /// The rows and their sum.
-    pub fn of(rows: Vec<CostRow>) -> Self {
+    /// What the calls have cost, by role and agent.
+    pub fn sum(calls: &[CallRecord]) -> Self {
+        let mut rows: BTreeMap<(String, String), CostRow> = BTreeMap::new();
         let mut total = CostRow::new("all", "");
-        for row in &rows {
-            total.calls += row.calls;
-            total.failed += row.failed;
-            total.milliseconds += row.milliseconds;
-            total.micro_usd += row.micro_usd;
-            total.unknown += row.unknown;
-            total.input_tokens += row.input_tokens;
-            total.cached_tokens += row.cached_tokens;
-            total.output_tokens += row.output_tokens;
+        for call in calls {
+            // Lines about refs that expired name no supplier.
+            let Some(supplier) = call.supplier.as_deref() else {
+                continue;
+            };
+            let answer = call.answer.clone().unwrap_or_default();
+            let role = answer.role.as_deref().unwrap_or("-");
+            let key = (role.to_owned(), supplier.to_owned());
+            let row = rows.entry(key);
+            let row = row.or_insert_with(|| CostRow::new(role, supplier));
+            for row in [row, &mut total] {
+                row.add(&answer, call.error.is_some());
+            }
         }
+        let rows = rows.into_values().collect();
         Self { rows, total }
     }
 }

@@ -1,8 +1,7 @@
 //! The plan as a graph: `cook status --graph`, and the page of `cook report`.
 
 use super::{Page, Show, Tone};
-use cook_core::diagnostic::{Lines, clean};
-use cook_core::model::SliceStatus;
+use cook_core::model::{Plan, SliceStatus};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -67,6 +66,29 @@ fn label(text: &str) -> String {
 }
 
 impl GraphAnswer {
+    /// The slices, and which waits for which.
+    pub fn new(plan: &Plan, form: GraphForm) -> Self {
+        let slices = || plan.candidate_slices.iter();
+        let edges = slices().flat_map(|slice| {
+            let known = slice.blocked_on.iter();
+            let known = known.filter(|entry| plan.slice(entry).is_some());
+            known.map(|dependency| Edge {
+                from: dependency.clone(),
+                to: slice.slice_id.clone(),
+            })
+        });
+        let nodes = slices().map(|slice| Node {
+            slice_id: slice.slice_id.clone(),
+            goal: slice.goal.clone(),
+            status: slice.status,
+        });
+        Self {
+            nodes: nodes.collect(),
+            edges: edges.collect(),
+            form,
+        }
+    }
+
     fn index(&self, id: &str) -> usize {
         self.nodes
             .iter()
@@ -106,35 +128,27 @@ impl GraphAnswer {
         page.add_toned_line(Tone::Dim, LEGEND);
     }
 
-    fn write_dot(&self, page: &mut Page) {
-        page.line("digraph plan {");
-        page.line("  rankdir=LR;");
+    fn write(&self, page: &mut Page, is_dot: bool) {
+        let (head, arrow) = match is_dot {
+            true => ("digraph plan {\n  rankdir=LR;", "->"),
+            false => ("graph LR", "-->"),
+        };
+        head.lines().for_each(|line| page.line(line));
         for (at, node) in self.nodes.iter().enumerate() {
-            page.line(&format!(
-                "  s{at} [shape=box, label=\"{}\\n{}\\n{}\"];",
-                label(&node.slice_id),
-                label(&node.goal),
-                node.status.id()
-            ));
+            let (id, goal) = (label(&node.slice_id), label(&node.goal));
+            let status = node.status.id();
+            page.line(&match is_dot {
+                true => format!("  s{at} [shape=box, label=\"{id}\\n{goal}\\n{status}\"];"),
+                false => format!("  s{at}[\"{id}: {goal} ({status})\"]"),
+            });
         }
+        let end = if is_dot { ";" } else { "" };
         for Edge { from, to } in &self.edges {
-            page.line(&format!("  s{} -> s{};", self.index(from), self.index(to)));
+            let (from, to) = (self.index(from), self.index(to));
+            page.line(&format!("  s{from} {arrow} s{to}{end}"));
         }
-        page.line("}");
-    }
-
-    fn write_mermaid(&self, page: &mut Page) {
-        page.line("graph LR");
-        for (at, node) in self.nodes.iter().enumerate() {
-            page.line(&format!(
-                "  s{at}[\"{}: {} ({})\"]",
-                label(&node.slice_id),
-                label(&node.goal),
-                node.status.id()
-            ));
-        }
-        for Edge { from, to } in &self.edges {
-            page.line(&format!("  s{} --> s{}", self.index(from), self.index(to)));
+        if is_dot {
+            page.line("}");
         }
     }
 }
@@ -144,8 +158,8 @@ impl Show for GraphAnswer {
         match self.form {
             GraphForm::Drawn if self.nodes.is_empty() => page.line("nothing is planned yet"),
             GraphForm::Drawn => self.draw(page),
-            GraphForm::Mermaid => self.write_mermaid(page),
-            GraphForm::Dot => self.write_dot(page),
+            GraphForm::Mermaid => self.write(page, false),
+            GraphForm::Dot => self.write(page, true),
         }
     }
 }
@@ -172,9 +186,5 @@ fn draw_node(page: &mut Page, node: &Node, depth: usize, before: &[&Node]) {
         true => String::new(),
         false => format!("  (after {})", waits.join(", ")),
     };
-    page.line(&format!(
-        " {} — {}{waits}",
-        clean(&node.slice_id, Lines::Fold),
-        clean(&node.goal, Lines::Fold)
-    ));
+    page.line(&format!(" {} — {}{waits}", node.slice_id, node.goal));
 }

@@ -62,6 +62,17 @@ impl VerifyAnswer {
         }
     }
 
+    /// Of a check that is no question about a commit.
+    pub fn new(scope: &'static str, checked: Vec<String>, findings: Vec<Finding>) -> Self {
+        Self {
+            scope,
+            question: None,
+            strict: false,
+            checked,
+            findings,
+        }
+    }
+
     /// Whether it passes: a question that could not be answered never does. What reviewers and
     /// judges were shown as remarks does not fail it.
     pub fn has_passed(&self) -> bool {

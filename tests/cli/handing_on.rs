@@ -559,9 +559,7 @@ fn an_audit_that_tells_what_is_missing_leaves_something_open() {
         let whole = repo.auditor_report();
         let report = whole.replacen(from, to, 1);
         assert_ne!(report, whole);
-        repo.record("auditor", report)
-            .ok()
-            .says("open points named");
+        repo.record("auditor", report).ok().says("open: ");
         let prompt = repo.cook(&["next", "--prompt"]).ok().out;
         holds(&prompt, "no licence file");
         lacks(&prompt, "nothing is open");
@@ -578,7 +576,7 @@ fn an_audit_that_tells_what_is_missing_leaves_something_open() {
     let repo = reviewed();
     let whole = repo.auditor_report();
     let empty = whole.replace(reasons, "still not done: n/a");
-    repo.record("auditor", empty).ok().says("nothing open");
+    repo.record("auditor", empty).ok().says("nothing is open");
 }
 
 /// What the user said stands in the brief before a slice is selected, while another is in work, and once

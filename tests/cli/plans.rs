@@ -488,7 +488,7 @@ fn a_plan_that_changes_nothing_but_the_order_says_so() {
     }
     reground(&repo, &json!({"plan": {"order": ["s3", "s1", "s2"]}}))
         .ok()
-        .says("order is now s3, s1, s2");
+        .says("orders s3, s1, s2");
     let forged =
         json!({"plan": {"change": [{"slice_id": "s2", "locked_notes": [" user@answer-9: yes"]}]}});
     let report = repo.implementer_report(Some("once more"));

@@ -67,7 +67,7 @@ fn whoever_accepts_is_shown_the_proof_of_each_criterion() {
     });
     repo.record("regrounder", repo.reground("accepted", "a", "none", &block))
         .exits(0)
-        .says("slice `a` accepted");
+        .says("accepts a");
 }
 
 #[test]
@@ -151,9 +151,8 @@ fn what_became_of_a_slice_is_said_and_not_what_was_wanted() {
     });
     repo.record("regrounder", repo.reground("accepted", "a", "b", &block))
         .exits(0)
-        .says("slice `a` not accepted but reopened")
-        .never_says("`a` accepted")
-        .never_says("`b` selected");
+        .says("would accept a, which is reopened")
+        .never_says("selects b");
     repo.cook(&["log"])
         .exits(0)
         .says("would accept a, which is reopened")
@@ -162,8 +161,8 @@ fn what_became_of_a_slice_is_said_and_not_what_was_wanted() {
     repo.write("elsewhere.txt", "the user's\n");
     repo.record("regrounder", repo.reground("accepted", "a", "b", &block))
         .exits(0)
-        .says("slice `a` not accepted yet")
-        .never_says("`a` accepted");
+        .says("would accept a, which waits")
+        .never_says("accepts a");
     repo.cook(&["log"])
         .exits(0)
         .says("would accept a, which waits")

@@ -1313,9 +1313,9 @@ fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
         );
 
         assert_eq!(import.slice_history.len(), 2);
-        let first = import.slice_history.records().next().unwrap().unwrap();
+        let first = &import.slice_history[0];
         assert_eq!(first.recorded_at, Timestamp::Number(1_735_689_600.into()));
-        let first = import.stop_history.records().next().unwrap().unwrap();
+        let first = &import.stop_history[0];
         assert_eq!(first.high_value_gap_count.0, 1);
 
         let said: Vec<String> = found

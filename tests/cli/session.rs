@@ -4,7 +4,7 @@
 
 use crate::support::agents::{Scripted, is_alive, settle, wait_for, wait_for_pid};
 use crate::support::{Repo, Run, run};
-use cook_store::session::{Episode, Exchange, GitStore, Kind, SessionStore, replay_prompt};
+use cook_store::session::{Episode, Exchange, GitStore, Kind, replay_prompt};
 use cook_store::store::Place;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

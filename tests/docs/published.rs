@@ -1,11 +1,11 @@
 //! The schemas in `protocol/schema/` are the ones that the types describe.
 
+use crate::plain_schemas::{describe_answer, describe_document};
+use crate::report_schemas::describe_report;
 use crate::support::generated;
 use cook::cli::published::describe_answers;
 use cook_core::model::{Event, Role};
-use cook_core::report;
 use cook_core::schema::Document;
-use cook_core::schema::published::describe_document;
 use serde_json::{Map, Value, json};
 
 /// Characters of a line, where a value fits on one.
@@ -82,10 +82,11 @@ fn fill(items: &[Value], depth: usize) -> Vec<String> {
 fn generated_schemas_are_those_of_the_types() {
     let documents =
         Document::ALL.map(|one| (format!("{}.schema", one.id()), describe_document(one)));
-    let answers = describe_answers()
-        .into_iter()
-        .map(|(id, schema)| (format!("output-{id}.schema"), schema));
-    let reports = Role::ALL.map(|role| (format!("report-{}", role.short()), report::schema(role)));
+    let answers = describe_answers().into_iter().map(|(id, title, schema)| {
+        let name = format!("output-{id}.schema");
+        (name, describe_answer(id, title, schema))
+    });
+    let reports = Role::ALL.map(|role| (format!("report-{}", role.short()), describe_report(role)));
     for (id, schema) in documents.into_iter().chain(answers).chain(reports) {
         let wanted = lay_out(&schema, 0, 0) + "\n";
         assert_eq!(serde_json::from_str::<Value>(&wanted).unwrap(), schema);

@@ -1,8 +1,9 @@
 //! The store through its public API: create, read, commit, reopen.
 
 use crate::support::store::*;
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Event;
-use cook_store::store::{History, Place, Store, StoreError, ViewStatus};
+use cook_store::store::{History, Place, Store, ViewStatus};
 
 #[test]
 fn nothing_is_there_before_the_first_transition() {
@@ -117,7 +118,13 @@ fn operations_have_names() {
     ] {
         let error = store.entry(name).unwrap_err();
         assert!(
-            matches!(error, StoreError::OperationUnknown { .. }),
+            matches!(
+                error,
+                Failure {
+                    code: Code::OperationUnknown,
+                    ..
+                }
+            ),
             "{name}: {error}"
         );
     }
@@ -132,31 +139,46 @@ fn a_transition_that_does_not_follow_is_refused() {
     wrong.snapshot.ledger.seq.0 += 1;
     assert!(matches!(
         commit(&store, wrong),
-        Err(StoreError::Malformed { .. })
+        Err(Failure {
+            code: Code::WriteFailed,
+            ..
+        })
     ));
     let mut wrong = good.clone();
     wrong.snapshot.state.revision = None;
     assert!(matches!(
         commit(&store, wrong),
-        Err(StoreError::Malformed { .. })
+        Err(Failure {
+            code: Code::WriteFailed,
+            ..
+        })
     ));
     let mut wrong = good.clone();
     wrong.snapshot.active.revision.as_mut().unwrap().0 = 1;
     assert!(matches!(
         commit(&store, wrong),
-        Err(StoreError::Malformed { .. })
+        Err(Failure {
+            code: Code::WriteFailed,
+            ..
+        })
     ));
     let mut wrong = good.clone();
     wrong.facts.now = "yesterday".to_owned();
     assert!(matches!(
         commit(&store, wrong),
-        Err(StoreError::Malformed { .. })
+        Err(Failure {
+            code: Code::WriteFailed,
+            ..
+        })
     ));
     let mut wrong = good.clone();
     wrong.rule = "two words".to_owned();
     assert!(matches!(
         commit(&store, wrong),
-        Err(StoreError::Malformed { .. })
+        Err(Failure {
+            code: Code::WriteFailed,
+            ..
+        })
     ));
 
     assert_eq!(store.tip().unwrap().unwrap().seq, 2);
@@ -170,7 +192,16 @@ fn of_two_writers_with_the_same_parent_one_wins() {
     let (mine, theirs) = (next(&store), next(&other));
     commit(&store, mine).unwrap();
     let error = commit(&other, theirs).unwrap_err();
-    assert!(matches!(error, StoreError::Stale { .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Failure {
+                code: Code::StaleFacts,
+                ..
+            }
+        ),
+        "{error}"
+    );
     assert_eq!(other.tip().unwrap().unwrap().seq, 3);
     commit(&other, next(&other)).unwrap();
     assert_eq!(store.tip().unwrap().unwrap().seq, 4);
@@ -183,7 +214,16 @@ fn edits_that_came_after_the_facts_are_stale_facts() {
     judged.facts.outside_edits = Some(store.outside_edits().unwrap());
     fixture.edit("state.json", "\"continue\"", "\"done\"");
     let error = commit(&store, judged).unwrap_err();
-    assert!(matches!(error, StoreError::Stale { .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Failure {
+                code: Code::StaleFacts,
+                ..
+            }
+        ),
+        "{error}"
+    );
     let mut judged = next(&store);
     judged.facts.outside_edits = Some(store.outside_edits().unwrap());
     assert_eq!(judged.facts.outside_edits.as_ref().unwrap().len(), 1);
@@ -203,9 +243,9 @@ fn a_lower_lease_epoch_is_fenced_off() {
     assert!(
         matches!(
             error,
-            StoreError::Fenced {
-                epoch: 0,
-                current: 1
+            Failure {
+                code: Code::Fenced,
+                ..
             }
         ),
         "{error}"

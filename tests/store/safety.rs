@@ -2,14 +2,14 @@
 
 use crate::support::store::*;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
-use cook_store::store::{Store, StoreError};
+use cook_store::store::Store;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-fn expect_refused(fixture: &Fixture) -> StoreError {
+fn expect_refused(fixture: &Fixture) -> Failure {
     let error = Store::open(fixture.place()).unwrap_err();
     let created = Store::create(fixture.place()).unwrap_err();
-    assert_eq!(error.code(), created.code());
+    assert_eq!(error.code, created.code);
     error
 }
 
@@ -32,14 +32,14 @@ fn layouts_that_cook_does_not_write_are_refused() {
         assert!(
             matches!(
                 error,
-                StoreError::Path {
+                Failure {
                     code: Code::LogUnsafe,
                     ..
                 }
             ),
             "{error}"
         );
-        let failure = Failure::from(error);
+        let failure = error;
         assert_eq!(
             (failure.kind, failure.code),
             (FailureKind::State, Code::LogUnsafe)
@@ -59,11 +59,11 @@ fn any_other_config_is_refused() {
         good.replace("bare = true", "bare = false"),
     ] {
         std::fs::write(&config, bad).unwrap();
-        assert_eq!(expect_refused(&fixture).code(), Code::LogUnsafe);
+        assert_eq!(expect_refused(&fixture).code, Code::LogUnsafe);
         assert!(store.lock(WAIT).is_err());
     }
     std::fs::remove_file(&config).unwrap();
-    assert_eq!(expect_refused(&fixture).code(), Code::LogUnsafe);
+    assert_eq!(expect_refused(&fixture).code, Code::LogUnsafe);
     std::fs::write(&config, good).unwrap();
     step(&fixture.open()).unwrap();
 }
@@ -84,7 +84,7 @@ fn symlinks_in_the_place_of_the_log_are_refused() {
         let moved = fixture.dir.path().join("moved");
         std::fs::rename(&path, &moved).unwrap();
         symlink(&moved, &path).unwrap();
-        assert_eq!(expect_refused(&fixture).code(), Code::LogUnsafe, "{name}");
+        assert_eq!(expect_refused(&fixture).code, Code::LogUnsafe, "{name}");
     }
     let (fixture, store) = Fixture::with(1);
     let lock = fixture.place().cook_dir().join("lock");
@@ -105,7 +105,7 @@ fn a_foreign_owner_is_refused() {
     match chown(fixture.log("config"), Some(owner + 1), None) {
         Ok(()) => assert!(matches!(
             expect_refused(&fixture),
-            StoreError::Path {
+            Failure {
                 code: Code::ForeignOwner,
                 ..
             }
@@ -126,14 +126,20 @@ fn what_cannot_be_read_is_not_taken_for_absent() {
         // A symbolic ref to nothing is the one form that git itself calls absent.
         if !bad.starts_with("ref:") {
             assert!(
-                matches!(opened, Err(StoreError::Unreadable { .. })),
+                matches!(
+                    opened,
+                    Err(Failure {
+                        code: Code::LogUnreadable,
+                        ..
+                    })
+                ),
                 "{bad:?}"
             );
         }
     }
     std::fs::write(&branch, &good).unwrap();
     std::fs::write(fixture.place().id_file(), "../../x\n").unwrap();
-    assert_eq!(expect_refused(&fixture).code(), Code::LogUnsafe);
+    assert_eq!(expect_refused(&fixture).code, Code::LogUnsafe);
 }
 
 #[test]
@@ -223,7 +229,13 @@ fn a_newer_format_can_be_read_and_not_written() {
     assert_eq!(store.snapshot().unwrap().ledger.seq.0, 2);
     let error = store.lock(WAIT).unwrap_err();
     assert!(
-        matches!(error, StoreError::TooNew { found: 5, .. }),
+        matches!(
+            error,
+            Failure {
+                code: Code::LogTooNew,
+                ..
+            }
+        ),
         "{error}"
     );
     // What this cook cannot parse is called new, not broken.
@@ -232,14 +244,28 @@ fn a_newer_format_can_be_read_and_not_written() {
         &store,
         swap("state.json", "\"project_done\"", "\"project_finished\""),
     );
-    assert!(matches!(store.snapshot(), Err(StoreError::TooNew { .. })));
+    assert!(matches!(
+        store.snapshot(),
+        Err(Failure {
+            code: Code::LogTooNew,
+            ..
+        })
+    ));
 }
 
 #[test]
 fn an_older_format_is_refused_by_name() {
     let (fixture, store) = Fixture::with(2);
     forge(&fixture, &store, swap("format", "4", "3"));
-    let too_old = |error| matches!(error, StoreError::TooOld { found: 3, .. });
+    let too_old = |error| {
+        matches!(
+            error,
+            Failure {
+                code: Code::LogTooOld,
+                ..
+            }
+        )
+    };
     assert!(too_old(store.snapshot().unwrap_err()));
     assert!(too_old(store.lock(WAIT).unwrap_err()));
 }
@@ -466,8 +492,17 @@ fn a_held_lock_is_waited_for_and_then_named() {
     let held = store.lock(WAIT).unwrap();
     let other = fixture.open();
     let error = other.lock(Duration::from_millis(30)).unwrap_err();
-    assert!(matches!(error, StoreError::LockHeld), "{error}");
-    assert_eq!(Failure::from(error).kind, FailureKind::Held);
+    assert!(
+        matches!(
+            error,
+            Failure {
+                code: Code::LockHeld,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(error.kind, FailureKind::Held);
     drop(held);
     other.lock(Duration::ZERO).unwrap();
 }
@@ -485,7 +520,7 @@ fn one_process_has_the_lease_as_long_as_its_file_is_there() {
     );
     let error = other.lease("cook run --once").unwrap_err();
     assert!(error.to_string().contains("cook run"), "{error}");
-    assert_eq!(Failure::from(error).kind, FailureKind::Held);
+    assert_eq!(error.kind, FailureKind::Held);
 
     // Without its file a lease is none any more, and the next one is another.
     std::fs::remove_file(fixture.place().cook_dir().join("leases").join(store.id())).unwrap();

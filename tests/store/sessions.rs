@@ -1,12 +1,12 @@
 //! Sessions as a library: what a call makes, what it leaves alone, how it goes on, and each
 //! error with the way out that it names. The supplier is scripted and sees what a real one would.
 
+use cook_core::diagnostic::Failure;
 use cook_core::schema::GivenSchema;
 use cook_store::session::{
     Action, Answer, Batch, Call, Capability, Continuation, Episode, Exchange, GitStore, Kind,
-    Native, NativeUse, Object, On, Reason, Ref, RefKind, Series, SessionError, SessionStore,
-    Supplier, SupplierError, SupplierErrorKind, Transport, Turn, Window, call, clear, load_episode,
-    load_series, verify,
+    Native, NativeUse, Object, On, Prior, Ref, RefKind, Series, Supplier, SupplierError,
+    SupplierErrorKind, Transport, Turn, Window, call, clear, load_episode, load_series, verify,
 };
 use cook_store::store::Place;
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ fn say<'a>(words: &'a str, on: Option<On>) -> Call<'a> {
     }
 }
 
-fn words(store: &dyn SessionStore, episode: Ref) -> Vec<(Kind, String, String)> {
+fn words(store: &GitStore, episode: Ref) -> Vec<(Kind, String, String)> {
     let entry = store.entry(episode).unwrap().unwrap();
     let episode = load_episode(store, &entry.hash, entry.exid).unwrap();
     episode
@@ -133,8 +133,17 @@ fn words(store: &dyn SessionStore, episode: Ref) -> Vec<(Kind, String, String)> 
         .collect()
 }
 
-fn code(error: &SessionError) -> &'static str {
-    error.code().id()
+fn prior(error: &Failure) -> Prior {
+    let prior = error.prior.as_deref().cloned().unwrap_or_default();
+    let name = |text: Option<String>| text.map(|text| text.parse().unwrap());
+    Prior {
+        episode: name(prior.episode),
+        series: name(prior.series),
+    }
+}
+
+fn code(error: &Failure) -> &'static str {
+    error.code.id()
 }
 
 #[test]
@@ -323,10 +332,10 @@ fn a_supplier_that_cannot_go_on_says_so_before_anything_is_sent() {
     )
     .unwrap_err();
     assert_eq!(code(&error), "continuation_not_supported");
-    assert_eq!(error.prior.episode, Some(first.episode));
+    assert_eq!(prior(&error).episode, Some(first.episode));
     assert_eq!(unable.calls(), 0);
     // The ways out that the hint names.
-    assert!(error.hint().contains("afresh"));
+    assert!(error.hints[0].contains("afresh"));
     call(&store, &unable, &say("on", None)).unwrap();
     call(&store, &able, &say("on", Some(On::Episode(first.episode)))).unwrap();
 }
@@ -367,10 +376,8 @@ fn a_window_that_fills_is_sealed_and_the_series_goes_on() {
     // The sealed window refuses and names the series that goes on, which works.
     let error = call(&store, &repl, &say("x", Some(On::Episode(first.episode)))).unwrap_err();
     assert_eq!(code(&error), "episode_compacted");
-    let Reason::EpisodeCompacted(_, series) = *error.reason else {
-        panic!("{error:?}")
-    };
-    assert!(error.hint().contains(&series.to_string()));
+    let series = prior(&error).series.unwrap();
+    assert!(error.hints[0].contains(&series.to_string()));
     call(&store, &repl, &say("x", Some(On::Series(series)))).unwrap();
 }
 
@@ -388,8 +395,8 @@ fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
         for on in tries {
             let error = call(&store, &supplier, &say(&huge, on)).unwrap_err();
             assert_eq!(code(&error), "context_window_exceeded");
-            assert!(error.to_string().contains("667") || error.to_string().contains("671"));
-            assert!(error.to_string().contains("200"), "{error}");
+            assert!(error.message.contains("667") || error.message.contains("671"));
+            assert!(error.message.contains("200"), "{error}");
         }
         assert_eq!(supplier.calls(), calls);
         assert_eq!(store.find_successor(first.episode).unwrap(), None);
@@ -402,8 +409,8 @@ fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
     let on = Some(On::Series(first.series.unwrap()));
     let error = call(&store, &repl, &say(&"w".repeat(200), on)).unwrap_err();
     assert_eq!(code(&error), "context_window_exceeded");
-    assert!(error.to_string().contains("failed: no"), "{error}");
-    assert!(error.hint().contains(&first.series.unwrap().to_string()));
+    assert!(error.message.contains("failed: no"), "{error}");
+    assert!(error.hints[0].contains(&first.series.unwrap().to_string()));
     assert_eq!(store.find_successor(first.episode).unwrap(), None);
     call(&store, &repl, &say("short", on)).unwrap();
 }
@@ -447,9 +454,13 @@ fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
     // What was said fills the window to where not even a summary can be asked for.
     let error = call(&store, &repl, &say("on", Some(On::Series(series)))).unwrap_err();
     assert_eq!(code(&error), "context_window_exceeded");
-    assert!(error.to_string().contains("300 fit"), "{error}");
-    assert!(error.hint().contains("a larger window"), "{}", error.hint());
-    assert_eq!((repl.calls(), error.prior.series), (calls, Some(series)));
+    assert!(error.message.contains("300 fit"), "{error}");
+    assert!(
+        error.hints[0].contains("a larger window"),
+        "{}",
+        error.hints[0]
+    );
+    assert_eq!((repl.calls(), prior(&error).series), (calls, Some(series)));
     let large = Scripted::new("large", Capability::Repl);
     call(&store, &large, &say("on", Some(On::Series(series)))).unwrap();
     // On the checkpoint itself the way out is its series, where it compacts.
@@ -463,12 +474,16 @@ fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
         &say(&words, Some(On::Episode(first.episode))),
     )
     .unwrap_err();
-    assert!(error.hint().contains("which compacts"), "{}", error.hint());
-    let on = error.prior.series.map(On::Series);
+    assert!(
+        error.hints[0].contains("which compacts"),
+        "{}",
+        error.hints[0]
+    );
+    let on = prior(&error).series.map(On::Series);
     call(&store, &repl, &say(&words, on)).unwrap();
     // Words that fit no window of their own: nothing of that kind is promised.
     let error = call(&store, &repl, &say(&"w".repeat(700), on)).unwrap_err();
-    assert!(error.hint().starts_with("say less"), "{}", error.hint());
+    assert!(error.hints[0].starts_with("say less"), "{}", error.hints[0]);
 }
 
 #[test]
@@ -518,9 +533,9 @@ fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
         Scripted::new("agent", Capability::Repl).answers(&["1", "{\"n\":\"x\"}", "{}", "never"]);
     let error = call(&store, &bad, &ask(Some(On::Series(reply.series.unwrap())))).unwrap_err();
     assert_eq!((code(&error), bad.calls()), ("output_schema_invalid", 3));
-    assert!(error.to_string().contains("times: /: "), "{error}");
+    assert!(error.message.contains("times: /: "), "{error}");
     // All answers were kept, and the ref in the error goes on from the last.
-    let kept = error.prior.episode.unwrap();
+    let kept = prior(&error).episode.unwrap();
     assert_eq!(words(&store, kept).len(), 5);
     call(&store, &bad, &say("never mind", Some(On::Episode(kept)))).unwrap();
 }
@@ -558,7 +573,7 @@ fn what_a_schema_adds_is_counted_like_all_that_is_sent() {
     let atom = small(Capability::Atom).answers(&[&"long ".repeat(100)]);
     let error = call(&store, &atom, &asked(&narrow)).unwrap_err();
     assert_eq!((code(&error), atom.calls()), ("context_window_exceeded", 1));
-    assert_eq!(words(&store, error.prior.episode.unwrap()).len(), 1);
+    assert_eq!(words(&store, prior(&error).episode.unwrap()).len(), 1);
 }
 
 #[test]
@@ -651,8 +666,8 @@ fn a_failed_call_names_what_is_still_good() {
         repl.answer(Err(failure));
         let error = call(&store, &repl, &say("go on", on)).unwrap_err();
         assert_eq!(code(&error), wanted);
-        assert_eq!(error.prior.series, first.series);
-        assert!(error.hint().contains(&first.series.unwrap().to_string()));
+        assert_eq!(prior(&error).series, first.series);
+        assert!(error.hints[0].contains(&first.series.unwrap().to_string()));
     }
     call(&store, &repl, &say("go on", on)).unwrap();
     let lines = store.lines().unwrap().into_iter();
@@ -670,7 +685,7 @@ fn a_question_that_changes_something_is_an_error_and_is_kept() {
     repl.answer(Ok(answer));
     let error = call(&store, &repl, &say("look", None)).unwrap_err();
     assert_eq!(code(&error), "read_only_violated");
-    let kept = error.prior.episode.unwrap();
+    let kept = prior(&error).episode.unwrap();
     assert_eq!(words(&store, kept)[0].2, "looked");
     call(&store, &repl, &say("on", Some(On::Episode(kept)))).unwrap();
 }
@@ -1335,7 +1350,7 @@ fn a_torn_event_takes_no_other_with_it() {
         assert!(is_found(&store));
         let error = afresh(&store).lines().unwrap_err();
         assert_eq!(code(&error), "object_corrupt");
-        let cleared = clear(&store, 0, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
+        let cleared = clear(&store, 0, &BTreeSet::new(), "2026-01-02T03:04:05Z", false).unwrap();
         assert!(
             !cleared.unreadable.is_empty() && cleared.expired.is_empty(),
             "{cleared:?}"
@@ -1353,7 +1368,7 @@ fn a_torn_event_takes_no_other_with_it() {
         );
         call(&store, &repl, &say("more", Some(On::Series(series)))).unwrap();
         assert_eq!(store.find_labelled("kept").unwrap(), Some(series));
-        let cleared = clear(&store, 0, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
+        let cleared = clear(&store, 0, &BTreeSet::new(), "2026-01-02T03:04:05Z", false).unwrap();
         assert!(cleared.unreadable.is_empty(), "{cleared:?}");
     }
 }
@@ -1373,7 +1388,14 @@ fn what_stays_after_clearing_is_complete() {
         std::fs::create_dir_all(store.root().join(format!("attempts/{name}"))).unwrap();
     }
     let lines = store.lines().unwrap().len();
-    let cleared = clear(&store, u64::MAX, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
+    let cleared = clear(
+        &store,
+        u64::MAX,
+        &BTreeSet::new(),
+        "2026-01-02T03:04:05Z",
+        false,
+    )
+    .unwrap();
     assert_eq!((cleared.unreadable.len(), cleared.attempts), (0, 1));
     assert!(
         cleared.expired.contains(&other.episode) && cleared.objects >= 3,
@@ -1403,7 +1425,14 @@ fn what_stays_after_clearing_is_complete() {
     assert_eq!(verify(&store).unwrap().damaged, []);
     // A name of the sealed window alone keeps the series that goes on.
     store.label("kept", sealed).unwrap();
-    clear(&store, u64::MAX, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
+    clear(
+        &store,
+        u64::MAX,
+        &BTreeSet::new(),
+        "2026-01-02T03:04:05Z",
+        false,
+    )
+    .unwrap();
     let error = call(&store, &repl, &say("x", Some(On::Episode(sealed)))).unwrap_err();
     assert_eq!(code(&error), "episode_compacted");
     call(&store, &repl, &say("x", Some(On::Series(after)))).unwrap();
@@ -1429,7 +1458,14 @@ fn while_something_kept_cannot_be_read_nothing_is_let_go_of() {
     keep_ref(&store, &lost);
     store.label("lost", lost.name).unwrap();
     let before = store.objects().unwrap().len();
-    let cleared = clear(&store, u64::MAX, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
+    let cleared = clear(
+        &store,
+        u64::MAX,
+        &BTreeSet::new(),
+        "2026-01-02T03:04:05Z",
+        false,
+    )
+    .unwrap();
     assert_eq!((cleared.unreadable.len(), cleared.expired.len()), (1, 0));
     assert_eq!(store.objects().unwrap().len(), before);
 }
@@ -1470,7 +1506,14 @@ fn what_lies_further_back_is_found() {
     // And after the chain was begun anew.
     store.label("last", replies[299].series.unwrap()).unwrap();
     call(&store, &repl, &say("else", None)).unwrap();
-    let cleared = clear(&store, u64::MAX, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
+    let cleared = clear(
+        &store,
+        u64::MAX,
+        &BTreeSet::new(),
+        "2026-01-02T03:04:05Z",
+        false,
+    )
+    .unwrap();
     assert!(!cleared.expired.is_empty(), "{cleared:?}");
     let store = afresh(&store);
     let last = load_episode(&store, &replies[299].episode_hash, None).unwrap();
@@ -1570,9 +1613,9 @@ fn sessions_of_the_layout_before_are_named_and_not_read() {
         let error = GitStore::open(place.clone()).unwrap_err();
         assert_eq!(code(&error), "session_layout_earlier");
         assert!(
-            error.hint().contains("cook/sessions` away"),
+            error.hints[0].contains("cook/sessions` away"),
             "{}",
-            error.hint()
+            error.hints[0]
         );
         std::fs::remove_dir(sessions.join(name)).unwrap();
     }

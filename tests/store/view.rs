@@ -1,9 +1,9 @@
 //! `.agent/` against the log: edits from outside, interrupted writes, kept copies.
 
 use crate::support::store::*;
-use cook_core::diagnostic::Code;
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::OutsideEdit;
-use cook_store::store::{DifferenceKind, History, KeptKind, Store, StoreError, ViewStatus};
+use cook_store::store::{DifferenceKind, History, KeptKind, Store, ViewStatus};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -144,7 +144,16 @@ fn what_is_no_document_at_all_is_an_edit_too() {
     let mut reground = next(&store);
     reground.displace = true;
     let error = commit(&store, reground).unwrap_err();
-    assert!(matches!(error, StoreError::TooLarge { .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            Failure {
+                code: Code::InputTooLarge,
+                ..
+            }
+        ),
+        "{error}"
+    );
     assert_eq!(store.tip().unwrap().unwrap().seq, 3);
 }
 
@@ -238,7 +247,7 @@ fn an_edit_stays_until_it_is_displaced_and_is_kept_then() {
     let only = [".agent/plan.json".to_owned()];
     assert!(matches!(
         store.rescue_restore(id, &only, Path::new(""), false),
-        Err(StoreError::Path {
+        Err(Failure {
             code: Code::NotWritable,
             ..
         })
@@ -265,7 +274,7 @@ fn copies_are_only_restored_inside_the_worktree() {
         assert!(
             matches!(
                 error,
-                StoreError::Path {
+                Failure {
                     code: Code::NotWritable,
                     ..
                 }
@@ -288,7 +297,10 @@ fn copies_are_only_restored_inside_the_worktree() {
     for bad in ["", "../heads/x", "none"] {
         assert!(matches!(
             store.rescue_show(bad, "x"),
-            Err(StoreError::OperationUnknown { .. })
+            Err(Failure {
+                code: Code::OperationUnknown,
+                ..
+            })
         ));
     }
 }
@@ -448,7 +460,7 @@ fn a_view_that_cannot_be_written_is_a_success_with_a_finding() {
     let staged = staged.stage(next(&store)).unwrap();
     std::fs::remove_dir(&tmp).unwrap();
     std::fs::write(&tmp, "in the way").unwrap();
-    let committed = staged.commit().unwrap();
+    let committed = staged.commit(None, |_| Ok(())).unwrap();
     assert_eq!(committed.findings[0].code, Code::CheckoutPending);
     assert_eq!(store.tip().unwrap().unwrap(), committed.tip);
     assert_eq!(store.view_status().unwrap(), ViewStatus::Pending);
@@ -460,7 +472,7 @@ fn a_view_that_cannot_be_written_is_a_success_with_a_finding() {
     assert!(
         matches!(
             refused,
-            StoreError::Path {
+            Failure {
                 code: Code::AgentDirUnsafe,
                 ..
             }
@@ -522,7 +534,7 @@ fn symlinks_are_never_followed() {
     symlink(&elsewhere, fixture.place().agent_dir()).unwrap();
     assert!(matches!(
         store.outside_edits(),
-        Err(StoreError::Path {
+        Err(Failure {
             code: Code::AgentDirUnsafe,
             ..
         })
@@ -532,7 +544,7 @@ fn symlinks_are_never_followed() {
     std::fs::write(fixture.place().agent_dir(), "a file").unwrap();
     assert!(matches!(
         store.view_status(),
-        Err(StoreError::Path {
+        Err(Failure {
             code: Code::AgentDirUnsafe,
             ..
         })
@@ -572,12 +584,18 @@ fn a_branch_that_was_moved_back_is_not_taken_for_the_truth() {
     log.reference(&branch, older, true, "test").unwrap();
 
     let error = store.differences().unwrap_err();
-    let failure = cook_core::diagnostic::Failure::from(error);
+    let failure = error;
     assert_eq!(failure.code, Code::LogRewound);
     assert!(failure.message.contains("from #3 to #2"), "{failure:?}");
     assert!(failure.hints[0].contains(&format!("update-ref {branch} {tip}")));
     let locked = store.lock(WAIT).unwrap();
-    assert!(matches!(locked.recover(), Err(StoreError::Rewound { .. })));
+    assert!(matches!(
+        locked.recover(),
+        Err(Failure {
+            code: Code::LogRewound,
+            ..
+        })
+    ));
     let found = store.fsck().unwrap().findings;
     assert!(found.iter().any(|f| f.code == Code::LogRewound));
 

@@ -1,13 +1,14 @@
 //! A worktree in a temporary directory and small transitions that follow one another.
 
 pub use super::NOW;
+use cook_core::diagnostic::Failure;
 use cook_core::machine::Facts;
 use cook_core::model::{
     ActiveSlice, Actor, Count, Counters, Event, Ledger, Phase, Plan, Policy, Profile, Records,
     RoleSlot, SchemaVersion, Slice, SliceRecord, SliceRecordType, SliceStatus, Snapshot, State,
     StopRecord, StopRecordType, Undone, VerificationEvidence,
 };
-use cook_store::store::{Committed, Place, Replayed, Store, StoreError, Tip, Transition};
+use cook_store::store::{Committed, Place, Replayed, Store, Tip, Transition};
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -167,11 +168,15 @@ pub fn next(store: &Store) -> Transition {
     transition(before, event)
 }
 
-pub fn commit(store: &Store, transition: Transition) -> Result<Committed, StoreError> {
-    store.lock(WAIT)?.recover()?.stage(transition)?.commit()
+pub fn commit(store: &Store, transition: Transition) -> Result<Committed, Failure> {
+    store
+        .lock(WAIT)?
+        .recover()?
+        .stage(transition)?
+        .commit(None, |_| Ok(()))
 }
 
-pub fn step(store: &Store) -> Result<Committed, StoreError> {
+pub fn step(store: &Store) -> Result<Committed, Failure> {
     commit(store, next(store))
 }
 

@@ -353,7 +353,7 @@ pub fn write_anew(repo: &Repo, mut change: impl FnMut(&mut Event, &mut Facts) ->
         };
         let locked = to.lock(WAIT).unwrap().recover().unwrap();
         let staged = locked.stage(transition).unwrap();
-        parent = Some(staged.commit().unwrap().tip);
+        parent = Some(staged.commit(None, |_| Ok(())).unwrap().tip);
         before = Some(step.snapshot);
     }
     assert!(changed, "nothing was changed");

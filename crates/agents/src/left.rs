@@ -1,9 +1,10 @@
 //! What a cook left behind that was killed while an agent worked.
 
+use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_os::clock::Clock;
 use cook_os::process::{INVOCATION_VARIABLE, WORKFLOW_VARIABLE, end_marked};
-use cook_store::session::{GitStore, SessionError};
+use cook_store::session::GitStore;
 use std::path::Path;
 
 /// What marks the processes of a workflow's agents: its log's id, and where that log is, because a
@@ -24,7 +25,7 @@ pub fn end_left(workflow: &str, cook_dir: &Path) -> bool {
 ///
 /// # Errors
 /// When the store cannot be read or written.
-pub fn settle_left(store: &GitStore, clock: &Clock) -> Result<(), SessionError> {
+pub fn settle_left(store: &GitStore, clock: &Clock) -> Result<(), Failure> {
     for call in store.list_interrupted()? {
         end_marked(INVOCATION_VARIABLE, &call.name.to_string());
         store.settle(call, &clock.now())?;

@@ -55,9 +55,9 @@ impl Preset {
         let table = match (own, base) {
             (Some(own), Some(base)) if is_acp(own) && !is_acp(&base) => {
                 check_acp(name, own)?;
-                own.clone().over(&without_flags(base))
+                merge(name, own, &without_flags(base))?
             }
-            (Some(own), Some(base)) => own.clone().over(&base),
+            (Some(own), Some(base)) => merge(name, own, &base)?,
             (Some(own), None) => own.clone(),
             (None, Some(base)) => base,
             (None, None) => return Err(unknown(name, config)),
@@ -249,6 +249,10 @@ impl Preset {
         };
         self.table.cost.unwrap_or(usual)
     }
+}
+
+fn merge(name: &str, own: &AgentTable, base: &AgentTable) -> Result<AgentTable, AgentError> {
+    own.over(base).map_err(|why| invalid(name, why))
 }
 
 fn is_acp(table: &AgentTable) -> bool {

@@ -7,11 +7,17 @@ use cook_core::model::{Basis, Decision, Event, Reground, Role, RubricVerdict};
 use cook_core::report::{
     DIMENSIONS, Kind, MAX_BYTES, OFFER_FORMAT, Parsed, Provenance, Report, Reported,
     describe_check, event, fields, format, has_block, has_rubric, parse, render, repair_prompt,
-    schema,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The published schema of a role's report.
+fn schema(role: Role) -> Value {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocol/schema");
+    let file = format!("{directory}/report-{}.json", role.short());
+    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+}
 
 /// A report as label-value lines that a test can change before it is written out.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use cook_core::diagnostic::{Code, Failure};
 use cook_os::process::{LENT_VARIABLE, join_lent};
 use cook_store::run_again;
 use cook_store::session::wrong_citation;
-use cook_store::store::{Admitted, Limits, Quarantine, Store, StoreError};
+use cook_store::store::{Admitted, Limits, Quarantine, Store};
 use std::time::{Duration, Instant};
 
 /// What is read of a log at most.
@@ -185,8 +185,7 @@ impl Remote<'_> {
         admitted.map_err(|error| self.refuse(error))
     }
 
-    fn refuse(&self, error: StoreError) -> Failure {
-        let failure = Failure::from(error);
+    fn refuse(&self, failure: Failure) -> Failure {
         match failure.code {
             Code::RemoteLogRefused => name_log(failure, &self.show()),
             _ => blame(failure, &self.show()),

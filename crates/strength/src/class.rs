@@ -1,5 +1,8 @@
-//! Kinds of files, by their paths.
+//! Kinds of files, by their paths and their texts.
 
+use crate::language::Language;
+use crate::suite::Suite;
+use cook_trials::{fits_path, is_among_tests, is_set_up, is_test_file, is_whole_setting, split_of};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -37,19 +40,6 @@ pub struct Edited<'a> {
     pub after: Option<&'a str>,
 }
 
-/// Directories that hold nothing but tests.
-const TEST_DIRS: [&str; 10] = [
-    "test",
-    "tests",
-    "testing",
-    "spec",
-    "specs",
-    "__tests__",
-    "__snapshots__",
-    "e2e",
-    "testdata",
-    "fixtures",
-];
 /// Directories of CI settings.
 const GATE_DIRS: [&str; 6] = [
     ".agent",
@@ -59,66 +49,35 @@ const GATE_DIRS: [&str; 6] = [
     ".ci",
     ".buildkite",
 ];
-/// Files that say how a project is built and tested.
-const GATE_FILES: [&str; 47] = [
-    "makefile",
-    "gnumakefile",
-    "justfile",
+/// Files that say how a project is built and tested, beside the settings of test runners.
+const GATE_FILES: [&str; 27] = [
+    "*makefile",
+    "*justfile",
     "rakefile",
-    "cargo.toml",
+    "jenkinsfile",
+    "taskfile.y*ml",
     "clippy.toml",
-    "nextest.toml",
-    "package.json",
-    "tox.ini",
-    "pytest.ini",
-    "setup.cfg",
-    "pyproject.toml",
-    "noxfile.py",
-    "conftest.py",
+    "rust-toolchain*",
     "go.mod",
+    "go.work",
     "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
+    "build.gradle*",
     "mix.exs",
     "cmakelists.txt",
     "meson.build",
-    "deno.json",
-    "tsconfig.json",
-    "phpunit.xml",
+    "tsconfig*.json",
+    "*.config.*",
+    "*.mk",
     ".gitlab-ci.yml",
     ".travis.yml",
     ".pre-commit-config.yaml",
-    ".eslintrc.json",
+    ".eslintrc*",
     "azure-pipelines.yml",
-    "jenkinsfile",
-    "taskfile.yml",
-    "codecov.yml",
+    "*codecov.yml",
     ".coveragerc",
-    ".rspec",
-    ".mocharc.json",
-    "karma.conf.js",
-    "rust-toolchain.toml",
     "lefthook.yml",
-    ".justfile",
     ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    "bunfig.toml",
-    "taskfile.yaml",
-    ".pytest.ini",
-    "go.work",
-    "rust-toolchain",
-];
-/// Beginnings of names that go on with an ending of their own.
-const GATE_STEMS: [&str; 8] = [
-    "jest.config.",
-    "vitest.config.",
-    "vite.config.",
-    "playwright.config.",
-    "cypress.config.",
-    "babel.config.",
-    "eslint.config.",
-    ".mocharc.",
+    ".yarnrc*",
 ];
 const DOCS_DIRS: [&str; 4] = ["doc", "docs", "man", "runbooks"];
 const DOCS_ENDS: [&str; 7] = [".md", ".mdx", ".rst", ".adoc", ".txt", ".1", ".org"];
@@ -138,13 +97,14 @@ pub fn classify(path: &str, gates: &[String]) -> Class {
     if named_by_gate
         || parts.first().is_some_and(|dir| GATE_DIRS.contains(dir))
         || parts.contains(&".cargo")
-        || GATE_FILES.contains(&name)
-        || name.ends_with(".mk")
-        || GATE_STEMS.iter().any(|stem| name.starts_with(stem))
+        || GATE_FILES.iter().any(|file| fits_path(file, name))
+        || is_whole_setting(path)
+        || split_of(path).is_some()
+        || is_set_up(path)
     {
         return Class::Gate;
     }
-    if parts.iter().any(|dir| TEST_DIRS.contains(dir)) || is_test_name(path, name) {
+    if is_among_tests(&lower) || is_test_file(path) || name.ends_with(".snap") {
         return Class::Test;
     }
     let stem = name.split('.').next().unwrap_or_default();
@@ -157,25 +117,46 @@ pub fn classify(path: &str, gates: &[String]) -> Class {
     Class::Source
 }
 
-/// `test_x.py`, `x_test.go`, `x.test.ts`, `x.spec.ts`, `XTest.java`, `test.sh`.
-fn is_test_name(path: &str, lower: &str) -> bool {
-    let (stem, _) = lower.rsplit_once('.').unwrap_or((lower, ""));
-    let own = path.rsplit('/').next().unwrap_or_default();
-    let camel = own.rsplit_once('.').map_or(own, |(stem, _)| stem);
-    matches!(stem, "test" | "tests" | "spec")
-        || ["test_", "test-", "tests_"]
-            .iter()
-            .any(|start| stem.starts_with(start))
-        || [
-            "_test", "-test", ".test", "_tests", "_spec", ".spec", "-spec",
-        ]
-        .iter()
-        .any(|end| stem.ends_with(end))
-        || ["Test", "Tests", "Spec", "IT"]
-            .iter()
-            .any(|end| camel.ends_with(end) && camel.len() > end.len())
-        || lower.ends_with(".bats")
-        || lower.ends_with(".snap")
+/// Directories whose code is never what ships.
+const OF_TESTS: [&str; 7] = [
+    "test",
+    "tests",
+    "spec",
+    "specs",
+    "__tests__",
+    "__snapshots__",
+    "testdata",
+];
+
+/// The path leads through a directory whose code is taken for tests.
+pub fn is_in_tests(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    let mut dirs = lower.split('/');
+    dirs.next_back();
+    dirs.any(|dir| OF_TESTS.contains(&dir))
+}
+
+/// The class of a path whose texts are known: what ships may stand where documents do, and bear a name like a test's.
+/// In a directory of tests code is taken for tests.
+pub fn classify_texts(path: &str, gates: &[String], texts: [Option<&str>; 2]) -> Class {
+    let class = classify(path, gates);
+    let texts = texts.into_iter().flatten();
+    let is_code = |text: &str| Language::of(path, text) != Language::Other;
+    let is_source = match class {
+        Class::Docs => texts.clone().any(is_code),
+        Class::Test => {
+            !is_in_tests(path)
+                && texts.clone().any(is_code)
+                && !texts
+                    .clone()
+                    .any(|text| Suite::read(path, text).has_tests())
+        }
+        Class::Source | Class::Gate => false,
+    };
+    match is_source {
+        true => Class::Source,
+        false => class,
+    }
 }
 
 #[cfg(test)]
@@ -231,6 +212,30 @@ mod tests {
             for path in paths {
                 assert_eq!(classify(path, &gates), class, "{path}");
             }
+        }
+    }
+
+    #[test]
+    fn what_ships_is_known_by_its_text_where_its_place_says_something_else() {
+        let code = "def works():\n    return 1\n";
+        let tests = "def test_works():\n    assert works() == 1\n";
+        for (path, text, class) in [
+            ("docs/calc.py", code, Class::Source),
+            ("docs/a.md", code, Class::Docs),
+            ("LICENSE", code, Class::Docs),
+            ("app/spec.py", code, Class::Source),
+            ("app/impl_test.py", code, Class::Source),
+            ("app/impl_test.py", tests, Class::Test),
+            ("fixtures/calc.py", code, Class::Source),
+            ("fixtures/calc.json", "{}", Class::Test),
+            ("tests/helper.py", code, Class::Test),
+            ("noxfile.py", code, Class::Gate),
+        ] {
+            assert_eq!(
+                classify_texts(path, &[], [None, Some(text)]),
+                class,
+                "{path}"
+            );
         }
     }
 }

@@ -82,34 +82,33 @@ impl Language {
             .map_or(Self::Other, |(_, language)| *language)
     }
 
-    /// `//` and `/* */` begin comments.
-    pub(crate) fn has_slash_comments(self) -> bool {
+    /// What begins a comment that goes on to the end of its line.
+    pub(crate) fn comments(self) -> &'static [&'static str] {
         use Language::*;
-        matches!(
-            self,
-            Rust | JavaScript | Go | Java | Kotlin | C | CSharp | Php | Swift
-        )
+        match self {
+            Rust | JavaScript | Go | Java | Kotlin | C | CSharp | Swift => &["//"],
+            Python | Shell | Ruby | Elixir | Other => &["#"],
+            Php => &["//", "#"],
+        }
     }
 
-    /// `#` begins a comment.
-    pub(crate) fn has_hash_comments(self) -> bool {
+    /// What a text literal stands in: marks between which lines may end, and those between which none does.
+    pub(crate) fn quotes(self) -> [&'static [&'static str]; 2] {
         use Language::*;
-        matches!(self, Python | Shell | Ruby | Php | Elixir | Other)
+        match self {
+            Rust => [&["\""], &[]],
+            Python => [&["\"\"\"", "'''"], &["\"", "'"]],
+            Shell | Ruby | Php => [&["\"", "'", "`"], &[]],
+            Go | JavaScript => [&["`"], &["\"", "'"]],
+            Java | Kotlin | CSharp | Swift | Elixir => [&["\"\"\""], &["\"", "'", "`"]],
+            C | Other => [&[], &["\"", "'"]],
+        }
     }
 
-    /// A line's end ends a statement where nothing is open.
-    pub(crate) fn is_line_based(self) -> bool {
-        use Language::*;
-        matches!(
-            self,
-            Python | Go | Shell | Kotlin | Ruby | Swift | Elixir | Other
-        )
-    }
-
-    /// Blocks stand in braces.
+    /// Its blocks stand in braces.
     pub(crate) fn has_braces(self) -> bool {
         use Language::*;
-        !matches!(self, Python | Shell | Ruby | Elixir | Other)
+        !matches!(self, Python | Ruby | Elixir | Other)
     }
 }
 

@@ -7,23 +7,21 @@ mod calibrate;
 mod class;
 mod fault;
 mod language;
-mod lex;
-mod lines;
+mod line_diff;
 mod mutant;
-mod report;
-mod shipped;
+mod planted_reports;
 mod suite;
+mod tokens;
 mod touched;
 
 pub use calibrate::{Answer, Interval, Joint, Record, Share, joint};
-pub use class::{Class, Edited, classify};
+pub use class::{Class, Edited, classify, classify_texts, is_in_tests};
 pub use fault::{Fault, FaultKind, faults};
 pub use language::Language;
 pub use mutant::{
     Mutant, Operator, Planting, Subject, plant, subject, with_comment, without_change,
 };
-pub use report::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
-pub use shipped::{classify_texts, is_in_tests};
+pub use planted_reports::{Outcome, Tally, Tried, Unread, read_cargo_mutants, read_elements};
 pub use touched::{Touch, list_touched_tests};
 
 /// Whether a text holds a test, as its language's common frameworks write one.

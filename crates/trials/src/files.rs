@@ -1,6 +1,6 @@
 //! The test files that a trial needs, and the command that runs them alone.
 
-use crate::runners::{By, Call, RUNNERS, Runner, WRAPPERS};
+use crate::runners::{By, CALLS, Call, TESTS, WRAPPERS};
 use crate::settings::close_scripts;
 use crate::sides::is_test_file;
 use serde_json::Value;
@@ -42,7 +42,7 @@ impl Tree<'_> {
 /// files, or where all of them are needed.
 pub fn limit_to_files(words: &[String], touched: &[String], tree: &Tree) -> Option<Chosen> {
     let called = find_call(words, tree)?;
-    let files = choose(called.runner, touched, tree)?;
+    let files = choose(called.call, touched, tree)?;
     if files.is_empty() {
         return None;
     }
@@ -68,8 +68,7 @@ pub fn limit_to_files(words: &[String], touched: &[String], tree: &Tree) -> Opti
 }
 
 struct Called {
-    runner: &'static Runner,
-    call: &'static Call,
+    call: Call,
     /// Words up to the end of the call itself.
     upto: usize,
     /// The words that call the runner: those of the command, or of the script that it names.
@@ -87,20 +86,13 @@ fn find_call(words: &[String], tree: &Tree) -> Option<Called> {
         .find(|wrapper| begins(&script, wrapper))
         .map_or(0, |wrapper| wrapper.len());
     let rest = &script[wrapper..];
-    for runner in RUNNERS {
-        for call in runner.calls {
-            if begins(rest, call.words) {
-                return Some(Called {
-                    runner,
-                    call,
-                    upto: wrapper + call.words.len(),
-                    script,
-                    is_script,
-                });
-            }
-        }
-    }
-    None
+    let call = CALLS.into_iter().find(|call| begins(rest, call.words))?;
+    Some(Called {
+        call,
+        upto: wrapper + call.words.len(),
+        script,
+        is_script,
+    })
 }
 
 /// Whether words begin so; of a program its last part counts, and a version of Python is one.
@@ -171,14 +163,14 @@ fn strip_paths(called: &Called, tree: &Tree) -> Option<Vec<String>> {
 
 /// The test files that are touched, or that stand below the nearest directory with tests above what is
 /// touched. Nothing where that is the root.
-fn choose(runner: &Runner, touched: &[String], tree: &Tree) -> Option<BTreeSet<String>> {
-    let is_own = |path: &str| runner.ends.iter().any(|end| path.ends_with(end));
-    let is_target = |path: &str| match runner.name {
-        "cargo" => read_target(path).is_some(),
+fn choose(call: Call, touched: &[String], tree: &Tree) -> Option<BTreeSet<String>> {
+    let is_own = |path: &str| call.ends.iter().any(|end| path.ends_with(end));
+    let is_target = |path: &str| match call.by {
+        By::CargoTests => read_target(path).is_some(),
         _ => is_own(path) && (is_test_file(path) || tree.printed.contains(path)),
     };
     let is_foreign = |path: &str| {
-        let mut others = RUNNERS.iter().flat_map(|runner| runner.ends);
+        let mut others = TESTS.iter().flat_map(|(ends, _)| *ends);
         !is_own(path) && others.any(|end| path.ends_with(end))
     };
     let all: BTreeSet<&String> = tree.files.iter().filter(|path| is_target(path)).collect();

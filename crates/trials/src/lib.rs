@@ -18,6 +18,6 @@ pub use files::{Chosen, Tree, limit_to_files};
 pub use outcomes::{Material, Outcomes, Report, Source, Test, TestResult};
 pub use settings::{Split, close_scripts, close_targets, first_target, list_variables, split_of};
 pub use sides::{
-    Known, Side, fits_path, is_among_tests, is_set_up, is_test_file, is_whole_setting, settings_in,
+    Known, Side, fits_path, is_among_tests, is_set_up, is_test_file, is_whole_setting,
     shadows_runner, side_of, splits,
 };

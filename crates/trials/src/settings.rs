@@ -1,8 +1,6 @@
 //! Settings of runners that stand in a file among others: taken out, compared, and put into another
 //! version of the file.
 
-use crate::runners::Part;
-use crate::sides::settings_in;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -10,11 +8,11 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Split {
     /// Tables of TOML or sections of INI whose headings begin with one of these.
-    Sections(Vec<String>),
+    Sections(&'static [&'static str]),
     /// Keys of a JSON object, and scripts of a `package.json` by name.
     Json {
         /// Keys at the top.
-        keys: Vec<String>,
+        keys: &'static [&'static str],
         /// Names among `scripts`.
         scripts: BTreeSet<String>,
     },
@@ -24,26 +22,22 @@ pub enum Split {
 
 /// What of a file are settings of a runner, where that is not all of it.
 pub fn split_of(path: &str) -> Option<Split> {
-    let mut found = None;
-    for setting in settings_in(path) {
-        match (setting.part, &mut found) {
-            (Part::Whole, _) => {}
-            (Part::Sections(heads), Some(Split::Sections(known))) => {
-                known.extend(heads.iter().map(|head| (*head).to_owned()));
-            }
-            (Part::Sections(heads), _) => {
-                let heads = heads.iter().map(|head| (*head).to_owned());
-                found = Some(Split::Sections(heads.collect()));
-            }
-            (Part::Keys(keys), _) => {
-                found = Some(Split::Json {
-                    keys: keys.iter().map(|key| (*key).to_owned()).collect(),
-                    scripts: BTreeSet::new(),
-                });
-            }
-        }
-    }
-    found
+    let keys = |keys| {
+        Some(Split::Json {
+            keys,
+            scripts: BTreeSet::new(),
+        })
+    };
+    let sections: &[&str] = match path.rsplit('/').next().unwrap_or(path) {
+        "pyproject.toml" => &["tool.pytest", "tool.tox"],
+        "setup.cfg" => &["tool:pytest"],
+        "Cargo.toml" => &["[test]", "profile.test"],
+        "bunfig.toml" => &["test"],
+        "package.json" => return keys(&["jest", "mocha", "ava", "tap", "vitest"]),
+        "deno.json" => return keys(&["test"]),
+        _ => return None,
+    };
+    Some(Split::Sections(sections))
 }
 
 impl Split {
@@ -108,7 +102,7 @@ impl Split {
                 Self::Sections(heads) => read_heading(line).map(|heading| {
                     heads.iter().any(|head| {
                         heading
-                            .strip_prefix(head.as_str())
+                            .strip_prefix(*head)
                             .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
                     })
                 }),
@@ -306,19 +300,14 @@ pub fn close_scripts(text: &str, first: &str) -> BTreeSet<String> {
     closed
 }
 
-fn put_json(
-    code: &str,
-    tests: &str,
-    keys: &[String],
-    scripts: &BTreeSet<String>,
-) -> Option<String> {
+fn put_json(code: &str, tests: &str, keys: &[&str], scripts: &BTreeSet<String>) -> Option<String> {
     let mut code: Value = serde_json::from_str(code).ok()?;
     let tests: Value = serde_json::from_str(tests).ok()?;
     let object = code.as_object_mut()?;
     for key in keys {
         match tests.get(key) {
-            Some(value) => drop(object.insert(key.clone(), value.clone())),
-            None => drop(object.remove(key)),
+            Some(value) => drop(object.insert((*key).to_owned(), value.clone())),
+            None => drop(object.remove(*key)),
         }
     }
     if !scripts.is_empty() {

@@ -1,6 +1,6 @@
 //! On which side of a trial a path stands: the code of one commit, or the tests of another.
 
-use crate::runners::{Part, RUNNERS, Setting, fits};
+use crate::runners::{OTHER_TESTS, SETTINGS, SHADOWS, TESTS, fits};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -72,8 +72,11 @@ pub fn side_of(path: &str, known: &Known, is_printed: bool) -> Side {
 /// By its name, a file that holds tests.
 pub fn is_test_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let mut patterns = RUNNERS.iter().flat_map(|runner| runner.tests);
-    patterns.any(|pattern| fits(pattern, name))
+    let fits = |patterns: &[&str]| patterns.iter().any(|pattern| fits(pattern, name));
+    let mut known = TESTS.iter();
+    fits(&OTHER_TESTS)
+        || known
+            .any(|(ends, patterns)| ends.iter().any(|end| name.ends_with(end)) && fits(patterns))
 }
 
 /// By its directories, a file that lies among tests.
@@ -91,24 +94,14 @@ pub fn splits(path: &str) -> bool {
     ENDS.iter().any(|end| path.ends_with(end))
 }
 
-/// Settings of runners that stand in a file.
-pub fn settings_in(path: &str) -> impl Iterator<Item = &'static Setting> {
-    let all = RUNNERS.iter().flat_map(|runner| runner.settings);
-    let path = format!("/{path}");
-    all.filter(move |setting| {
-        let name = match setting.file.contains('/') {
-            true => path
-                .ends_with(&format!("/{}", setting.file))
-                .then_some(setting.file),
-            false => path.rsplit('/').next(),
-        };
-        name.is_some_and(|name| fits(setting.file, name))
-    })
-}
-
-/// A file that holds nothing but settings of a runner.
+/// Whether a file is settings of a runner as a whole.
 pub fn is_whole_setting(path: &str) -> bool {
-    settings_in(path).any(|setting| setting.part == Part::Whole)
+    let path = format!("/{path}");
+    let name = path.rsplit('/').next().unwrap_or_default();
+    SETTINGS.iter().any(|setting| match setting.contains('/') {
+        true => path.ends_with(&format!("/{setting}")),
+        false => fits(setting, name),
+    })
 }
 
 /// By its name, set-up that a runner takes in by itself.
@@ -118,8 +111,7 @@ pub fn is_set_up(path: &str) -> bool {
 
 /// A file that would take the place of a runner's own.
 pub fn shadows_runner(path: &str) -> bool {
-    let mut shadows = RUNNERS.iter().flat_map(|runner| runner.shadows);
-    shadows.any(|pattern| fits(pattern, path))
+    SHADOWS.iter().any(|pattern| fits(pattern, path))
 }
 
 /// Whether a pattern of settings names a path: the path itself, a directory above it, or with `*`.

@@ -3,45 +3,46 @@
 
 use super::fields::{Fields, Notes};
 use cook_core::diagnostic::Code;
-use cook_core::model::{Record, SchemaVersion, SliceRecord, StopRecord, StopRecordType, Trail};
+use cook_core::model::{SchemaVersion, SliceRecord, StopRecord, StopRecordType};
 use cook_core::schema::Document;
 use serde_json::Value;
 
 /// Bytes of a history that are read.
 pub(super) const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-pub(super) fn slice_history(bytes: &[u8], notes: &mut Notes) -> Trail<SliceRecord> {
+pub(super) fn slice_history(bytes: &[u8], notes: &mut Notes) -> Vec<SliceRecord> {
     take_in(bytes, Document::SliceRecord, slice_record, notes)
 }
 
-pub(super) fn stop_history(bytes: &[u8], notes: &mut Notes) -> Trail<StopRecord> {
+pub(super) fn stop_history(bytes: &[u8], notes: &mut Notes) -> Vec<StopRecord> {
     take_in(bytes, Document::StopRecord, stop_record, notes)
 }
 
 /// How a record is read field by field, or why it is none.
 type ReadRecord<T> = fn(&mut Fields<'_>) -> Result<T, &'static str>;
 
-fn take_in<T: Record>(
+fn take_in<T>(
     bytes: &[u8],
     document: Document,
     record: ReadRecord<T>,
     notes: &mut Notes,
-) -> Trail<T> {
-    let mut trail = Trail::default();
+) -> Vec<T> {
+    let mut records = Vec::new();
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         let line = line.trim_ascii();
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if line.is_empty() {
             continue;
         }
-        let read = read_line(line, document, record, notes);
-        let kept = read.and_then(|record| trail.push(&record).map_err(|error| error.to_string()));
-        if let Err(what) = kept {
-            let place = format!("{}:{}", document.file(), index + 1);
-            notes.add(Code::TrailTorn, &place, &what);
+        match read_line(line, document, record, notes) {
+            Ok(record) => records.push(record),
+            Err(what) => {
+                let place = format!("{}:{}", document.file(), index + 1);
+                notes.add(Code::TrailTorn, &place, &what);
+            }
         }
     }
-    trail
+    records
 }
 
 /// One line; fields that are not taken are noted, and the error says why the record is not.

@@ -2,7 +2,7 @@
 //! field, and back.
 
 use super::field::{FieldError, normalise};
-use super::render::{Brief, basis_word};
+use super::render::Brief;
 use crate::diagnostic::{Lines, clean};
 use crate::model::{Anchor, Basis, BriefLine, BriefOutcome, MAX_ENTRIES, Slot, fits};
 use serde_json::{Map, Value, json};
@@ -37,7 +37,13 @@ impl Artifact {
         brief.insert("task".to_owned(), json!(self.brief.task));
         brief.insert("done_when".to_owned(), json!(self.brief.done_when));
         for slot in Slot::ALL {
-            let lines: Vec<Value> = self.brief.of(slot).map(line_json).collect();
+            let lines = self.brief.of(slot).map(|line| {
+                let fields = line.fields().into_iter();
+                fields
+                    .map(|(key, text)| (key.to_owned(), json!(text)))
+                    .collect::<Map<String, Value>>()
+            });
+            let lines: Vec<Value> = lines.map(Value::Object).collect();
             brief.insert(slot.id().to_owned(), Value::Array(lines));
         }
         let mut envelope = json!({
@@ -93,25 +99,6 @@ impl Artifact {
     }
 }
 
-fn line_json(line: &BriefLine) -> Value {
-    match line {
-        BriefLine::Forbid { rule, source } => json!({"rule": rule, "source": source}),
-        BriefLine::Established {
-            claim,
-            evidence,
-            basis,
-            reopen,
-        } => json!({
-            "claim": claim, "evidence": evidence, "basis": basis_word(*basis), "reopen": reopen,
-        }),
-        BriefLine::Learned { lesson, source } => json!({"lesson": lesson, "source": source}),
-        BriefLine::Open { question, verifies } => {
-            json!({"question": question, "verifies": verifies})
-        }
-        BriefLine::Next { action, outcome } => json!({"action": action, "outcome": outcome}),
-    }
-}
-
 /// A list of entries of one slot.
 ///
 /// # Errors
@@ -143,50 +130,15 @@ pub fn read_line_from_value(
 ) -> Result<BriefLine, FieldError> {
     let entry = object(value, path)?;
     unknown(entry, slot.fields(), path, ignored);
-    let get = |key: &str| field(entry, key, path);
-    Ok(match slot {
-        Slot::Forbid => BriefLine::Forbid {
-            rule: get("rule")?,
-            source: get("source")?,
-        },
-        Slot::Established => {
-            let (claim, evidence) = (get("claim")?, get("evidence")?);
-            let basis = basis(&get("basis")?, &format!("{path}.basis"))?;
-            let reopen = get("reopen")?;
-            proves(&evidence, basis, path)?;
-            BriefLine::Established {
-                claim,
-                evidence,
-                basis,
-                reopen,
-            }
-        }
-        Slot::Learned => BriefLine::Learned {
-            lesson: get("lesson")?,
-            source: get("source")?,
-        },
-        Slot::Open => BriefLine::Open {
-            question: get("question")?,
-            verifies: get("verifies")?,
-        },
-        Slot::Next => BriefLine::Next {
-            action: get("action")?,
-            outcome: get("outcome")?,
-        },
-    })
-}
-
-fn basis(word: &str, path: &str) -> Result<Basis, FieldError> {
-    let all = [
-        Basis::Observed,
-        Basis::Test,
-        Basis::Output,
-        Basis::User,
-        Basis::Doc,
-    ];
-    all.into_iter()
-        .find(|basis| basis_word(*basis) == word)
-        .ok_or_else(|| FieldError::new(path, "is not one of observed, test, output, user, doc"))
+    let basis = |word: &str| {
+        let rule = "is not one of observed, test, output, user, doc";
+        Basis::parse(word).ok_or_else(|| FieldError::new(format!("{path}.basis"), rule))
+    };
+    let line = BriefLine::from_fields(slot, |key| field(entry, key, path), basis)?;
+    if let Some((basis, _)) = line.proof {
+        proves(&line.tail, basis, path)?;
+    }
+    Ok(line)
 }
 
 /// The evidence is an anchor, and of a form that its basis may have.
@@ -196,11 +148,8 @@ fn proves(evidence: &str, basis: Basis, path: &str) -> Result<(), FieldError> {
     if fits(basis, &anchor) {
         return Ok(());
     }
-    let word = basis_word(basis);
-    Err(FieldError::new(
-        format!("{path}.basis"),
-        format!("`{word}` does not go with that form of evidence"),
-    ))
+    let rule = format!("`{}` does not go with that form of evidence", basis.id());
+    Err(FieldError::new(format!("{path}.basis"), rule))
 }
 
 fn guide(envelope: &Map<String, Value>, ignored: &mut Vec<String>) -> Result<Guide, FieldError> {
@@ -216,10 +165,8 @@ fn guide(envelope: &Map<String, Value>, ignored: &mut Vec<String>) -> Result<Gui
         // What a diff would not show must not be written either.
         Some(Value::String(text)) => Some(clean(text, Lines::Keep)),
         Some(_) => {
-            return Err(FieldError::new(
-                format!("{path}.content"),
-                "is neither text nor null",
-            ));
+            let rule = "is neither text nor null";
+            return Err(FieldError::new(format!("{path}.content"), rule));
         }
     };
     let reason = text(update, "reason", path)?;
@@ -240,17 +187,11 @@ pub(super) fn outcomes(
         let path = format!("{path}[{number}]");
         let entry = object(entry, &path)?;
         unknown(entry, &["id", "verdict", "by", "why"], &path, ignored);
-        let verdict = match field(entry, "verdict", &path)?.as_str() {
-            "superseded" => crate::model::BriefVerdict::Superseded,
-            "demoted" => crate::model::BriefVerdict::Demoted,
-            "retired" => crate::model::BriefVerdict::Retired,
-            _ => {
-                return Err(FieldError::new(
-                    format!("{path}.verdict"),
-                    "is not one of superseded, demoted, retired",
-                ));
-            }
-        };
+        let verdict = serde_json::from_value(json!(field(entry, "verdict", &path)?));
+        let verdict = verdict.map_err(|_| {
+            let rule = "is not one of superseded, demoted, retired";
+            FieldError::new(format!("{path}.verdict"), rule)
+        })?;
         outcomes.push(BriefOutcome {
             id: field(entry, "id", &path)?,
             verdict,

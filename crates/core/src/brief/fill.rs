@@ -90,20 +90,15 @@ const MAX_NOTES: usize = 2048;
 
 fn fill_forbid(material: &Material, slots: &mut Slots) {
     let snapshot = material.snapshot;
-    let notes = snapshot
-        .active
-        .handoff
-        .iter()
-        .flat_map(|handoff| &handoff.locked_notes);
+    let handoff = snapshot.active.handoff.as_ref();
+    let notes = handoff.map_or(&[][..], |handoff| &handoff.locked_notes);
     let slice = snapshot.active.slice_id.as_deref().unwrap_or_default();
     let answers = &snapshot.ledger.answers;
     let mut room = MAX_NOTES;
     let mut left_out = 0;
     for note in notes {
-        let line = BriefLine::Forbid {
-            rule: note.clone(),
-            source: format!("locked note of slice `{slice}`"),
-        };
+        let source = format!("locked note of slice `{slice}`");
+        let line = BriefLine::new(Slot::Forbid, note, source);
         if answers.iter().any(|answer| answer.note() == *note) {
             slots.add_said(line, Weight::Kept);
         } else if note.len() > room {
@@ -114,76 +109,55 @@ fn fill_forbid(material: &Material, slots: &mut Slots) {
         }
     }
     // What the user said binds before a slice is selected, and after the last one is done.
-    let noted = |answer: &&UserAnswer| {
-        let mut notes = snapshot
-            .active
-            .handoff
-            .iter()
-            .flat_map(|handoff| &handoff.locked_notes);
-        notes.any(|note| *note == answer.note())
-    };
-    for answer in answers.iter().filter(|answer| !noted(answer)) {
-        let line = BriefLine::Forbid {
-            rule: answer.note(),
-            source: format!("what the user said in transition {}", answer.seq.0),
-        };
+    let is_noted = |answer: &&UserAnswer| notes.contains(&answer.note());
+    for answer in answers.iter().filter(|answer| !is_noted(answer)) {
+        let source = format!("what the user said in transition {}", answer.seq.0);
+        let line = BriefLine::new(Slot::Forbid, answer.note(), source);
         slots.add_said(line, Weight::Kept);
     }
     if left_out > 0 {
-        let line = BriefLine::Forbid {
-            rule: format!(
-                "Keep to the notes of slice `{slice}` that are too long to stand here ({left_out})."
-            ),
-            source: "`locked_notes` in `.agent/active-slice.json`".to_owned(),
-        };
+        let rule = format!(
+            "Keep to the notes of slice `{slice}` that are too long to stand here ({left_out})."
+        );
+        let source = "`locked_notes` in `.agent/active-slice.json`";
+        let line = BriefLine::new(Slot::Forbid, rule, source);
         slots.add(line, Weight::Kept);
     }
     for path in material.protected {
-        let line = BriefLine::Forbid {
-            rule: format!("Do not change `{path}` unless the slice names it."),
-            source: PROTECTED.to_owned(),
-        };
+        let rule = format!("Do not change `{path}` unless the slice names it.");
+        let line = BriefLine::new(Slot::Forbid, rule, PROTECTED);
         slots.add(line, Weight::Kept);
     }
 }
 
+fn holds(proof: &Proof) -> bool {
+    matches!(proof.verdict, Verdict::Verified | Verdict::Moved)
+}
+
 fn fill_established(material: &Material, slots: &mut Slots) {
-    for proof in material.proofs {
-        if !matches!(proof.verdict, Verdict::Verified | Verdict::Moved) {
-            continue;
-        }
-        let line = BriefLine::Established {
-            claim: format!("{} (slice `{}`)", proof.criterion, proof.slice_id),
-            evidence: proof.anchor.clone(),
-            basis: proof.basis,
-            reopen: reopen(&proof.anchor),
-        };
+    for proof in material.proofs.iter().filter(|proof| holds(proof)) {
+        let claim = format!("{} (slice `{}`)", proof.criterion, proof.slice_id);
+        let anchor = &proof.anchor;
+        let line = BriefLine::established(claim, anchor, proof.basis, reopen(anchor));
         slots.add(line, Weight::Established(proof.at.clone()));
     }
     for receipt in list_passed_receipts(material) {
-        let line = BriefLine::Established {
-            claim: format!("Gate `{}` exits 0 on the tree of HEAD.", receipt.command),
-            evidence: format!("receipt:{}", receipt.id),
-            basis: Basis::Output,
-            reopen: "when a tracked file changes".to_owned(),
-        };
+        let claim = format!("Gate `{}` exits 0 on the tree of HEAD.", receipt.command);
+        let evidence = format!("receipt:{}", receipt.id);
+        let reopen = "when a tracked file changes";
+        let line = BriefLine::established(claim, evidence, Basis::Output, reopen);
         slots.add(line, Weight::Established(receipt.started_at.display()));
     }
     let is_lost = |slice: &str| {
         let mut proofs = material.proofs.iter();
-        proofs.any(|proof| {
-            proof.slice_id == slice && !matches!(proof.verdict, Verdict::Verified | Verdict::Moved)
-        })
+        proofs.any(|proof| proof.slice_id == slice && !holds(proof))
     };
     for (slice, commit) in material.commits.iter().filter(|(slice, _)| !is_lost(slice)) {
         let goal = material.snapshot.plan.slice(slice);
         let goal = goal.map_or(String::new(), |slice| format!(": {}", slice.goal));
-        let line = BriefLine::Established {
-            claim: format!("The work of slice `{slice}` is committed{goal}"),
-            evidence: format!("commit:{commit}"),
-            basis: Basis::Observed,
-            reopen: "none".to_owned(),
-        };
+        let claim = format!("The work of slice `{slice}` is committed{goal}");
+        let evidence = format!("commit:{commit}");
+        let line = BriefLine::established(claim, evidence, Basis::Observed, "none");
         slots.add(line, Weight::Established(String::new()));
     }
 }
@@ -211,95 +185,61 @@ fn reopen(anchor: &str) -> String {
 fn fill_open(material: &Material, slots: &mut Slots) {
     fill_unproved(material, slots);
     let snapshot = material.snapshot;
-    for run in snapshot
-        .evidence
-        .runs
-        .iter()
-        .filter(|run| !run.has_passed())
-    {
-        let line = BriefLine::Open {
-            question: format!("Why is gate `{}` red?", run.command),
-            verifies: format!("It exits 0. It last said: {}", last_line(&run.tail)),
-        };
-        slots.add(line, Weight::Failed);
+    let (passed, red): (Vec<&Receipt>, Vec<&Receipt>) =
+        (snapshot.evidence.runs.iter()).partition(|run| run.has_passed());
+    for run in red {
+        let question = format!("Why is gate `{}` red?", run.command);
+        let verifies = format!("It exits 0. It last said: {}", last_line(&run.tail));
+        slots.ask(question, verifies, Weight::Failed);
     }
-    let stale = snapshot.evidence.runs.iter().filter(|run| run.has_passed());
-    for run in stale.filter(|run| run.tree_oid.as_deref() != material.tree) {
-        let line = BriefLine::Open {
-            question: format!("Does gate `{}` pass on the tree of HEAD?", run.command),
-            verifies: "`cook gate --clean` keeps a receipt of this tree.".to_owned(),
-        };
-        slots.add(line, Weight::Open);
+    let is_stale = |run: &&&Receipt| run.tree_oid.as_deref() != material.tree;
+    for run in passed.iter().filter(is_stale) {
+        let question = format!("Does gate `{}` pass on the tree of HEAD?", run.command);
+        let verifies = "`cook gate --clean` keeps a receipt of this tree.";
+        slots.ask(question, verifies, Weight::Open);
     }
-    let must_fix = snapshot
-        .active
-        .handoff
-        .iter()
-        .flat_map(|handoff| &handoff.must_fix_findings);
-    for finding in must_fix {
-        let line = BriefLine::Open {
-            question: format!("Is this mended: {finding}"),
-            verifies: "The next review, or the gate, says so.".to_owned(),
-        };
-        slots.add(line, Weight::Open);
+    let handoff = snapshot.active.handoff.iter();
+    for finding in handoff.flat_map(|handoff| &handoff.must_fix_findings) {
+        let question = format!("Is this mended: {finding}");
+        let verifies = "The next review, or the gate, says so.";
+        slots.ask(question, verifies, Weight::Open);
     }
     for no in &snapshot.ledger.unanswered {
-        let line = BriefLine::Open {
-            question: format!(
-                "What answers the judge's rejection `{}`: {}",
-                no.id,
-                no.what.join("; ")
-            ),
-            verifies: "The next re-ground answers it with a slice or a reason.".to_owned(),
-        };
-        slots.add(line, Weight::Open);
+        let what = no.what.join("; ");
+        let question = format!("What answers the judge's rejection `{}`: {what}", no.id);
+        let verifies = "The next re-ground answers it with a slice or a reason.";
+        slots.ask(question, verifies, Weight::Open);
     }
-    for finding in material
-        .findings
-        .iter()
-        .filter(|found| found.severity() >= Severity::Warning)
-    {
-        let line = BriefLine::Open {
-            question: format!("{}: {}", finding.code, finding.message),
-            verifies: format!("`cook next` no longer says so; {}.", finding.code.hint()),
-        };
-        slots.add(line, Weight::Open);
+    let findings = material.findings.iter();
+    for finding in findings.filter(|found| found.severity() >= Severity::Warning) {
+        let question = format!("{}: {}", finding.code, finding.message);
+        let verifies = format!("`cook next` no longer says so; {}.", finding.code.hint());
+        slots.ask(question, verifies, Weight::Open);
     }
 }
 
 /// Criteria of the slice in work, and of done ones, that no evidence proves now.
 fn fill_unproved(material: &Material, slots: &mut Slots) {
-    for proof in material.proofs {
-        if matches!(proof.verdict, Verdict::Verified | Verdict::Moved) {
-            continue;
-        }
-        let line = BriefLine::Open {
-            question: format!(
-                "Does this still hold: {} (slice `{}`)",
-                proof.criterion, proof.slice_id
-            ),
-            verifies: format!("{} is {}: {}", proof.anchor, proof.verdict.id(), proof.why),
-        };
-        slots.add(line, Weight::Failed);
+    for proof in material.proofs.iter().filter(|proof| !holds(proof)) {
+        let (criterion, slice) = (&proof.criterion, &proof.slice_id);
+        let question = format!("Does this still hold: {criterion} (slice `{slice}`)");
+        let verifies = format!("{} is {}: {}", proof.anchor, proof.verdict.id(), proof.why);
+        slots.ask(question, verifies, Weight::Failed);
     }
-    let snapshot = material.snapshot;
-    let (Some(handoff), Some(id)) = (&snapshot.active.handoff, &snapshot.active.slice_id) else {
+    let active = &material.snapshot.active;
+    let (Some(handoff), Some(id)) = (&active.handoff, &active.slice_id) else {
         return;
     };
-    if !is_open(snapshot, id) {
+    if !is_open(material.snapshot, id) {
         return;
     }
     for criterion in &handoff.acceptance_criteria {
-        let proved = |proof: &&Proof| proof.slice_id == *id && proof.criterion == *criterion;
-        if material.proofs.iter().any(|proof| proved(&proof)) {
-            continue;
+        let proves = |proof: &Proof| proof.slice_id == *id && proof.criterion == *criterion;
+        if !material.proofs.iter().any(proves) {
+            let question = format!("Does this hold: {criterion} (slice `{id}`)");
+            let verifies = "The re-ground that accepts the slice names evidence that verifies.";
+            slots.ask(question, verifies, Weight::Open);
         }
-        let line = BriefLine::Open {
-            question: format!("Does this hold: {criterion} (slice `{id}`)"),
-            verifies: "The re-ground that accepts the slice names evidence that verifies."
-                .to_owned(),
-        };
-        slots.add(line, Weight::Open);
     }
 }
 
@@ -321,7 +261,7 @@ fn fill_added(material: &Material, slots: &mut Slots) {
         if !is_users(&entry.by) {
             unsay(&mut line);
         }
-        let slot = line.slot();
+        let slot = line.slot;
         let list = slots.0.entry(slot).or_default();
         // What cook says itself need not be said twice.
         if list.iter().any(|known| known.line == line) {
@@ -355,19 +295,15 @@ fn fill_added(material: &Material, slots: &mut Slots) {
 /// What nothing here proves, as the question that it is until something does. A page elsewhere is
 /// nobody's to check from here, and the claim says that it is one.
 fn as_question(line: &BriefLine, standing: &BriefStanding) -> Option<BriefLine> {
-    let is_page = match line {
-        BriefLine::Established {
-            evidence, basis, ..
-        } => *basis == Basis::Doc && evidence.contains("://"),
-        BriefLine::Forbid { .. } => false,
-        _ => true,
+    let is_page = match (line.slot, &line.proof) {
+        (_, Some((basis, _))) => *basis == Basis::Doc && line.tail.contains("://"),
+        (slot, None) => slot != Slot::Forbid,
     };
     if standing.verdict == Verdict::Moved || is_page {
         return None;
     }
-    let (tail, verdict) = (line.tail(), standing.verdict.id());
-    Some(BriefLine::Open {
-        question: cut(&format!("Claimed, not verified: {}", line.head())),
-        verifies: cut(&format!("{tail} is {verdict}: {}", standing.why)),
-    })
+    let (tail, verdict) = (&line.tail, standing.verdict.id());
+    let question = cut(&format!("Claimed, not verified: {}", line.head));
+    let verifies = cut(&format!("{tail} is {verdict}: {}", standing.why));
+    Some(BriefLine::new(Slot::Open, question, verifies))
 }

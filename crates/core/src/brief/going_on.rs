@@ -4,7 +4,7 @@
 use super::material::{CHECKPOINT, Here, LastCheckpoint, Material, SAID_DONE};
 use super::render::Weight;
 use super::slots::{Slots, short};
-use crate::model::BriefLine;
+use crate::model::{BriefLine, Slot};
 
 /// Dirty paths that are named before the rest is counted.
 const NAMED: usize = 8;
@@ -15,35 +15,30 @@ pub(super) fn fill_next(material: &Material, slots: &mut Slots) {
         Some(command) => format!(" First run `{command}`."),
         None => String::new(),
     };
-    let line = match due.role {
-        Some(role) => BriefLine::Next {
-            action: format!(
+    let (action, outcome) = match due.role {
+        Some(role) => (
+            format!(
                 "As the {role}: {}.{first} `cook next --prompt` says how.",
                 due.action
             ),
-            outcome: format!("`cook record {role} FILE` takes the report."),
-        },
-        None if material.snapshot.state.project_done && due.command.is_none() => BriefLine::Next {
-            action: "Nothing: the project is done.".to_owned(),
-            outcome: "`cook verify --strict` proves it again.".to_owned(),
-        },
-        None => BriefLine::Next {
-            action: format!("{}.{first}", due.action),
-            outcome: format!("The work goes on; it stands still because {}.", due.reason),
-        },
+            format!("`cook record {role} FILE` takes the report."),
+        ),
+        None if material.snapshot.state.project_done && due.command.is_none() => (
+            "Nothing: the project is done.".to_owned(),
+            "`cook verify --strict` proves it again.".to_owned(),
+        ),
+        None => (
+            format!("{}.{first}", due.action),
+            format!("The work goes on; it stands still because {}.", due.reason),
+        ),
     };
-    slots.add(line, Weight::Kept);
-    let line = BriefLine::Next {
-        action: stands_on(&material.here),
-        outcome: match material
-            .checkpoint
-            .as_ref()
-            .and_then(|last| last.next.as_ref())
-        {
-            Some(next) => format!("{CHECKPOINT} {next}"),
-            None => "No checkpoint says what comes next.".to_owned(),
-        },
+    slots.add(BriefLine::new(Slot::Next, action, outcome), Weight::Kept);
+    let last = material.checkpoint.as_ref();
+    let outcome = match last.and_then(|last| last.next.as_ref()) {
+        Some(next) => format!("{CHECKPOINT} {next}"),
+        None => "No checkpoint says what comes next.".to_owned(),
     };
+    let line = BriefLine::new(Slot::Next, stands_on(&material.here), outcome);
     slots.add(line, Weight::Later);
 }
 
@@ -77,10 +72,8 @@ fn stands_on(here: &Here) -> String {
 /// What a checkpoint says is done is somebody's word until a commit shows it.
 pub(super) fn fill_said(last: &LastCheckpoint, slots: &mut Slots) {
     let Some(done) = &last.done else { return };
-    let line = BriefLine::Learned {
-        lesson: format!("{SAID_DONE} {done}"),
-        source: format!("the last checkpoint, {}", last.at),
-    };
+    let source = format!("the last checkpoint, {}", last.at);
+    let line = BriefLine::new(Slot::Learned, format!("{SAID_DONE} {done}"), source);
     slots.add(line, Weight::Learned(u64::MAX));
 }
 

@@ -3,7 +3,7 @@
 
 use super::render::line_text;
 use crate::digest::hex;
-use crate::model::{BriefLine, Stamp};
+use crate::model::{BriefLine, Slot, Stamp};
 use sha2::{Digest, Sha256};
 
 /// The path of a path anchor, else the whole anchor.
@@ -32,20 +32,17 @@ fn digest(parts: &[&str], hex_digits: usize) -> String {
 /// The id: `e` and 12 hexadecimal digits over slot, claim, and the anchor's target
 /// (path and text; the anchor itself where no text is stamped).
 pub fn entry_id(line: &BriefLine, stamp: Option<&Stamp>) -> String {
-    let target = match line {
-        BriefLine::Established { evidence, .. } => {
-            match stamp.and_then(|stamp| stamp.text_sha256.as_deref()) {
-                Some(text) => format!("{}\u{1f}{text}", place(evidence)),
-                None => fold(evidence),
-            }
-        }
+    let stamped = stamp.and_then(|stamp| stamp.text_sha256.as_deref());
+    let target = match (line.slot, stamped) {
+        (Slot::Established, Some(text)) => format!("{}\u{1f}{text}", place(&line.tail)),
+        (Slot::Established, None) => fold(&line.tail),
         _ => String::new(),
     };
-    let parts = [line.slot().id(), &fold(line.head()), &target];
+    let parts = [line.slot.id(), &fold(&line.head), &target];
     format!("e{}", digest(&parts, 12))
 }
 
 /// A short name for an entry that cook filled in itself and does not store.
 pub fn line_digest(line: &BriefLine) -> String {
-    format!("c{}", digest(&[line.slot().id(), &line_text(line)], 12))
+    format!("c{}", digest(&[line.slot.id(), &line_text(line)], 12))
 }

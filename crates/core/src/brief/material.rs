@@ -3,7 +3,8 @@
 use super::render::Weight;
 use crate::diagnostic::Finding;
 use crate::model::{
-    Basis, BriefDocument, BriefLine, BriefStanding, Pattern, Role, SliceRecord, Snapshot, Verdict,
+    Basis, BriefDocument, BriefLine, BriefStanding, Pattern, Role, SliceRecord, Slot, Snapshot,
+    Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -148,20 +149,20 @@ impl Filled {
     /// it may tell another judge's vote.
     pub fn stands_in_prompt(&self, role: Role, shown: &[String]) -> bool {
         self.is_own()
-            && match &self.line {
-                BriefLine::Learned { lesson, .. } => match &self.origin {
+            && match self.line.slot {
+                Slot::Learned => match &self.origin {
                     Origin::Findings(findings) => {
                         !findings.is_empty() && findings.iter().all(|one| shown.contains(one))
                     }
                     Origin::Rejection(id) => role == Role::StopJudge || shown.contains(id),
                     Origin::Amendment => role != Role::Bootstrapper,
-                    Origin::State => role == Role::StopJudge && lesson.starts_with(SAID_DONE),
+                    Origin::State => {
+                        role == Role::StopJudge && self.line.head.starts_with(SAID_DONE)
+                    }
                     Origin::Added => false,
                 },
-                BriefLine::Forbid { source, .. } => source != PROTECTED,
-                BriefLine::Next { outcome, .. } => {
-                    role == Role::StopJudge || !outcome.starts_with(CHECKPOINT)
-                }
+                Slot::Forbid => self.line.tail != PROTECTED,
+                Slot::Next => role == Role::StopJudge || !self.line.tail.starts_with(CHECKPOINT),
                 _ => true,
             }
     }

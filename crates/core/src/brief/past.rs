@@ -13,17 +13,11 @@ pub(super) fn fill_learned(material: &Material, slots: &mut Slots) {
         let findings = record.findings.clone().unwrap_or_default();
         let why = findings.join("; ");
         let seq = record.seq.map_or(0, |seq| seq.0);
-        lessons.push((
-            seq,
-            BriefLine::Learned {
-                lesson: format!("Slice `{}` was reopened: {why}", record.slice_id),
-                source: format!(
-                    "transition #{seq}, reopened at commit:{}",
-                    short(&record.commit_sha)
-                ),
-            },
-            Origin::Findings(findings),
-        ));
+        let lesson = format!("Slice `{}` was reopened: {why}", record.slice_id);
+        let commit = short(&record.commit_sha);
+        let source = format!("transition #{seq}, reopened at commit:{commit}");
+        let line = BriefLine::new(Slot::Learned, lesson, source);
+        lessons.push((seq, line, Origin::Findings(findings)));
     }
     // What failed in the same way again is told once, with how often.
     let mut failed: BTreeMap<String, Vec<u64>> = BTreeMap::new();
@@ -41,7 +35,7 @@ pub(super) fn fill_learned(material: &Material, slots: &mut Slots) {
             1 => format!("transition #{last}"),
             times => format!("transition #{last}, the last of {times}"),
         };
-        let line = BriefLine::Learned { lesson, source };
+        let line = BriefLine::new(Slot::Learned, lesson, source);
         lessons.push((last, line, Origin::State));
     }
     lessons.sort_by_key(|(seq, ..)| *seq);
@@ -53,25 +47,19 @@ pub(super) fn fill_learned(material: &Material, slots: &mut Slots) {
             true => "No slice holds to it".to_owned(),
             false => format!("{} said no", answered.no.by().replacen('a', "A", 1)),
         };
-        let line = BriefLine::Learned {
-            lesson: format!(
-                "{by}: {}; the answer was: {}",
-                answered.no.what.join("; "),
-                answered.answer
-            ),
-            source: format!("`{}`", answered.no.id),
-        };
+        let (what, answer) = (answered.no.what.join("; "), &answered.answer);
+        let lesson = format!("{by}: {what}; the answer was: {answer}");
+        let line = BriefLine::new(Slot::Learned, lesson, format!("`{}`", answered.no.id));
         let origin = Origin::Rejection(answered.no.id.clone());
         slots.add_from(origin, line, Weight::Learned(u64::MAX));
     }
     for amendment in &material.snapshot.ledger.amendments {
-        let line = BriefLine::Learned {
-            lesson: format!(
-                "A criterion of slice `{}` proved false and was amended: it said \"{}\" and says \"{}\", because {}",
-                amendment.slice_id, amendment.old, amendment.new, amendment.reason
-            ),
-            source: "the user, by `cook plan criteria amend`".to_owned(),
-        };
+        let lesson = format!(
+            "A criterion of slice `{}` proved false and was amended: it said \"{}\" and says \"{}\", because {}",
+            amendment.slice_id, amendment.old, amendment.new, amendment.reason
+        );
+        let source = "the user, by `cook plan criteria amend`";
+        let line = BriefLine::new(Slot::Learned, lesson, source);
         slots.add_from(Origin::Amendment, line, Weight::Learned(u64::MAX));
     }
     if let Some(last) = &material.checkpoint {

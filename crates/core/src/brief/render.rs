@@ -1,7 +1,7 @@
 //! The brief as text, byte for byte, and what is left out to fit a budget.
 
 use super::field::{FieldError, normalise};
-use crate::model::{Basis, BriefLine, Slot};
+use crate::model::{BriefLine, Slot};
 
 /// The seven slots, every field normalised.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,7 +17,7 @@ pub struct Brief {
 impl Brief {
     /// The entries of one slot.
     pub fn of(&self, slot: Slot) -> impl Iterator<Item = &BriefLine> {
-        self.lines.iter().filter(move |line| line.slot() == slot)
+        self.lines.iter().filter(move |line| line.slot == slot)
     }
 
     /// The same brief with every field normalised.
@@ -30,7 +30,7 @@ impl Brief {
         self.done_when = normalise(&self.done_when).map_err(at("brief.done_when".to_owned()))?;
         let mut numbers = [0_usize; 5];
         for line in &mut self.lines {
-            let slot = line.slot();
+            let slot = line.slot;
             let number = &mut numbers[slot as usize];
             for (key, text) in line.texts_mut() {
                 *text =
@@ -53,33 +53,16 @@ fn heading(slot: Slot) -> &'static str {
     }
 }
 
-/// The word of a basis.
-pub(super) fn basis_word(basis: Basis) -> &'static str {
-    match basis {
-        Basis::Observed => "observed",
-        Basis::Test => "test",
-        Basis::Output => "output",
-        Basis::User => "user",
-        Basis::Doc => "doc",
-    }
-}
-
 /// One entry as a bullet, without its `- `.
 pub fn line_text(line: &BriefLine) -> String {
-    match line {
-        BriefLine::Forbid { rule, source } => format!("{rule} — source: {source}"),
-        BriefLine::Established {
-            claim,
-            evidence,
-            basis,
-            reopen,
-        } => {
-            let basis = basis_word(*basis);
-            format!("{claim} — evidence: {evidence}; basis: {basis}; reopen: {reopen}")
-        }
-        BriefLine::Learned { lesson, source } => format!("{lesson} — source: {source}"),
-        BriefLine::Open { question, verifies } => format!("{question} — verifies: {verifies}"),
-        BriefLine::Next { action, outcome } => format!("{action} → {outcome}"),
+    let BriefLine { head, tail, .. } = line;
+    match (line.slot, &line.proof) {
+        (Slot::Next, _) => format!("{head} → {tail}"),
+        (_, Some((basis, reopen))) => format!(
+            "{head} — evidence: {tail}; basis: {}; reopen: {reopen}",
+            basis.id()
+        ),
+        (slot, None) => format!("{head} — {}: {tail}", slot.fields()[1]),
     }
 }
 
@@ -201,7 +184,7 @@ impl Sizes {
     }
 
     fn with(&self, line: &BriefLine) -> usize {
-        let slot = line.slot();
+        let slot = line.slot;
         let opening = match self.opened[slot as usize] {
             true => 0,
             false => "\n\n## ".len() + heading(slot).len(),
@@ -211,7 +194,7 @@ impl Sizes {
 
     fn add(&mut self, line: &BriefLine) {
         self.bytes = self.with(line);
-        self.opened[line.slot() as usize] = true;
+        self.opened[line.slot as usize] = true;
     }
 }
 
@@ -220,10 +203,7 @@ mod tests {
     use super::*;
 
     fn make_learned(text: &str) -> BriefLine {
-        BriefLine::Learned {
-            lesson: text.to_owned(),
-            source: "s".to_owned(),
-        }
+        BriefLine::new(Slot::Learned, text.to_owned(), "s")
     }
 
     fn brief(lines: Vec<BriefLine>) -> Brief {

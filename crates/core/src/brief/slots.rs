@@ -17,6 +17,11 @@ impl Slots {
         self.add_from(Origin::State, line, weight);
     }
 
+    /// Adds a question, with what would answer it.
+    pub(super) fn ask(&mut self, question: String, verifies: impl Into<String>, weight: Weight) {
+        self.add(BriefLine::new(Slot::Open, question, verifies), weight);
+    }
+
     /// The same of what some role's prompt shows in a part of its own.
     pub(super) fn add_from(&mut self, origin: Origin, mut line: BriefLine, weight: Weight) {
         unsay(&mut line);
@@ -35,7 +40,7 @@ impl Slots {
                 Err(_) => return,
             }
         }
-        let list = self.0.entry(line.slot()).or_default();
+        let list = self.0.entry(line.slot).or_default();
         if !list.iter().any(|known| known.line == line) {
             list.push(Filled {
                 id: line_digest(&line),

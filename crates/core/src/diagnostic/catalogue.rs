@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The form of every code: the list grows.
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for Code {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Code".into()
@@ -300,9 +299,7 @@ codes! {
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "look at the named place, and carry over by hand what still matters";
     ArtifactKeyUnknown "artifact_key_unknown" Finding Warning "an artifact holds a key that means nothing", "correct the key where it was meant to be read; `cook brief export` shows those that are";
-    ReopenNotAbsolute "reopen_not_absolute" Finding Warning "`reopen: none` stands on evidence that can change", "say what would reopen it";
     BriefDemoted "brief_demoted" Finding Warning "an established entry became a question, because its anchor changed", "anchor it again: `cook brief note established …`";
-    BriefContradiction "brief_contradiction" Finding Warning "two live entries of the brief say opposite things", "supersede one of them: `cook brief --reconcile FILE`";
     BriefNotTaken "brief_not_taken" Finding Warning "the task and its end come from the documents, not from an artifact", "run `cook plan refocus --mission TEXT` where the mission is another";
     BriefUnverified "brief_unverified" Finding Warning "the evidence of an entry that came in does not hold now", "run `cook brief check`";
     BriefOverBudget "brief_over_budget" Finding Warning "what may not be left out of the brief is larger than the budget", "run `cook brief --all`, or give more room with `--max-bytes`";
@@ -376,9 +373,7 @@ codes! {
     InputTooLarge "input_too_large" Failure Error "the input is larger than cook reads", "give less";
     InputUnreadable "input_unreadable" Failure Error "the input cannot be read", "name a readable file of UTF-8 text, or `-` for standard input";
     OperationUnknown "operation_unknown" Failure Error "the transition is not known", "run `cook log`";
-    VerifyFailed "verify_failed" Failure Error "verification found errors", "do what stands below each finding, then run `cook verify` again";
     ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt`";
-    CookMissing "cook_missing" Failure Error "the `cook` program is not on PATH", "install cook";
     Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran or git spoke to a remote; nothing changed here", "run the command again";
     HooksFile "hooks_file" Failure Error "an agent's settings file cannot be changed", "mend or move the named file, then run the command again";
     SessionUnknown "session_unknown" Failure Error "no such agent session is known here", "run `cook hooks check AGENT`";

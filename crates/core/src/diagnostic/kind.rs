@@ -1,11 +1,13 @@
 //! How much a code weighs, and where it is used.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much a code weighs in `cook verify`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Severity {
     /// For the reader; never changes an exit code.
     Note,

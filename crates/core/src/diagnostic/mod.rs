@@ -22,12 +22,12 @@ pub use text::{
 };
 pub use texts::texts;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One thing that was found.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Code of the catalogue, `codes.json`.
     pub code: Code,
@@ -147,8 +147,7 @@ pub enum FailureKind {
 }
 
 /// What a failed call of an agent leaves to go on from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PriorRefs {
     /// The newest context window.
     pub episode: Option<String>,

@@ -5,7 +5,10 @@
 //! dead text and what is read is what stands there. `clean` is idempotent.
 
 use crate::model::is_hidden;
+use regex::Regex;
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// What becomes of line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,34 +19,17 @@ pub enum Lines {
     Fold,
 }
 
-/// The text without terminal escape sequences.
-pub fn without_escapes(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c != '\u{1b}' {
-            plain.push(c);
-        } else if rest.next_if_eq(&'[').is_some() {
-            // A control sequence ends with a byte from `@` to `~`; what is no part of one ends it too.
-            while rest.next_if(|c| (' '..='?').contains(c)).is_some() {}
-            rest.next_if(|c| ('@'..='~').contains(c));
-        } else if rest
-            .next_if(|c| matches!(c, ']' | 'P' | 'X' | '^' | '_'))
-            .is_some()
-        {
-            // A title or another text for the terminal ends with a bell or `ESC \`, or its line does.
-            while rest
-                .next_if(|c| !matches!(c, '\u{7}' | '\u{1b}' | '\n'))
-                .is_some()
-            {}
-            if rest.next_if_eq(&'\u{1b}').is_some() {
-                rest.next_if_eq(&'\\');
-            } else {
-                rest.next_if_eq(&'\u{7}');
-            }
-        }
+/// The text without terminal escape sequences: a control sequence ends with a byte from `@` to `~`, a
+/// title or another text for the terminal with a bell, `ESC \` or its line.
+pub fn without_escapes(text: &str) -> Cow<'_, str> {
+    static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\x1b(?:\[[ -?]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\?)?)?")
+            .unwrap_or_else(|error| panic!("{error}"))
+    });
+    match text.contains('\u{1b}') {
+        true => ESCAPE.replace_all(text, ""),
+        false => Cow::Borrowed(text),
     }
-    plain
 }
 
 /// The text without control, direction and zero-width characters, and without terminal escape

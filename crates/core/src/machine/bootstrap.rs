@@ -181,7 +181,7 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
         if slice.status != SliceStatus::Done {
             continue;
         }
-        let newest = import.slice_history.find_newest(&slice.slice_id);
+        let newest = import.find_newest(&slice.slice_id);
         let accepted = newest.is_some_and(|record| record.kind == SliceRecordType::Accepted);
         let what = if accepted {
             "came in done and was accepted elsewhere; its evidence must be anchored again"
@@ -201,7 +201,6 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
     }
     if let Some(id) = next.active.slice_id.clone() {
         let newest = import
-            .slice_history
             .find_newest(&id)
             .filter(|record| record.kind != SliceRecordType::Reopened);
         let entry = next.ledger.slices.entry(id).or_default();

@@ -161,11 +161,11 @@ fn refuse_unproved(
         let Some(line) = change.entries.get(*number) else {
             continue;
         };
-        let forbids = line.slot() == Slot::Forbid;
-        if line.slot() != Slot::Established && author.is_user {
+        let forbids = line.slot == Slot::Forbid;
+        if line.slot != Slot::Established && author.is_user {
             continue;
         }
-        let text = format!("{}: {}", line.slot().id(), brief::line_text(line));
+        let text = format!("{}: {}", line.slot.id(), brief::line_text(line));
         let is_new = records
             .iter()
             .any(|record| record.kind == Cause::Added && record.text == text);
@@ -174,7 +174,7 @@ fn refuse_unproved(
         }
         let what = format!(
             "{} is {}: {}",
-            line.tail(),
+            line.tail,
             standing.verdict.id(),
             standing.why
         );
@@ -186,7 +186,7 @@ fn refuse_unproved(
         if fails && !change.whole {
             return Err(Refusal::new(Code::BriefUnproved, what));
         }
-        findings.push(Finding::new(Code::BriefUnverified, what).at(line.head().to_owned()));
+        findings.push(Finding::new(Code::BriefUnverified, what).at(line.head.clone()));
     }
     Ok(findings)
 }

@@ -2,12 +2,14 @@
 
 use crate::diagnostic::Finding;
 use crate::model::{Phase, Policy, Role};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The dispatch rule: one of the answers of `protocol/completion.md#who-is-next`, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[allow(missing_docs)]
 pub enum Rule {
     #[serde(rename = "S")]
@@ -124,8 +126,7 @@ impl fmt::Display for Rule {
 }
 
 /// Who is due, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Dispatch {
     /// The rule that answered.
     pub rule: Rule,
@@ -153,8 +154,7 @@ impl Dispatch {
 }
 
 /// What one rule looked at and whether it answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Trace {
     /// The rule.
     pub rule: Rule,

@@ -4,10 +4,10 @@
 //! Every key is optional, so that a table of the user's can change one thing of a preset
 //! that is built in; an unknown key is an error.
 
-use super::access::Access;
 use super::directory::StateDirectory;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use toml::{Table, Value};
 
 /// What a supplier is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +104,6 @@ pub struct AccessArgs {
     /// What `{access}` stands for.
     pub args: Vec<String>,
     /// The same where an earlier session is gone on from, if that differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub continued: Option<Vec<String>>,
     /// Variables.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -129,34 +128,21 @@ pub struct TranscriptPlace {
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs)]
 pub struct Taken {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text_delta: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compaction: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reset_at: Option<String>,
     /// What it says it waits for or tries again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
     /// A request to the model: what tells it from others.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// Tokens of that request, where `usage` comes only at the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<String>,
     /// What failed is tried again.
     #[serde(skip_serializing_if = "is_false")]
@@ -198,58 +184,41 @@ pub struct Rule {
 #[serde(deny_unknown_fields, default)]
 pub struct AgentTable {
     /// The built-in preset that this table changes; its own name by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
     /// How it is spoken with.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<AgentKind>,
     /// The program.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bin: Option<String>,
     /// How it is recognised.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub identify: Option<Identify>,
     /// Arguments that make it print its version.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<Vec<String>>,
     /// Versions that were seen to work; empty = unverified.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Vec<String>>,
     /// What it writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<EventFormat>,
     /// What it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<Capability>,
     /// How it goes on.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub continuation: Option<Continuation>,
     /// Arguments for a fresh session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Vec<String>>,
     /// Arguments that go on in an earlier session. Cook never does: it would change it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<Vec<String>>,
     /// Arguments for a fork of an earlier session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fork: Option<Vec<String>>,
     /// Arguments for the program's own interface on a fork of an earlier session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub open: Option<Vec<String>>,
     /// Who names a session.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionNaming>,
     /// What `{model}` stands for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Vec<String>>,
     /// What `{schema}` stands for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Vec<String>>,
     /// What `{access}` stands for, by level.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub access: BTreeMap<Access, AccessArgs>,
     /// How it is asked to end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<EndSignal>,
     /// Variables for every run.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -258,19 +227,14 @@ pub struct AgentTable {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<StateDirectory>,
     /// Tokens it can have before it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub window_tokens: Option<u64>,
     /// Tokens of those that are kept for the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reserve_tokens: Option<u64>,
     /// Where it keeps its record.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<TranscriptPlace>,
     /// What reported tokens count.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Counting>,
     /// What a reported cost counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Counting>,
     /// How events are read.
     #[serde(rename = "rule", skip_serializing_if = "Vec::is_empty")]
@@ -280,46 +244,34 @@ pub struct AgentTable {
 impl AgentTable {
     /// This table, with what `base` says where this one is silent. Levels of access and
     /// variables are taken one by one, rules all or none; directories are added.
-    #[must_use]
-    pub fn over(self, base: &Self) -> Self {
-        let base = base.clone();
-        let mut access = base.access;
-        access.extend(self.access);
-        let mut env = base.env;
-        env.extend(self.env);
-        let mut writes = base.writes;
-        writes.extend(self.writes);
-        Self {
-            extends: None,
-            kind: self.kind.or(base.kind),
-            bin: self.bin.or(base.bin),
-            identify: self.identify.or(base.identify),
-            version: self.version.or(base.version),
-            verified: self.verified.or(base.verified),
-            events: self.events.or(base.events),
-            capability: self.capability.or(base.capability),
-            continuation: self.continuation.or(base.continuation),
-            start: self.start.or(base.start),
-            resume: self.resume.or(base.resume),
-            fork: self.fork.or(base.fork),
-            open: self.open.or(base.open),
-            session: self.session.or(base.session),
-            model: self.model.or(base.model),
-            schema: self.schema.or(base.schema),
-            access,
-            interrupt: self.interrupt.or(base.interrupt),
-            env,
-            writes,
-            window_tokens: self.window_tokens.or(base.window_tokens),
-            reserve_tokens: self.reserve_tokens.or(base.reserve_tokens),
-            transcript: self.transcript.or(base.transcript),
-            usage: self.usage.or(base.usage),
-            cost: self.cost.or(base.cost),
-            rules: if self.rules.is_empty() {
-                base.rules
-            } else {
-                self.rules
-            },
+    ///
+    /// # Errors
+    /// None: both are tables that were read.
+    pub fn over(&self, base: &Self) -> Result<Self, String> {
+        let read = |table: &Self| Table::try_from(table).map_err(|error| error.to_string());
+        let mut merged = read(base)?;
+        for (key, value) in read(self)? {
+            match (merged.get_mut(&key), value) {
+                (Some(Value::Table(known)), Value::Table(own)) => known.extend(own),
+                (Some(Value::Array(known)), Value::Array(own)) if key == "writes" => {
+                    known.extend(own);
+                }
+                (_, value) => drop(merged.insert(key, value)),
+            }
         }
+        merged.remove("extends");
+        merged.try_into().map_err(|error| error.to_string())
     }
+}
+
+/// What a session may do to the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Access {
+    /// Not even read: no tools at all.
+    None,
+    Read,
+    Write,
+    Full,
 }

@@ -2,7 +2,9 @@
 
 use super::evidence::Basis;
 use super::scalar::Count;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Characters an anchor may have.
 pub const MAX_ANCHOR: usize = 4000;
@@ -63,11 +65,7 @@ impl Anchor {
             | Self::Gone { path, .. }
             | Self::Entry(path)
             | Self::Doc { place: path, .. } => Some(path),
-            Self::Test(_)
-            | Self::Command { .. }
-            | Self::User { .. }
-            | Self::Commit(_)
-            | Self::Receipt(_) => None,
+            _ => None,
         }
     }
 
@@ -257,9 +255,22 @@ fn check_path(path: &str) -> Result<(), Malformed> {
 }
 
 /// What an anchor is worth now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    JsonSchema,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Verdict {
     /// It holds.
     Verified,
@@ -280,23 +291,14 @@ pub enum Verdict {
 impl Verdict {
     /// The word in documents and answers.
     pub fn id(self) -> &'static str {
-        match self {
-            Verdict::Verified => "verified",
-            Verdict::Moved => "moved",
-            Verdict::Changed => "changed",
-            Verdict::Missing => "missing",
-            Verdict::Stale => "stale",
-            Verdict::Unverifiable => "unverifiable",
-            Verdict::Malformed => "malformed",
-        }
+        self.into()
     }
 }
 
 /// The place an anchor pointed at when it was written down, so that it can be told
 /// later whether the same thing still stands there, also when its commit is gone.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stamp {
     /// HEAD then; null on an unborn branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -323,17 +325,8 @@ pub struct Stamp {
 
 /// Whether a kind of proof may have that form.
 pub fn fits(basis: Basis, anchor: &Anchor) -> bool {
-    use Anchor as A;
-    match basis {
-        Basis::Observed => matches!(
-            anchor,
-            A::Lines { .. } | A::Symbol { .. } | A::Gone { .. } | A::Entry(_) | A::Commit(_)
-        ),
-        Basis::Test => matches!(anchor, A::Test(_) | A::Lines { .. } | A::Symbol { .. }),
-        Basis::Output => matches!(anchor, A::Command { .. } | A::Receipt(_)),
-        Basis::User => matches!(anchor, A::User { .. }),
-        Basis::Doc => matches!(anchor, A::Doc { .. }),
-    }
+    let is_place = matches!(anchor, Anchor::Lines { .. } | Anchor::Symbol { .. });
+    anchor.basis() == basis || basis == Basis::Test && is_place
 }
 
 #[cfg(test)]

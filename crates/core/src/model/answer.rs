@@ -1,6 +1,7 @@
 //! Answers: the user's to questions, re-grounds' to judges.
 
 use super::scalar::{Count, Text, Texts};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the user answered, or said unasked: a condition of every slice that it concerns, and no plan removes it.
@@ -78,9 +79,8 @@ impl AnsweredRejection {
 /// A `no` of a wave that HEAD left behind or that was undone, of a review whose criteria are others
 /// now or whose slice is cancelled, or of the last audit before the end; or words of the user's that no
 /// open or done slice holds to: it must be answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocker {
     /// Short id: `no-`, `review-`, `audit-` or `answer-` and the log sequence of the vote, the review, the
     /// audit or the user's answer.

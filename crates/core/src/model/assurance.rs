@@ -2,15 +2,29 @@
 //! the log keeps of it (`docs/assurance.md`).
 
 use super::scalar::Count;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// A profile, the least first.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    JsonSchema,
 )]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Assurance {
     /// Commands alone decide: there is one slice, and no review, audit or judge (`docs/goal.md`).
     Goal,
@@ -29,12 +43,7 @@ impl Assurance {
 
     /// As `profile.json` has it.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Standard => "standard",
-            Self::Lite => "lite",
-            Self::Goal => "goal",
-        }
+        self.into()
     }
 
     /// The default: left out where it is written.
@@ -97,7 +106,10 @@ pub struct Offer {
 }
 
 /// What cook may re-ground itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum ByCook {
     /// Select the first slice in order of work.
@@ -114,10 +126,6 @@ impl ByCook {
 
     /// As the event has it.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::Select => "select",
-            Self::Accept => "accept",
-            Self::Stop => "stop",
-        }
+        self.into()
     }
 }

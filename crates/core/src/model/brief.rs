@@ -4,9 +4,11 @@
 use super::anchor::{Stamp, Verdict};
 use super::evidence::Basis;
 use super::scalar::{Count, SchemaVersion, Text, Timestamp};
+use schemars::JsonSchema;
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// Characters a field may have.
 pub const MAX_FIELD_CHARS: usize = 4_000;
@@ -14,10 +16,23 @@ pub const MAX_FIELD_CHARS: usize = 4_000;
 pub const MAX_ENTRIES: usize = 500;
 
 /// The five lists of a brief, in the order they are rendered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    JsonSchema,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Slot {
     Forbid,
     Established,
@@ -38,13 +53,7 @@ impl Slot {
 
     /// The key in an artifact.
     pub fn id(self) -> &'static str {
-        match self {
-            Slot::Forbid => "forbid",
-            Slot::Established => "established",
-            Slot::Learned => "learned",
-            Slot::Open => "open",
-            Slot::Next => "next",
-        }
+        self.into()
     }
 
     /// The fields of an entry, the one it is known by first.
@@ -59,229 +68,114 @@ impl Slot {
     }
 }
 
-/// One entry of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[serde(tag = "slot", rename_all = "snake_case")]
-#[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum BriefLine {
-    Forbid {
-        /// What must not be done.
-        #[serde(with = "Text")]
-        rule: String,
-        /// Where it comes from.
-        #[serde(with = "Text")]
-        source: String,
-    },
-    Established {
-        /// What holds.
-        #[serde(with = "Text")]
-        claim: String,
-        /// The anchor of its proof.
-        #[serde(with = "Text")]
-        evidence: String,
-        /// What kind of proof.
+/// One entry of a list. In documents its fields bear the names of [`Slot::fields`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BriefLine {
+    /// Its list.
+    pub slot: Slot,
+    /// What it says: rule, claim, lesson, question or action.
+    pub head: String,
+    /// What stands behind it: source, evidence, `verifies` or outcome.
+    pub tail: String,
+    /// Of an established entry alone: what kind of proof its evidence is, and what would make it
+    /// worth another look.
+    pub proof: Option<(Basis, String)>,
+}
+
+impl BriefLine {
+    /// An entry that claims no proof.
+    pub fn new(slot: Slot, head: impl Into<String>, tail: impl Into<String>) -> Self {
+        Self {
+            slot,
+            head: head.into(),
+            tail: tail.into(),
+            proof: None,
+        }
+    }
+
+    /// An established entry.
+    pub fn established(
+        claim: impl Into<String>,
+        evidence: impl Into<String>,
         basis: Basis,
-        /// What would make it worth another look.
-        #[serde(with = "Text")]
-        reopen: String,
-    },
-    Learned {
-        /// What was found out.
-        #[serde(with = "Text")]
-        lesson: String,
-        /// Where it comes from.
-        #[serde(with = "Text")]
-        source: String,
-    },
-    Open {
-        /// What must be answered.
-        #[serde(with = "Text")]
-        question: String,
-        /// What would answer it.
-        #[serde(with = "Text")]
-        verifies: String,
-    },
-    Next {
-        /// What to do.
-        #[serde(with = "Text")]
-        action: String,
-        /// What it leads to.
-        #[serde(with = "Text")]
-        outcome: String,
-    },
-}
+        reopen: impl Into<String>,
+    ) -> Self {
+        Self {
+            proof: Some((basis, reopen.into())),
+            ..Self::new(Slot::Established, claim, evidence)
+        }
+    }
 
-/// A line with the fields of every slot: serde's own reading of a tagged enum is
-/// freer than the schema.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlainLine {
-    slot: Slot,
-    #[serde(default, deserialize_with = "read_given")]
-    rule: Option<String>,
-    #[serde(default, deserialize_with = "read_given")]
-    source: Option<String>,
-    #[serde(default, deserialize_with = "read_given")]
-    claim: Option<String>,
-    #[serde(default, deserialize_with = "read_given")]
-    evidence: Option<String>,
-    #[serde(default, deserialize_with = "read_given_basis")]
-    basis: Option<Basis>,
-    #[serde(default, deserialize_with = "read_given")]
-    reopen: Option<String>,
-    #[serde(default, deserialize_with = "read_given")]
-    lesson: Option<String>,
-    #[serde(default, deserialize_with = "read_given")]
-    question: Option<String>,
-    #[serde(default, deserialize_with = "read_given")]
-    verifies: Option<String>,
-    #[serde(default, deserialize_with = "read_given")]
-    action: Option<String>,
-    #[serde(default, deserialize_with = "read_given")]
-    outcome: Option<String>,
-}
+    /// An entry from its fields, asked for by name in the order of [`Slot::fields`].
+    ///
+    /// # Errors
+    /// The first of `field` or `basis`.
+    pub fn from_fields<E>(
+        slot: Slot,
+        mut field: impl FnMut(&'static str) -> Result<String, E>,
+        basis: impl FnOnce(&str) -> Result<Basis, E>,
+    ) -> Result<Self, E> {
+        let names = slot.fields();
+        let line = Self::new(slot, field(names[0])?, field(names[1])?);
+        let proof = match slot {
+            Slot::Established => Some((basis(&field("basis")?)?, field("reopen")?)),
+            _ => None,
+        };
+        Ok(Self { proof, ..line })
+    }
 
-fn read_given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Text::deserialize(deserializer).map(Some)
-}
+    /// Its fields with their names, in order.
+    pub fn fields(&self) -> Vec<(&'static str, &str)> {
+        let names = self.slot.fields();
+        let mut fields = vec![(names[0], &*self.head), (names[1], &*self.tail)];
+        if let Some((basis, reopen)) = &self.proof {
+            fields.extend([("basis", basis.id()), ("reopen", reopen)]);
+        }
+        fields
+    }
 
-fn read_given_basis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Basis>, D::Error> {
-    Basis::deserialize(deserializer).map(Some)
-}
-
-impl<'de> Deserialize<'de> for BriefLine {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::try_from(PlainLine::deserialize(deserializer)?).map_err(D::Error::custom)
+    /// The free texts with their names, to be replaced one by one.
+    pub fn texts_mut(&mut self) -> Vec<(&'static str, &mut String)> {
+        let names = self.slot.fields();
+        let mut texts = vec![(names[0], &mut self.head), (names[1], &mut self.tail)];
+        texts.extend(self.proof.as_mut().map(|(_, reopen)| ("reopen", reopen)));
+        texts
     }
 }
 
-impl TryFrom<PlainLine> for BriefLine {
-    type Error = String;
+impl Serialize for BriefLine {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let slot = ("slot", self.slot.id());
+        to.collect_map([slot].into_iter().chain(self.fields()))
+    }
+}
 
-    fn try_from(plain: PlainLine) -> Result<Self, String> {
-        let slot = plain.slot;
-        let PlainLine {
-            slot: _,
-            rule,
-            source,
-            claim,
-            evidence,
-            basis,
-            reopen,
-            lesson,
-            question,
-            verifies,
-            action,
-            outcome,
-        } = plain;
-        let mut texts = BTreeMap::from([
-            ("rule", rule),
-            ("source", source),
-            ("claim", claim),
-            ("evidence", evidence),
-            ("reopen", reopen),
-            ("lesson", lesson),
-            ("question", question),
-            ("verifies", verifies),
-            ("action", action),
-            ("outcome", outcome),
-        ]);
-        texts.retain(|_, text| text.is_some());
-        let mut take = |key: &str| {
-            let text = texts.remove(key).flatten();
-            text.ok_or_else(|| format!("`{key}` is missing in an entry of `{}`", slot.id()))
+impl<'de> Deserialize<'de> for BriefLine {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut given = BTreeMap::<String, String>::deserialize(from)?;
+        let slot = given.remove("slot").unwrap_or_default();
+        let slot = Slot::ALL.into_iter().find(|known| known.id() == slot);
+        let slot = slot.ok_or_else(|| D::Error::custom("`slot` is missing or unknown"))?;
+        let id = slot.id();
+        let field = |key: &str| match given.remove(key) {
+            Some(text) if text.is_empty() => Err(format!("`{key}` is empty in an entry of `{id}`")),
+            Some(text) => Ok(text),
+            None => Err(format!("`{key}` is missing in an entry of `{id}`")),
         };
-        let mut basis = basis;
-        let line = match slot {
-            Slot::Forbid => BriefLine::Forbid {
-                rule: take("rule")?,
-                source: take("source")?,
-            },
-            Slot::Established => BriefLine::Established {
-                claim: take("claim")?,
-                evidence: take("evidence")?,
-                basis: basis.take().ok_or("`basis` is missing")?,
-                reopen: take("reopen")?,
-            },
-            Slot::Learned => BriefLine::Learned {
-                lesson: take("lesson")?,
-                source: take("source")?,
-            },
-            Slot::Open => BriefLine::Open {
-                question: take("question")?,
-                verifies: take("verifies")?,
-            },
-            Slot::Next => BriefLine::Next {
-                action: take("action")?,
-                outcome: take("outcome")?,
-            },
-        };
-        match texts.keys().next().copied().or(basis.map(|_| "basis")) {
-            Some(key) => Err(format!("`{key}` is not a field of `{}`", slot.id())),
+        let basis = |word: &str| Basis::parse(word).ok_or(format!("unknown basis `{word}`"));
+        let line = Self::from_fields(slot, field, basis).map_err(D::Error::custom)?;
+        match given.keys().next() {
+            Some(key) => Err(D::Error::custom(format!(
+                "`{key}` is not a field of `{id}`"
+            ))),
             None => Ok(line),
         }
     }
 }
 
-impl BriefLine {
-    /// Its list.
-    pub fn slot(&self) -> Slot {
-        match self {
-            BriefLine::Forbid { .. } => Slot::Forbid,
-            BriefLine::Established { .. } => Slot::Established,
-            BriefLine::Learned { .. } => Slot::Learned,
-            BriefLine::Open { .. } => Slot::Open,
-            BriefLine::Next { .. } => Slot::Next,
-        }
-    }
-
-    /// What it says: rule, claim, lesson, question or action.
-    pub fn head(&self) -> &str {
-        match self {
-            BriefLine::Forbid { rule, .. } => rule,
-            BriefLine::Established { claim, .. } => claim,
-            BriefLine::Learned { lesson, .. } => lesson,
-            BriefLine::Open { question, .. } => question,
-            BriefLine::Next { action, .. } => action,
-        }
-    }
-
-    /// What stands behind it: source, evidence, `verifies` or outcome.
-    pub fn tail(&self) -> &str {
-        match self {
-            BriefLine::Forbid { source, .. } | BriefLine::Learned { source, .. } => source,
-            BriefLine::Established { evidence, .. } => evidence,
-            BriefLine::Open { verifies, .. } => verifies,
-            BriefLine::Next { outcome, .. } => outcome,
-        }
-    }
-
-    /// The text fields with their keys, to be read or replaced one by one.
-    pub fn texts_mut(&mut self) -> Vec<(&'static str, &mut String)> {
-        match self {
-            BriefLine::Forbid { rule, source } => vec![("rule", rule), ("source", source)],
-            BriefLine::Established {
-                claim,
-                evidence,
-                reopen,
-                ..
-            } => vec![("claim", claim), ("evidence", evidence), ("reopen", reopen)],
-            BriefLine::Learned { lesson, source } => vec![("lesson", lesson), ("source", source)],
-            BriefLine::Open { question, verifies } => {
-                vec![("question", question), ("verifies", verifies)]
-            }
-            BriefLine::Next { action, outcome } => {
-                vec![("action", action), ("outcome", outcome)]
-            }
-        }
-    }
-}
-
 /// An entry that somebody added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefEntry {
     /// Digest of slot, claim and the anchor's target as first stamped.
     #[serde(with = "Text")]
@@ -320,9 +214,8 @@ pub struct GuideProposal {
 }
 
 /// What an artifact proposes for the agent guide; applied by hand only.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideUpdate {
     /// The whole new text of the guide.
     #[serde(with = "Text")]
@@ -338,9 +231,8 @@ pub struct GuideUpdate {
 
 /// What agents and the user added to the continuation brief: `brief.json`. It is there
 /// from the first addition on.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefDocument {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
@@ -354,7 +246,10 @@ pub struct BriefDocument {
 }
 
 /// What becomes of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum BriefVerdict {
     /// Another entry says it now.
@@ -368,11 +263,7 @@ pub enum BriefVerdict {
 impl BriefVerdict {
     /// The word in documents.
     pub fn id(self) -> &'static str {
-        match self {
-            BriefVerdict::Superseded => "superseded",
-            BriefVerdict::Demoted => "demoted",
-            BriefVerdict::Retired => "retired",
-        }
+        self.into()
     }
 }
 
@@ -435,9 +326,10 @@ pub struct BriefStanding {
 }
 
 /// What a line of `brief-history.jsonl` tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Cause {
     /// The user said something.
     Said,
@@ -457,9 +349,8 @@ pub enum Cause {
 
 /// A message of the user's, or what became of an entry of the brief: a line of
 /// `brief-history.jsonl`, which is only ever appended to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefRecord {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,

@@ -1,12 +1,27 @@
 //! One line of `checkpoints.jsonl`: what a session did, kept outside the documents.
 
 use super::scalar::{SchemaVersion, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// What made an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    JsonSchema,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CheckpointKind {
     /// Somebody said so (`cook brief checkpoint`).
     Manual,
@@ -27,30 +42,21 @@ pub enum CheckpointKind {
 impl CheckpointKind {
     /// The word in documents.
     pub fn id(self) -> &'static str {
-        match self {
-            CheckpointKind::Manual => "manual",
-            CheckpointKind::Commit => "commit",
-            CheckpointKind::Auto => "auto",
-            CheckpointKind::Claim => "claim",
-            CheckpointKind::Released => "released",
-            CheckpointKind::Files => "files",
-            CheckpointKind::Prompt => "prompt",
-        }
+        self.into()
     }
 }
 
 /// An entry of the checkpoint trail. Two entries with one id are one entry.
 /// Fields of a later cook are read over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Checkpoint {
     /// Its name; first in the line, so that it is found without parsing.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 100)))]
+    #[schemars(length(min = 1, max = 100))]
     pub id: String,
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
     /// When.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub at: Timestamp,
     /// What made it.
     pub kind: CheckpointKind,

@@ -1,14 +1,13 @@
 //! `.agent/cook.toml`: gates, limits, rules, roles. Every key has a default;
 //! an unknown key is an error that names the nearest known one.
 
-use super::access::Access;
-use super::agent::AgentTable;
-use super::carriage::LogSettings;
-use super::clean_room::CleanRoom;
+use super::agent::{Access, AgentTable};
 use super::evidence::Place;
-use super::limits::{ATTEMPTS_PER_SLICE, Limits, STEPS};
-use super::sandbox::Sandbox;
-use super::setting::{AgentName, CommandLine, Dollars, Pattern, RepoPath, RoleKey, Span, nearest};
+use super::log_refs::LogRefs;
+use super::setting::{
+    AgentName, CachePath, Command, CommandLine, Commands, Dollars, Pattern, RepoPath, RoleKey,
+    SocketPath, Span, VariableName, nearest,
+};
 use super::strength::{Share, StrengthRule};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -21,19 +20,14 @@ use std::time::Duration;
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs)]
 pub struct RoleConfig {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Of its `agent` alone: another agent does not know the name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Of the others, by agent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<AgentName, String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Span>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<String>,
@@ -64,7 +58,7 @@ pub struct GateTable {
     #[serde(default = "clean_room")]
     pub place: Place,
     /// The folder that it runs in; the root where nothing is said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub dir: Option<RepoPath>,
     /// What it says something about: `cook check` leaves it out where nothing of that changed. None = everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -141,7 +135,6 @@ pub struct Rules {
     /// Under `lite` the last open slice is audited.
     pub audit: bool,
     /// Under `standard` an audit is due after so many accepted slices, 3 by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_every: Option<NonZeroU64>,
     /// What becomes of planted defects that no gate notices.
     pub strength: StrengthRule,
@@ -249,7 +242,6 @@ impl Default for Hooks {
 #[serde(deny_unknown_fields, default)]
 pub struct Notify {
     /// A command that is told each change of the policy on its standard input, as JSON.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<CommandLine>,
 }
 
@@ -284,7 +276,7 @@ pub struct Price {
     /// Tokens that come out.
     pub output: Dollars,
     /// Tokens that go in and were kept from before; as `input` where nothing is said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub cached: Option<Dollars>,
 }
 
@@ -295,7 +287,6 @@ pub struct Sessions {
     /// How long `cook session gc` keeps what no name holds, from its last use.
     pub keep: Span,
     /// The agent of `cook ask` and `cook act` when none is named.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// How long a call may take in all.
     pub timeout: Span,
@@ -526,6 +517,9 @@ impl Config {
     }
 }
 
+/// Settings that an earlier cook had, with what is so without them.
+const GONE: [(&str, &str); 1] = [("max", "clean rooms take at most 10 GiB")];
+
 fn describe(key: &str, error: &toml::de::Error, text: &str) -> String {
     let message = error.message();
     let at = error.span().map_or(0, |span| span.start.min(text.len()));
@@ -539,9 +533,14 @@ fn describe(key: &str, error: &toml::de::Error, text: &str) -> String {
         "" | "." => String::new(),
         key => format!("{key}: "),
     };
-    let hint = unknown_key(message)
-        .map(|(key, known)| nearest(&key, &known))
-        .unwrap_or_default();
+    let hint =
+        unknown_key(message).map(
+            |(key, known)| match GONE.iter().find(|(gone, _)| *gone == key) {
+                Some((_, instead)) => format!("; it is gone: {instead}"),
+                None => nearest(&key, &known),
+            },
+        );
+    let hint = hint.unwrap_or_default();
     format!(".agent/cook.toml:{line}:{column}: {key}{message}{hint}")
 }
 
@@ -554,6 +553,195 @@ fn unknown_key(message: &str) -> Option<(String, Vec<&str>)> {
         .step_by(2);
     let key = quoted.next()?.to_owned();
     Some((key, quoted.collect()))
+}
+
+/// Budgets. In `cook.toml` a value replaces the default; in a `Resume` it is added.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Red gates or refused reports a slice may cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts_per_slice: Option<u64>,
+    /// Role events a workflow may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Wall time of one `cook run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall: Option<String>,
+    /// Money, in millionths of a dollar (`cost_usd` in the file).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micro_usd: Option<u64>,
+}
+
+/// Attempts a slice has by default.
+pub const ATTEMPTS_PER_SLICE: NonZeroU64 = NonZeroU64::MIN.saturating_add(3);
+
+/// Steps a workflow has by default.
+pub const STEPS: NonZeroU64 = NonZeroU64::MIN.saturating_add(59);
+
+impl Limits {
+    /// Attempts a slice may cost.
+    pub fn attempts(&self) -> u64 {
+        self.attempts_per_slice.unwrap_or(ATTEMPTS_PER_SLICE.get())
+    }
+
+    /// The same with what the user granted besides.
+    pub fn add_attempts(&self, granted: &Limits) -> u64 {
+        self.attempts()
+            .saturating_add(granted.attempts_per_slice.unwrap_or(0))
+    }
+
+    /// Role events a workflow may take.
+    pub fn steps(&self) -> u64 {
+        self.steps.unwrap_or(STEPS.get())
+    }
+}
+
+/// When agents and gates run in a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxMode {
+    /// Where it works.
+    #[default]
+    Auto,
+    /// Never: what a session changed is measured afterwards.
+    Off,
+    /// Always: nothing starts where it does not work.
+    Required,
+}
+
+/// `[sandbox]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sandbox {
+    /// When it is used.
+    pub mode: SandboxMode,
+    /// Sockets of the machine that agents reach inside, with all that answers there.
+    pub sockets: Vec<SocketPath>,
+}
+
+/// What is recorded of the session that a report came out of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exchanges {
+    /// Nothing: the report alone.
+    None,
+    /// The exchange that holds the report.
+    #[default]
+    Cited,
+    /// Those before it in its window too.
+    All,
+}
+
+impl Exchanges {
+    /// What somebody who gets the log can read of sessions.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::None => "the log keeps reports and nothing of the sessions they came out of",
+            Self::Cited => {
+                "the log keeps each report with the exchange it came out of (`[log] exchanges`)"
+            }
+            Self::All => {
+                "the log keeps each report with the session it came out of (`[log] exchanges`)"
+            }
+        }
+    }
+}
+
+/// When transitions reach the remote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sync {
+    /// By `cook push` alone.
+    #[default]
+    Manual,
+    /// After each transition, as far as the remote takes them.
+    Push,
+    /// With each transition, which counts only when the remote took it.
+    Each,
+}
+
+/// `[log]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogSettings {
+    /// What is recorded of sessions.
+    pub exchanges: Exchanges,
+    /// When transitions reach the remote.
+    pub sync: Sync,
+    /// The remote; that of the branch where none is named.
+    pub remote: Option<String>,
+    /// What a log's ref is called there.
+    pub remote_ref: LogRefs,
+}
+
+/// What of git a gate sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GitShown {
+    /// A `.git` with that commit as HEAD, its history and tags.
+    #[default]
+    History,
+    /// None: a huge tree saves its index.
+    None,
+}
+
+/// `[clean_room]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CleanRoom {
+    /// Where rooms are; the user's cache directory when nothing is said.
+    pub dir: Option<String>,
+    /// Directories that stay from run to run.
+    pub cache: Vec<CachePath>,
+    /// Commands that come before the gates.
+    pub setup: Commands,
+    /// Files whose change makes them run again; none = every commit does.
+    pub setup_inputs: Vec<RepoPath>,
+    /// Whether setup reaches the network.
+    pub network: bool,
+    /// Variables that are passed on.
+    pub env: Vec<VariableName>,
+    /// What of git is there.
+    pub git: GitShown,
+}
+
+impl Default for CleanRoom {
+    fn default() -> Self {
+        Self {
+            dir: None,
+            cache: Vec::new(),
+            setup: Commands::default(),
+            setup_inputs: Vec::new(),
+            network: true,
+            env: Vec::new(),
+            git: GitShown::History,
+        }
+    }
+}
+
+impl CleanRoom {
+    /// What all rooms may take, in bytes; the oldest go first.
+    pub const MAX_BYTES: u64 = 10 << 30;
+
+    /// What decides on the outcome of a command that runs there, as JSON: where the room is and
+    /// how large it may grow does not.
+    pub fn preparation(&self) -> String {
+        let all = (
+            &self.cache,
+            &self.setup,
+            &self.setup_inputs,
+            self.network,
+            &self.env,
+            self.git,
+        );
+        serde_json::to_string(&all).unwrap_or_default()
+    }
+
+    /// The setup commands.
+    pub fn setup(&self) -> impl Iterator<Item = &Command> {
+        self.setup.iter()
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::assurance::Assurance;
 use super::scalar::{Count, SchemaVersion, Text, Texts};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The files that `cook init` puts under version control, relative to the worktree.
@@ -31,9 +32,8 @@ pub const STOP_VERIFIER_SCRIPTS: [&str; 2] = [
 ];
 
 /// How a repository runs the completion protocol: `profile.json`. Tracked in git.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Profile {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
@@ -44,7 +44,7 @@ pub struct Profile {
     pub project_name: String,
     /// Judges that must agree at one HEAD in one wave.
     #[serde(deserialize_with = "at_least_one")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub required_stop_judges: Count,
     /// How much of the protocol is asked for; absent = `strict`. The user's alone to choose.
     #[serde(default, skip_serializing_if = "Assurance::is_strict")]
@@ -69,9 +69,8 @@ pub struct Profile {
 }
 
 /// The one protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ProtocolId {
     #[default]
     #[serde(rename = "completion")]
@@ -79,9 +78,8 @@ pub enum ProtocolId {
 }
 
 /// The one way to add up votes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Aggregation {
     #[default]
     #[serde(rename = "unanimous-current-head-v1")]
@@ -89,19 +87,18 @@ pub enum Aggregation {
 }
 
 /// The one order of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PriorityPolicy {
     #[default]
     #[serde(rename = "completion-default")]
     Completion,
 }
 
-fn task_type() -> String {
+pub(super) fn task_type() -> String {
     "completion-workflow".to_owned()
 }
-fn evaluation_profile() -> String {
+pub(super) fn evaluation_profile() -> String {
     "completion-rubric-v1".to_owned()
 }
 

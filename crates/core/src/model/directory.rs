@@ -11,7 +11,6 @@ pub struct StateDirectory {
     /// Below the user's home, or from `/` on; empty where only a variable names it.
     pub home: String,
     /// The variable that names another place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub variable: Option<String>,
     /// The directory in that place; empty = the place itself.
     #[serde(skip_serializing_if = "String::is_empty")]

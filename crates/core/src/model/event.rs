@@ -5,23 +5,26 @@ use super::answer::{AnswerTo, PlaceAnswer};
 use super::assurance::{ByCook, Offer};
 use super::brief::BriefChange;
 use super::claim::EvidenceClaim;
+use super::config::Limits;
 use super::goal::Goal;
+use super::history::ReportRecord;
 use super::ledger::{Waiting, WaitingKind};
-use super::limits::Limits;
 use super::plan::Plan;
 use super::planned::PlanBlock;
-use super::report::ReportRecord;
-use super::scalar::{Count, Lines, OptionalTexts, Text, Texts};
+use super::scalar::{Count, Lines, MaybeTexts, Text, Texts};
 use super::snapshot::Snapshot;
 use super::source::Import;
 use super::state::Role;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::{IntoStaticStr, VariantNames};
 
 /// Who caused an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Actor {
     /// A person at a terminal.
     User,
@@ -195,18 +198,10 @@ pub struct Reground {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyChange>,
     /// Ids of release blockers; left out = those of before.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub release_blocker_ids: Option<Vec<String>>,
     /// High-value gaps, one text each; left out = those of before.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub high_value_gaps: Option<Vec<String>>,
     /// What changes in the brief.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,7 +236,8 @@ pub struct Resume {
 pub type AdoptedPlan = Plan;
 
 /// One thing that happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 #[allow(clippy::large_enum_variant)]
 pub enum Event {
@@ -448,51 +444,15 @@ pub const USER_COMMANDS: [&str; 12] = [
     "signed",
 ];
 
-macro_rules! names {
-    ($($event:ident $name:literal)*) => {
-        impl Event {
-            /// Every name.
-            pub const NAMES: &[&str] = &[$($name),*];
-
-            /// The name in `Cook-Event` trailers and `event.json`.
-            pub fn name(&self) -> &'static str {
-                match self { $(Event::$event { .. } => $name,)* }
-            }
-        }
-    };
-}
-
-names! {
-    Bootstrapped "bootstrapped"
-    GoalSet "goal_set"
-    GoalAsked "goal_asked"
-    Regrounded "regrounded"
-    RegroundedByCook "regrounded_by_cook"
-    Implemented "implemented"
-    Returned "returned"
-    Reviewed "reviewed"
-    Audited "audited"
-    Judged "judged"
-    Asked "asked"
-    Refused "refused"
-    Paused "paused"
-    Resumed "resumed"
-    Cancelled "cancelled"
-    Blocked "blocked"
-    Refocused "refocused"
-    Adopted "adopted"
-    BranchAdopted "branch_adopted"
-    Restored "restored"
-    Verified "verified"
-    Undone "undone"
-    CriterionAmended "criterion_amended"
-    ProofRetired "proof_retired"
-    Briefed "briefed"
-    Said "said"
-    Signed "signed"
-}
-
 impl Event {
+    /// Every name.
+    pub const NAMES: &[&str] = <Self as VariantNames>::VARIANTS;
+
+    /// The name in `Cook-Event` trailers and `event.json`.
+    pub fn name(&self) -> &'static str {
+        self.into()
+    }
+
     /// The role whose report this is.
     pub fn role(&self) -> Option<Role> {
         match self {

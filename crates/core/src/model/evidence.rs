@@ -1,15 +1,30 @@
 //! Proof: receipts, evidence entries, `verification-evidence.json`.
 
 use super::scalar::{Count, OptionalI32, SchemaVersion, Text, Texts, Timestamp, nullable};
+use schemars::JsonSchema;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// What kind of proof an anchor is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    JsonSchema,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Basis {
     Observed,
     Test,
@@ -19,22 +34,29 @@ pub enum Basis {
 }
 
 impl Basis {
+    /// All of them.
+    pub const ALL: [Basis; 5] = [
+        Basis::Observed,
+        Basis::Test,
+        Basis::Output,
+        Basis::User,
+        Basis::Doc,
+    ];
+
+    /// The basis of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|basis| basis.id() == word)
+    }
+
     /// The word in reports and documents.
     pub fn id(self) -> &'static str {
-        match self {
-            Basis::Observed => "observed",
-            Basis::Test => "test",
-            Basis::Output => "output",
-            Basis::User => "user",
-            Basis::Doc => "doc",
-        }
+        self.into()
     }
 }
 
 /// One criterion's proof as cook stamped it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EvidenceRecord {
     /// The criterion's text. One that is no longer among the slice's criteria was dropped with this proof.
     #[serde(with = "Text")]
@@ -102,9 +124,8 @@ pub struct KeptProof {
 
 /// A stamped record. A plain text is what older writers left: it is read and proves
 /// nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Evidence {
     /// Checked and stamped by cook.
     Record(EvidenceRecord),
@@ -148,9 +169,10 @@ impl<'de> Deserialize<'de> for Evidence {
 }
 
 /// Where a gate ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Place {
     /// In a checkout that cook made from the commit's objects.
     CleanRoom,
@@ -159,9 +181,10 @@ pub enum Place {
 }
 
 /// What earlier runs had left where a gate ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Caches {
     /// The directories that the settings name, as runs before left them.
     Kept,
@@ -170,9 +193,10 @@ pub enum Caches {
 }
 
 /// What kept a gate's processes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SandboxKind {
     /// The kernel, by bubblewrap.
     Bubblewrap,
@@ -181,9 +205,8 @@ pub enum SandboxKind {
 }
 
 /// The program that a command's first word was found to be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Program {
     /// Where it is.
     #[serde(with = "Text")]
@@ -194,9 +217,8 @@ pub struct Program {
 }
 
 /// One run of one gate, as cook saw it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Receipt {
     /// The command as it was configured.
     #[serde(with = "Text")]
@@ -276,10 +298,11 @@ impl Receipt {
 }
 
 /// What `verification-evidence.json` speaks of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Subject {
     None,
     SelectedSlice,
@@ -287,10 +310,11 @@ pub enum Subject {
 }
 
 /// How the verification went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Outcome {
     NotRecorded,
     Passed,
@@ -298,18 +322,16 @@ pub enum Outcome {
 }
 
 /// The kind of document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ArtifactType {
     #[serde(rename = "completion-verification-evidence")]
     Evidence,
 }
 
 /// What was verified last, and how it went: `verification-evidence.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerificationEvidence {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,

@@ -4,6 +4,7 @@ use super::evidence::Receipt;
 use super::scalar::Count;
 use crate::digest::sha256;
 use cook_trials::{TrialLine, Weight};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The slice that a goal is.
@@ -75,9 +76,10 @@ impl Goal {
 }
 
 /// What is said of a check, or of all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CheckVerdict {
     /// It is red.
     Red,

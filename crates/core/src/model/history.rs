@@ -1,15 +1,30 @@
 //! Append-only records: `slice-history.jsonl` and `stop-check-history.jsonl`.
 
-use super::report::ReportRecord;
 use super::scalar::{Count, SchemaVersion, Text, Timestamp};
 use super::state::Role;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// What happened to a slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    JsonSchema,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SliceRecordType {
     Implemented,
     Reviewed,
@@ -30,21 +45,14 @@ impl SliceRecordType {
 
     /// The word in documents.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::Implemented => "implemented",
-            Self::Reviewed => "reviewed",
-            Self::Audited => "audited",
-            Self::Accepted => "accepted",
-            Self::Reopened => "reopened",
-        }
+        self.into()
     }
 }
 
 /// What happened to a slice: a line of `slice-history.jsonl`, which is only ever appended
 /// to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SliceRecord {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
@@ -95,19 +103,17 @@ pub struct SliceRecord {
 }
 
 /// The one kind of stop record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum StopRecordType {
     Judgment,
 }
 
 /// One judge's vote: a line of `stop-check-history.jsonl`, which is only ever appended
 /// to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StopRecord {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
@@ -143,4 +149,75 @@ pub struct StopRecord {
     /// The exchange the report came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+}
+
+/// One dimension's verdict.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum RubricVerdict {
+    Pass,
+    Concern,
+    Fail,
+}
+
+/// One line of a rubric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RubricEntry {
+    /// pass, concern or fail.
+    pub verdict: RubricVerdict,
+    /// Why.
+    pub why: String,
+}
+
+/// The four dimensions, by key (`contract_coverage`, …).
+pub type Rubric = BTreeMap<String, RubricEntry>;
+
+/// A report as it is kept: the fields by key, and the rubric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReportRecord {
+    /// Whose report it is.
+    pub role: Role,
+    /// Text of each field, by key.
+    pub fields: BTreeMap<String, String>,
+    /// The four dimensions, by key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rubric: Option<Rubric>,
+}
+
+/// A request and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Said {
+    /// The exchange's content hash, as sessions write it.
+    pub hash: String,
+    /// `say`, `act`, `recap` or `repair`.
+    pub kind: String,
+    /// The request.
+    pub input: String,
+    /// The answer.
+    pub output: String,
+}
+
+/// The exchange that a report was taken from, and what stood before it in its window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CitedExchange {
+    /// Its ref, `ex_…`, as the record names it.
+    pub exchange: String,
+    /// Oldest first; the last one is the report's.
+    pub said: Vec<Said>,
+}
+
+/// Which exchanges a citation is made of, by hash: the file that bears the ref's name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Citation {
+    /// The ref.
+    pub exchange: String,
+    /// Oldest first; the last one is the report's.
+    pub said: Vec<String>,
 }

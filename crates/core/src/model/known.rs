@@ -6,59 +6,17 @@ use super::hooks::HookTable;
 use serde::Deserialize;
 use std::sync::OnceLock;
 
+macro_rules! files {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../../../protocol/agents/", $name, ".toml")))),*]
+    };
+}
+
 /// The files, by the name of the agent.
-const FILES: [(&str, &str); 14] = [
-    (
-        "claude",
-        include_str!("../../../../protocol/agents/claude.toml"),
-    ),
-    (
-        "codex",
-        include_str!("../../../../protocol/agents/codex.toml"),
-    ),
-    (
-        "gemini",
-        include_str!("../../../../protocol/agents/gemini.toml"),
-    ),
-    (
-        "qwen",
-        include_str!("../../../../protocol/agents/qwen.toml"),
-    ),
-    (
-        "copilot",
-        include_str!("../../../../protocol/agents/copilot.toml"),
-    ),
-    (
-        "cursor",
-        include_str!("../../../../protocol/agents/cursor.toml"),
-    ),
-    (
-        "opencode",
-        include_str!("../../../../protocol/agents/opencode.toml"),
-    ),
-    ("pi", include_str!("../../../../protocol/agents/pi.toml")),
-    (
-        "aider",
-        include_str!("../../../../protocol/agents/aider.toml"),
-    ),
-    ("amp", include_str!("../../../../protocol/agents/amp.toml")),
-    (
-        "gemini-acp",
-        include_str!("../../../../protocol/agents/gemini-acp.toml"),
-    ),
-    (
-        "goose",
-        include_str!("../../../../protocol/agents/goose.toml"),
-    ),
-    (
-        "opencode-acp",
-        include_str!("../../../../protocol/agents/opencode-acp.toml"),
-    ),
-    (
-        "qwen-acp",
-        include_str!("../../../../protocol/agents/qwen-acp.toml"),
-    ),
-];
+const FILES: [(&str, &str); 14] = files! {
+    "claude" "codex" "gemini" "qwen" "copilot" "cursor" "opencode" "pi" "aider" "amp"
+    "gemini-acp" "goose" "opencode-acp" "qwen-acp"
+};
 
 static KNOWN: [OnceLock<KnownAgent>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 

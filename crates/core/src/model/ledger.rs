@@ -4,13 +4,13 @@
 
 use super::answer::{AnsweredRejection, Blocker, UserAnswer};
 use super::assurance::{Assured, Offer};
+use super::config::Limits;
 use super::goal::GoalLedger;
-use super::limits::Limits;
 use super::scalar::Count;
 use super::source::{PlanSource, TaskSource};
 use super::state::Role;
 use super::strength::StrengthNote;
-use super::test_change::TestChange;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -243,9 +243,10 @@ pub struct RoomCheck {
 }
 
 /// What a stopped workflow waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum WaitingKind {
     /// An answer to a question.
     Question,
@@ -264,9 +265,8 @@ pub enum WaitingKind {
 }
 
 /// Why the work is stopped and the one command that leaves it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waiting {
     /// What kind of thing is waited for.
     pub kind: WaitingKind,
@@ -280,9 +280,8 @@ pub struct Waiting {
 }
 
 /// An amended criterion; shown to reviewers and judges.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Amendment {
     /// The slice.
     pub slice_id: String,
@@ -427,4 +426,33 @@ pub struct Counters {
 pub struct Undone {
     /// Log sequences of the transitions whose records are void.
     pub seqs: Vec<u64>,
+}
+
+/// A change of a test that commits declare, or that could not be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestChange {
+    /// By which a review names it.
+    pub id: String,
+    /// The code of what it is.
+    pub code: String,
+    /// The test, as its runner names it; other changes have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What was seen.
+    pub what: String,
+    /// The reason that a commit's message gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<String>,
+    /// What the review says of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<String>,
+}
+
+impl TestChange {
+    /// A commit declares that the test of this name, or of one that ends in it, was changed.
+    pub fn is_declared_of(&self, test: &str) -> bool {
+        let is_named = |name: &String| name == test || cook_trials::outcomes::names(name, test);
+        self.declared.is_some() && self.name.as_ref().is_some_and(is_named)
+    }
 }

@@ -1,8 +1,6 @@
 //! The mission anchor: the one line by which every document and every report
 //! names the mission (`protocol/completion.md#words`).
 
-use super::hidden::is_hidden;
-
 /// Characters an anchor holds at most.
 pub const MAX_ANCHOR_CHARS: usize = 200;
 
@@ -47,6 +45,23 @@ fn without_heading_marks(line: &str) -> &str {
             line = body.trim_end();
         }
     }
+}
+
+/// C0, DEL and C1; marks that change direction; characters that take no room.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 #[cfg(test)]

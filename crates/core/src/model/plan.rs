@@ -2,17 +2,31 @@
 
 use super::evidence::Evidence;
 use super::scalar::{
-    Count, OptionalText, OptionalTexts, Priority, SchemaVersion, Text, Texts, Timestamp, nullable,
+    Count, MaybeText, MaybeTexts, Priority, SchemaVersion, Text, Texts, Timestamp, nullable,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Where a slice stands.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    JsonSchema,
 )]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SliceStatus {
     #[default]
     Planned,
@@ -36,21 +50,13 @@ impl SliceStatus {
 
     /// The word in documents.
     pub fn id(self) -> &'static str {
-        match self {
-            SliceStatus::Planned => "planned",
-            SliceStatus::Selected => "selected",
-            SliceStatus::InProgress => "in_progress",
-            SliceStatus::Blocked => "blocked",
-            SliceStatus::Done => "done",
-            SliceStatus::Cancelled => "cancelled",
-        }
+        self.into()
     }
 }
 
 /// One entry of the plan.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slice {
     /// Its name; unique in the plan.
     #[serde(with = "Text")]
@@ -76,46 +82,22 @@ pub struct Slice {
     /// Proof, one entry a criterion.
     pub evidence: Vec<Evidence>,
     /// Paths it is expected to change.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub implementation_surfaces: Option<Vec<String>>,
     /// Gates of its own.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub verification_commands: Option<Vec<String>>,
     /// What the implementer must respect.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub locked_notes: Option<Vec<String>>,
     /// What a review, an audit or a gate found and the next attempt must fix.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub must_fix_findings: Option<Vec<String>>,
     /// HEAD when it was selected; set by cook.
-    #[serde(
-        default,
-        with = "OptionalText",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeText", skip_serializing_if = "Option::is_none")]
     pub basis_commit: Option<String>,
     /// Contract ids that were open when it was selected.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub remaining_contract_ids_before: Option<Vec<String>>,
     /// Release blockers when it was selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,9 +171,8 @@ impl Slice {
 }
 
 /// The backlog of slices, in plan order: `plan.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,

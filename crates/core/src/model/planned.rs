@@ -1,7 +1,7 @@
 //! The plan as a regrounder hands it in.
 
 use super::plan::SliceStatus;
-use super::scalar::{Count, OptionalText, OptionalTexts, Priority, Text, Texts};
+use super::scalar::{Count, MaybeText, MaybeTexts, Priority, Text, Texts};
 use serde::{Deserialize, Serialize};
 
 /// One slice as a regrounder plans it. cook sets the rest; of a slice that is in the plan, what is
@@ -19,11 +19,7 @@ pub struct PlannedSlice {
     #[serde(with = "Texts")]
     pub acceptance_criteria: Vec<String>,
     /// Contracts it serves.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub contract_ids: Option<Vec<String>>,
     /// 1 = first.
     pub priority: Priority,
@@ -34,32 +30,16 @@ pub struct PlannedSlice {
     #[serde(default)]
     pub why_now: String,
     /// What must be done first.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub blocked_on: Option<Vec<String>>,
     /// Paths it will change.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub implementation_surfaces: Option<Vec<String>>,
     /// Gates of its own.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub verification_commands: Option<Vec<String>>,
     /// What must be respected.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub locked_notes: Option<Vec<String>>,
     /// Why it is cancelled or blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,11 +86,7 @@ pub struct ChangedSlice {
     #[serde(with = "Text")]
     pub slice_id: String,
     /// What it is for; not once it is selected.
-    #[serde(
-        default,
-        with = "OptionalText",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeText", skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
     /// Criteria that were missing.
     #[serde(default, with = "Texts", skip_serializing_if = "Vec::is_empty")]
@@ -119,11 +95,7 @@ pub struct ChangedSlice {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drop_criteria: Vec<Count>,
     /// Contracts it serves.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub contract_ids: Option<Vec<String>>,
     /// 1 = first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,32 +107,16 @@ pub struct ChangedSlice {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_now: Option<String>,
     /// What must be done first.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub blocked_on: Option<Vec<String>>,
     /// Paths it will change.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub implementation_surfaces: Option<Vec<String>>,
     /// Gates of its own.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub verification_commands: Option<Vec<String>>,
     /// What must be respected.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub locked_notes: Option<Vec<String>>,
     /// Why it is blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]

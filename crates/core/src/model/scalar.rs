@@ -130,9 +130,9 @@ checked! {
     /// A list whose members are non-empty texts.
     Texts(Vec<String>): |texts| !texts.iter().any(String::is_empty), "an empty text in a list";
     /// A non-empty text or null.
-    OptionalText(Option<String>): |text| text.as_deref() != Some(""), "an empty text";
+    MaybeText(Option<String>): |text| text.as_deref() != Some(""), "an empty text";
     /// A list of non-empty texts or null.
-    OptionalTexts(Option<Vec<String>>): |texts| !texts.iter().flatten().any(String::is_empty),
+    MaybeTexts(Option<Vec<String>>): |texts| !texts.iter().flatten().any(String::is_empty),
         "an empty text in a list";
 }
 

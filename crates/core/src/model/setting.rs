@@ -206,60 +206,6 @@ impl Deref for Commands {
     }
 }
 
-/// Bytes, as they were written: `500MiB`, `10GB`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Size {
-    text: String,
-    bytes: u64,
-}
-
-impl Size {
-    /// How many.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// A default.
-    pub(super) fn of(text: &str) -> Self {
-        Self::try_from(text.to_owned()).unwrap_or_else(|why| panic!("{why}"))
-    }
-}
-
-impl TryFrom<String> for Size {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        const UNITS: [(&str, u64); 9] = [
-            ("KiB", 1 << 10),
-            ("MiB", 1 << 20),
-            ("GiB", 1 << 30),
-            ("TiB", 1 << 40),
-            ("KB", 1_000),
-            ("MB", 1_000_000),
-            ("GB", 1_000_000_000),
-            ("TB", 1_000_000_000_000),
-            ("B", 1),
-        ];
-        let read = UNITS.iter().find_map(|(unit, bytes)| {
-            let number: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-            number.checked_mul(*bytes)
-        });
-        match read {
-            Some(bytes) if bytes > 0 => Ok(Self { text, bytes }),
-            _ => Err(format!(
-                "`{text}` must be a number above 0 and a unit, as `10GiB` or `500MB`"
-            )),
-        }
-    }
-}
-
-impl From<Size> for String {
-    fn from(size: Size) -> Self {
-        size.text
-    }
-}
-
 fn check_command(text: &str) -> Result<(), String> {
     match shell_words::split(text) {
         Ok(words) if words.is_empty() => Err("the command is empty".to_owned()),

@@ -1,15 +1,30 @@
 //! `active-slice.json`: the one slice in work, with the exact handoff.
 
-use super::scalar::{Count, OptionalText, OptionalTexts, Priority, SchemaVersion, Text, Texts};
+use super::scalar::{Count, MaybeText, MaybeTexts, Priority, SchemaVersion, Text, Texts};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use strum::IntoStaticStr;
 
 /// Where the active slice stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    JsonSchema,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ActiveStatus {
     Idle,
     Selected,
@@ -21,23 +36,12 @@ pub enum ActiveStatus {
 impl ActiveStatus {
     /// The word in documents.
     pub fn id(self) -> &'static str {
-        match self {
-            ActiveStatus::Idle => "idle",
-            ActiveStatus::Selected => "selected",
-            ActiveStatus::InProgress => "in_progress",
-            ActiveStatus::Committed => "committed",
-            ActiveStatus::Done => "done",
-        }
+        self.into()
     }
 }
 
 /// The one slice in work. In every status but idle it carries the exact handoff.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(transform = require_handoff_unless_idle)
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ActiveSlice {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
@@ -47,10 +51,10 @@ pub struct ActiveSlice {
     /// Where the slice stands.
     pub status: ActiveStatus,
     /// The slice; null when idle.
-    #[serde(with = "OptionalText")]
+    #[serde(with = "MaybeText")]
     pub slice_id: Option<String>,
     /// What it is for; null when idle.
-    #[serde(with = "OptionalText")]
+    #[serde(with = "MaybeText")]
     pub goal: Option<String>,
     /// Contracts it serves.
     #[serde(with = "Texts")]
@@ -65,9 +69,8 @@ pub struct ActiveSlice {
 
 /// The exact handoff: what an implementer needs to start or to go on after a
 /// compaction, without asking anybody.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Handoff {
     /// What must hold for it to be done.
     #[serde(with = "Texts")]
@@ -96,18 +99,10 @@ pub struct Handoff {
     /// High-value gaps when it was selected.
     pub high_value_gap_count_before: Count,
     /// Paths it is expected to change.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub implementation_surfaces: Option<Vec<String>>,
     /// Gates of its own.
-    #[serde(
-        default,
-        with = "OptionalTexts",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "MaybeTexts", skip_serializing_if = "Option::is_none")]
     pub verification_commands: Option<Vec<String>>,
 }
 
@@ -140,9 +135,9 @@ struct Raw {
     #[serde(default)]
     revision: Option<Count>,
     status: ActiveStatus,
-    #[serde(default, with = "OptionalText")]
+    #[serde(default, with = "MaybeText")]
     slice_id: Option<String>,
-    #[serde(default, with = "OptionalText")]
+    #[serde(default, with = "MaybeText")]
     goal: Option<String>,
     #[serde(with = "Texts")]
     contract_ids: Vec<String>,
@@ -200,39 +195,4 @@ impl ActiveSlice {
             handoff: None,
         }
     }
-}
-
-/// What an idle document may leave open or out is required in every other status.
-#[cfg(feature = "schema")]
-fn require_handoff_unless_idle(schema: &mut schemars::Schema) {
-    let handoff = schemars::SchemaGenerator::default().into_root_schema_for::<Handoff>();
-    let named = handoff.get("required").and_then(Value::as_array);
-    let names: Vec<Value> = ["slice_id", "goal"].map(Value::from).into_iter().collect();
-    let names = [names, named.cloned().unwrap_or_default()].concat();
-    let mut types = Map::new();
-    for name in names.iter().filter_map(Value::as_str) {
-        let Some(field) = schema
-            .get_mut("properties")
-            .and_then(|all| all.get_mut(name))
-        else {
-            continue;
-        };
-        let plain = match &field["type"] {
-            Value::Array(kinds) => kinds[0].clone(),
-            plain => plain.clone(),
-        };
-        field["type"] = serde_json::json!([plain, "null"]);
-        types.insert(name.to_owned(), serde_json::json!({"type": plain}));
-    }
-    if let Some(Value::Array(required)) = schema.get_mut("required") {
-        required.retain(|name| !names.contains(name));
-    }
-    schema.insert(
-        "if".to_owned(),
-        serde_json::json!({"properties": {"status": {"const": "idle"}}}),
-    );
-    schema.insert(
-        "else".to_owned(),
-        serde_json::json!({"required": names, "properties": types}),
-    );
 }

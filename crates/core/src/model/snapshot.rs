@@ -10,6 +10,7 @@ use super::ledger::{Counters, Ledger, Undone};
 use super::plan::Plan;
 use super::slice::{ActiveSlice, ActiveStatus};
 use super::state::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The documents at one point of the log.
@@ -83,9 +84,8 @@ impl Snapshot {
 }
 
 /// History records that one transition appends.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Records {
     /// For `slice-history.jsonl`.
     pub slice: Vec<SliceRecord>,
@@ -94,4 +94,16 @@ pub struct Records {
     /// For `brief-history.jsonl`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brief: Vec<BriefRecord>,
+}
+
+/// An entry of a tree.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct TreeEntry {
+    /// Octal, as git writes it.
+    pub mode: String,
+    /// Object id.
+    pub id: String,
 }

@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::slice::ActiveSlice;
 use super::state::Policy;
-use super::{SliceRecord, StopRecord, Trail};
+use super::{SliceRecord, StopRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,8 +56,16 @@ pub struct Import {
     pub reason: String,
     /// Old slice history.
     #[serde(default)]
-    pub slice_history: Trail<SliceRecord>,
+    pub slice_history: Vec<SliceRecord>,
     /// Old stop history.
     #[serde(default)]
-    pub stop_history: Trail<StopRecord>,
+    pub stop_history: Vec<StopRecord>,
+}
+
+impl Import {
+    /// The newest record of a slice.
+    pub fn find_newest(&self, slice_id: &str) -> Option<&SliceRecord> {
+        let mut records = self.slice_history.iter().rev();
+        records.find(|record| record.slice_id == slice_id)
+    }
 }

@@ -1,13 +1,15 @@
 //! `state.json`: the authoritative summary.
 
 use super::scalar::{Count, SchemaVersion, Text, Texts, Timestamp, nullable};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Whether work goes on, and if not, what it waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Policy {
     /// A role is due.
     Continue,
@@ -22,10 +24,11 @@ pub enum Policy {
 }
 
 /// Where in the protocol the work stands; derived from the dispatch rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Phase {
     Reground,
     Implement,
@@ -39,9 +42,10 @@ pub enum Phase {
 }
 
 /// The six roles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Role {
     #[serde(rename = "completion-bootstrapper")]
     Bootstrapper,
@@ -147,9 +151,10 @@ impl<'de> Deserialize<'de> for RoleSlot {
 }
 
 /// What the last audit said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AuditorVerdict {
     /// Nothing open was named.
     Clear,
@@ -158,9 +163,8 @@ pub enum AuditorVerdict {
 }
 
 /// Summary of where the work stands: `state.json`. Written by cook alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct State {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
@@ -217,10 +221,10 @@ pub struct State {
     #[serde(deserialize_with = "nullable")]
     pub latest_verified_slice: Option<String>,
     /// What kind of work this is.
-    #[serde(default = "task_type", with = "Text")]
+    #[serde(default = "super::contract::task_type", with = "Text")]
     pub task_type: String,
     /// Which rubric is used.
-    #[serde(default = "evaluation_profile", with = "Text")]
+    #[serde(default = "super::contract::evaluation_profile", with = "Text")]
     pub evaluation_profile: String,
     /// Stop wave; 0 before the first.
     #[serde(default)]
@@ -229,10 +233,4 @@ pub struct State {
 
 fn role_slot<'de, D: serde::Deserializer<'de>>(d: D) -> Result<RoleSlot, D::Error> {
     RoleSlot::deserialize(d)
-}
-fn task_type() -> String {
-    "completion-workflow".to_owned()
-}
-fn evaluation_profile() -> String {
-    "completion-rubric-v1".to_owned()
 }

@@ -7,21 +7,33 @@ use super::slices::PLAN;
 use crate::diagnostic::{Finding, without_attribution};
 use crate::model::{AnsweredRejection, SliceStatus, Snapshot, UserAnswer};
 
-/// Roles' words: none of them reads as what cook wrote down of the user's.
-pub(super) fn line(text: Option<&str>) -> Option<Quoted> {
-    let text = text.filter(|text| !text.trim().is_empty())?;
-    Some(Quoted::line(&without_attribution(text)))
-}
+/// Parts of a prompt, each below a title of cook's own; one that holds nothing is left out. Roles'
+/// words stand in lines, sections and lists, and none of them reads as what cook wrote down of the
+/// user's.
+#[derive(Default)]
+pub(super) struct Parts(pub(super) Vec<(&'static str, Quoted)>);
 
-/// See [`line`].
-pub(super) fn section(text: &str) -> Option<Quoted> {
-    cooks_own(&without_attribution(text))
-}
+impl Parts {
+    pub(super) fn add(&mut self, title: &'static str, part: Option<Quoted>) {
+        self.0.extend(part.map(|part| (title, part)));
+    }
 
-/// See [`line`].
-pub(super) fn list(items: Vec<String>) -> Option<Quoted> {
-    let shown = items.iter().map(|item| without_attribution(item));
-    (!items.is_empty()).then(|| Quoted::list(shown))
+    pub(super) fn line(&mut self, title: &'static str, text: Option<&str>) {
+        let text = text.filter(|text| !text.trim().is_empty());
+        self.add(
+            title,
+            text.map(|text| Quoted::line(&without_attribution(text))),
+        );
+    }
+
+    pub(super) fn section(&mut self, title: &'static str, text: &str) {
+        self.add(title, cooks_own(&without_attribution(text)));
+    }
+
+    pub(super) fn list(&mut self, title: &'static str, items: Vec<String>) {
+        let shown = items.iter().map(|item| without_attribution(item));
+        self.add(title, (!items.is_empty()).then(|| Quoted::list(shown)));
+    }
 }
 
 /// What cook has put together, anchors of the user's words among it.
@@ -46,28 +58,26 @@ pub(super) fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
     (!answers.is_empty()).then(|| Quoted::items(items))
 }
 
-/// Rejections with what was answered to each.
-pub(super) fn list_answered(answered: &[AnsweredRejection]) -> Option<Quoted> {
-    list(answered.iter().map(tell_answered).collect())
-}
-
-fn tell_answered(answered: &AnsweredRejection) -> String {
+/// A rejection with what was answered to it.
+pub(super) fn tell_answered(answered: &AnsweredRejection) -> String {
     format!("{}; answer: {}", rejection(&answered.no), answered.answer)
 }
 
+pub(super) const TAKEN_UP: &str =
+    "Rejections that this slice takes up, with what was answered to each:";
+
 /// Rejections that were answered with the slice in work: it is to mend what they name.
-pub(super) fn show_taken_up(snapshot: &Snapshot) -> (&'static str, Option<Quoted>) {
-    let told: Vec<String> = list_taken_up(snapshot).map(tell_answered).collect();
-    let title = "Rejections that this slice takes up, with what was answered to each:";
-    (title, list(fit(&told, REPORTS)))
+pub(super) fn list_taken_up(snapshot: &Snapshot) -> Vec<String> {
+    let told: Vec<String> = find_taken_up(snapshot).map(tell_answered).collect();
+    fit(&told, REPORTS)
 }
 
 pub(super) fn list_ids_taken_up(snapshot: &Snapshot) -> Vec<String> {
-    let ids = list_taken_up(snapshot).map(|answered| answered.no.id.clone());
+    let ids = find_taken_up(snapshot).map(|answered| answered.no.id.clone());
     ids.collect()
 }
 
-fn list_taken_up(snapshot: &Snapshot) -> impl Iterator<Item = &AnsweredRejection> {
+fn find_taken_up(snapshot: &Snapshot) -> impl Iterator<Item = &AnsweredRejection> {
     let slice = snapshot.find_slice_in_work();
     let answered = snapshot.ledger.answered_rejections.iter();
     answered.filter(move |it| it.slices.iter().any(|id| Some(id.as_str()) == slice))

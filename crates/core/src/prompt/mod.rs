@@ -164,7 +164,7 @@ fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
         "slice_id" => Quoted::word(snapshot.active.slice_id.as_deref().unwrap_or_default()),
         "wave" => Quoted::word(&snapshot.state.current_stop_wave_id.0.to_string()),
         "judges" => Quoted::word(&snapshot.profile.required_stop_judges.0.to_string()),
-        "parts" => Quoted::with_titles(parts(input)),
+        "parts" => Quoted::with_titles(parts(input).0),
         "format" => Quoted::fence(
             "text",
             &report_format(input.role, input.rule, snapshot, input.selection),

@@ -5,8 +5,8 @@
 use super::fit::{cut, fit};
 use super::input::PromptInput;
 use super::lists::{
-    amendments, answers, cooks_own, finding, line, list, list_answered, list_ids_taken_up,
-    other_slices, remarks, section, show_taken_up, slices,
+    Parts, TAKEN_UP, amendments, answers, cooks_own, finding, list_ids_taken_up, list_taken_up,
+    other_slices, remarks, slices, tell_answered,
 };
 use super::quote::Quoted;
 use super::reports::{
@@ -20,31 +20,22 @@ use crate::machine::{
 };
 use crate::model::{Role, SliceLedger, Snapshot};
 
-/// One part: a title and what stands below it; nothing = the part is left out.
-type Part = (&'static str, Option<Quoted>);
-
 /// The parts of a role's prompt, in order.
-pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
-    let of_role = match input.role {
-        Role::Bootstrapper => Vec::new(),
-        Role::Regrounder => regrounder(input),
-        Role::Implementer => implementer(input),
-        Role::Reviewer => reviewer(input),
-        Role::Auditor => auditor(input),
-        Role::StopJudge => judge(input),
-    };
-    let found = [
-        (
-            "What cook found:",
-            list(input.list_other_findings().map(finding).collect()),
-        ),
-        (BRIEF, cooks_own(input.brief)),
-        ("The repository:", cooks_own(input.context)),
-    ];
-    let parts = of_role.into_iter().chain(found);
+pub(super) fn parts(input: &PromptInput) -> Parts {
+    let mut parts = Parts::default();
+    match input.role {
+        Role::Bootstrapper => {}
+        Role::Regrounder => regrounder(input, &mut parts),
+        Role::Implementer => implementer(input, &mut parts),
+        Role::Reviewer => reviewer(input, &mut parts),
+        Role::Auditor => auditor(input, &mut parts),
+        Role::StopJudge => judge(input, &mut parts),
+    }
+    let findings = input.list_other_findings().map(finding);
+    parts.list("What cook found:", findings.collect());
+    parts.add(BRIEF, cooks_own(input.brief));
+    parts.add("The repository:", cooks_own(input.context));
     parts
-        .filter_map(|(title, part)| Some((title, part?)))
-        .collect()
 }
 
 const BRIEF: &str =
@@ -62,7 +53,7 @@ const REVIEW: &str = "The review of its commit:";
 const REOPENED_REVIEW: &str = "The review of its last commit, which a re-ground reopened:";
 const VOID_REVIEW: &str = "A review that no longer counts: its commit, the criteria or what the user said is another now:";
 
-fn regrounder(input: &PromptInput) -> Vec<Part> {
+fn regrounder(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
     let ledger = &snapshot.ledger;
     let active = active_ledger(snapshot);
@@ -73,305 +64,194 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         true => find_audit_to_answer(snapshot),
         false => open_audit(snapshot),
     };
+    let audit_owed = audit_owed.as_ref();
     let rejections = match is_end {
         // `conclude` answers those of the wave.
         true => ledger.unanswered.clone(),
         false => list_owed(snapshot),
     };
-    vec![
-        (ANSWERS, answers(&ledger.answers)),
-        (
-            "The user's last answer, new since the last re-ground:",
-            line(new_answer(ledger).as_deref()),
-        ),
-        (
-            ADVICE,
-            section(ledger.advice.as_deref().unwrap_or_default()),
-        ),
-        (
-            "Given back by the implementer:",
-            line(ledger.returned.as_deref()),
-        ),
-        (
-            "The plan:",
-            section(&plan_text(
-                snapshot,
-                may_select(input.rule, snapshot).then_some((input.rule, input.selection)),
-            )),
-        ),
-        ("The slice in work:", section(&active_text(snapshot))),
-        (
-            "Its commit:",
-            line(active.and_then(|slice| slice.head.as_deref())),
-        ),
-        (
-            "Commits of its own that are reported:",
-            list(list_other_claims(active)),
-        ),
-        (
-            match current_review(snapshot) {
-                Some(_) => REVIEW,
-                None => VOID_REVIEW,
-            },
-            section(&review_text(
-                active.and_then(|slice| slice.review.as_ref()),
-                &[],
-            )),
-        ),
-        (
-            "The review before this one:",
-            section(&review_text(
-                active
-                    .filter(|slice| voided.is_some() || slice.find_unheard_no().is_some())
-                    .and_then(|slice| slice.sent_back.as_ref()),
-                &[],
-            )),
-        ),
-        (ANSWER_TO_REVIEW, line(voided)),
-        (
-            "The audit after it:",
-            section(&audit_text(
-                active.and_then(|slice| slice.audit.as_ref()),
-                audit_owed.as_ref(),
-            )),
-        ),
-        (
-            OPEN_AUDIT,
-            section(&audit_text(ledger.open_audit.as_ref(), audit_owed.as_ref())),
-        ),
-        (
-            EARLIER_AUDIT,
-            section(&audit_text(
-                active.and_then(|slice| slice.earlier_audit.as_ref()),
-                None,
-            )),
-        ),
-        (
-            "What its implementer says of the plan and of risks:",
-            line(active.and_then(|slice| slice.remarked.as_deref())),
-        ),
-        (
-            "Rejections that wait for an answer in `answers`:",
-            list(rejections.iter().map(rejection).collect()),
-        ),
-        (
-            "Where the slices that these rest on are cancelled, `answers` says what becomes of each:",
-            list(
-                list_left_if_cancelled(snapshot)
-                    .iter()
-                    .map(|no| cut(&rejection(no), LEFT, PLAN))
-                    .collect(),
-            ),
-        ),
-        (
-            "The votes of this wave:",
-            list(
-                ledger
-                    .wave
-                    .votes
-                    .iter()
-                    .filter(|_| is_end)
-                    .map(vote)
-                    .collect(),
-            ),
-        ),
-        (
-            "The gates at HEAD in a clean room:",
-            list(
-                ledger
-                    .room
-                    .iter()
-                    .flat_map(|room| room.red.clone())
-                    .collect(),
-            ),
-        ),
-        (
-            "Waves held at this HEAD (at most 2):",
-            is_end.then(|| Quoted::word(&ledger.wave.opened.0.to_string())),
-        ),
-        (
-            "Release blockers of the last re-ground (they stay until `release_blocker_ids` names others; `[]` takes them back):",
-            list(snapshot.state.release_blocker_ids.clone()),
-        ),
-        (
-            "High-value gaps of the last re-ground (they stay until `high_value_gaps` names others; `[]` takes them back):",
-            list(ledger.high_value_gaps.clone()),
-        ),
-        ("Criteria the user amended:", list(amendments(snapshot))),
-        (REMARKS, list(remarks(snapshot))),
-    ]
+    let left = list_left_if_cancelled(snapshot);
+    let left = left.iter().map(|no| cut(&rejection(no), LEFT, PLAN));
+    let votes = ledger.wave.votes.iter().filter(|_| is_end);
+    let room = ledger.room.iter().flat_map(|room| room.red.clone());
+    let selection = may_select(input.rule, snapshot).then_some((input.rule, input.selection));
+    let review_title = match current_review(snapshot) {
+        Some(_) => REVIEW,
+        None => VOID_REVIEW,
+    };
+    let review = active.and_then(|slice| slice.review.as_ref());
+    let is_sent_back = |slice: &&SliceLedger| voided.is_some() || slice.find_unheard_no().is_some();
+    let before = active.filter(is_sent_back);
+    let before = before.and_then(|slice| slice.sent_back.as_ref());
+    let audit = active.and_then(|slice| slice.audit.as_ref());
+    let earlier = active.and_then(|slice| slice.earlier_audit.as_ref());
+    let returned = ledger.returned.as_deref();
+    let last_answer = new_answer(ledger);
+    parts.add(ANSWERS, answers(&ledger.answers));
+    parts.line(LAST_ANSWER, last_answer.as_deref());
+    parts.section(ADVICE, ledger.advice.as_deref().unwrap_or_default());
+    parts.line("Given back by the implementer:", returned);
+    parts.section("The plan:", &plan_text(snapshot, selection));
+    parts.section("The slice in work:", &active_text(snapshot));
+    parts.line(
+        "Its commit:",
+        active.and_then(|slice| slice.head.as_deref()),
+    );
+    parts.list(OWN_COMMITS, list_other_claims(active));
+    parts.section(review_title, &review_text(review, &[]));
+    parts.section(REVIEW_BEFORE, &review_text(before, &[]));
+    parts.line(ANSWER_TO_REVIEW, voided);
+    parts.section("The audit after it:", &audit_text(audit, audit_owed));
+    parts.section(
+        OPEN_AUDIT,
+        &audit_text(ledger.open_audit.as_ref(), audit_owed),
+    );
+    parts.section(EARLIER_AUDIT, &audit_text(earlier, None));
+    parts.line(RISKS, active.and_then(|slice| slice.remarked.as_deref()));
+    parts.list(OWED, rejections.iter().map(rejection).collect());
+    parts.list(LEFT_IF_CANCELLED, left.collect());
+    parts.list("The votes of this wave:", votes.map(vote).collect());
+    parts.list("The gates at HEAD in a clean room:", room.collect());
+    let opened = is_end.then(|| Quoted::word(&ledger.wave.opened.0.to_string()));
+    parts.add("Waves held at this HEAD (at most 2):", opened);
+    parts.list(RELEASE_BLOCKERS, snapshot.state.release_blocker_ids.clone());
+    parts.list(GAPS, ledger.high_value_gaps.clone());
+    parts.list(AMENDED, amendments(snapshot));
+    parts.list(REMARKS, remarks(snapshot));
 }
+
+const LAST_ANSWER: &str = "The user's last answer, new since the last re-ground:";
+const OWN_COMMITS: &str = "Commits of its own that are reported:";
+const REVIEW_BEFORE: &str = "The review before this one:";
+const RISKS: &str = "What its implementer says of the plan and of risks:";
+const OWED: &str = "Rejections that wait for an answer in `answers`:";
+const LEFT_IF_CANCELLED: &str =
+    "Where the slices that these rest on are cancelled, `answers` says what becomes of each:";
+const RELEASE_BLOCKERS: &str = "Release blockers of the last re-ground (they stay until `release_blocker_ids` names others; `[]` takes them back):";
+const GAPS: &str = "High-value gaps of the last re-ground (they stay until `high_value_gaps` names others; `[]` takes them back):";
+const AMENDED: &str = "Criteria the user amended:";
 
 /// Bytes of each: the plan holds the rest among what must be fixed, and the user's words.
 const LEFT: usize = 160;
 
 const REMARKS: &str = "What made the work smaller or went beyond it (judge whether each is right):";
 
-fn implementer(input: &PromptInput) -> Vec<Part> {
+fn implementer(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
     let ledger = active_ledger(snapshot);
-    vec![
-        (
-            "The exact handoff, as `.agent/active-slice.json` has it:",
-            section(&active_text(snapshot)),
-        ),
-        (ANSWERS, answers(&snapshot.ledger.answers)),
-        (
-            match ledger.and_then(standing_review) {
-                Some(review) if !review.rejects() => REOPENED_REVIEW,
-                _ => "The review that sent it back:",
-            },
-            section(&review_text(
-                ledger.and_then(standing_review),
-                must_fix(snapshot),
-            )),
-        ),
-        show_taken_up(snapshot),
-        (
-            "What attempts before said of what they had to fix:",
-            list(ledger.map_or_else(Vec::new, |slice| {
-                list_earlier_notes(slice, must_fix(snapshot))
-            })),
-        ),
-        (
-            "What the last attempt said that its checks came to:",
-            line(
-                ledger
-                    .filter(|_| !must_fix(snapshot).is_empty())
-                    .and_then(|slice| slice.checked.as_deref()),
-            ),
-        ),
-        (
-            ADVICE,
-            section(snapshot.ledger.advice.as_deref().unwrap_or_default()),
-        ),
-        (
-            "What was said before of the plan and of risks, in its reports:",
-            line(ledger.and_then(|slice| slice.remarked.as_deref())),
-        ),
-        (
-            "Its commit that was reported last:",
-            line(ledger.and_then(|slice| slice.head.as_deref().or(slice.reported.as_deref()))),
-        ),
-        (
-            "Commits of its own that are reported:",
-            list(list_other_claims(ledger)),
-        ),
-        ("Criteria the user amended:", list(amendments(snapshot))),
-    ]
+    let must = must_fix(snapshot);
+    let review = ledger.and_then(standing_review);
+    let review_title = match review {
+        Some(review) if !review.rejects() => REOPENED_REVIEW,
+        _ => "The review that sent it back:",
+    };
+    let earlier = ledger.map_or_else(Vec::new, |slice| list_earlier_notes(slice, must));
+    let checked = ledger.filter(|_| !must.is_empty());
+    let checked = checked.and_then(|slice| slice.checked.as_deref());
+    let advice = snapshot.ledger.advice.as_deref().unwrap_or_default();
+    let last = ledger.and_then(|slice| slice.head.as_deref().or(slice.reported.as_deref()));
+    parts.section(
+        "The exact handoff, as `.agent/active-slice.json` has it:",
+        &active_text(snapshot),
+    );
+    parts.add(ANSWERS, answers(&snapshot.ledger.answers));
+    parts.section(review_title, &review_text(review, must));
+    parts.list(TAKEN_UP, list_taken_up(snapshot));
+    parts.list(
+        "What attempts before said of what they had to fix:",
+        earlier,
+    );
+    parts.line(
+        "What the last attempt said that its checks came to:",
+        checked,
+    );
+    parts.section(ADVICE, advice);
+    parts.line(
+        "What was said before of the plan and of risks, in its reports:",
+        ledger.and_then(|slice| slice.remarked.as_deref()),
+    );
+    parts.line("Its commit that was reported last:", last);
+    parts.list(OWN_COMMITS, list_other_claims(ledger));
+    parts.list(AMENDED, amendments(snapshot));
 }
 
-fn reviewer(input: &PromptInput) -> Vec<Part> {
+fn reviewer(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
-    let mut parts = describe_committed(snapshot);
-    parts.extend([
-        (
-            "The other slices (what they do is not asked of this one):",
-            list(other_slices(snapshot)),
-        ),
-        ("Criteria the user amended:", list(amendments(snapshot))),
-        (REMARKS, list(remarks(snapshot))),
-    ]);
-    parts
+    describe_committed(snapshot, parts);
+    let title = "The other slices (what they do is not asked of this one):";
+    parts.list(title, other_slices(snapshot));
+    parts.list(AMENDED, amendments(snapshot));
+    parts.list(REMARKS, remarks(snapshot));
 }
 
-fn auditor(input: &PromptInput) -> Vec<Part> {
+fn auditor(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
-    let mut parts = describe_committed(snapshot);
-    parts.extend([
-        (
-            AUDIT_BEFORE,
-            section(&audit_text(snapshot.ledger.open_audit.as_ref(), None)),
-        ),
-        ("The plan:", section(&plan_text(snapshot, None))),
-        ("Criteria the user amended:", list(amendments(snapshot))),
-        (REMARKS, list(remarks(snapshot))),
-    ]);
-    parts
+    describe_committed(snapshot, parts);
+    let before = snapshot.ledger.open_audit.as_ref();
+    parts.section(AUDIT_BEFORE, &audit_text(before, None));
+    parts.section("The plan:", &plan_text(snapshot, None));
+    parts.list(AMENDED, amendments(snapshot));
+    parts.list(REMARKS, remarks(snapshot));
 }
 
 /// A committed slice, as it is reviewed and audited.
-fn describe_committed(snapshot: &Snapshot) -> Vec<Part> {
+fn describe_committed(snapshot: &Snapshot, parts: &mut Parts) {
     let ledger = active_ledger(snapshot);
     // One of this commit, given before an answer of the user's or other criteria.
     let void = ledger.and_then(|slice| slice.review.as_ref());
     let void = void.filter(|_| current_review(snapshot).is_none());
-    vec![
-        ("The slice, committed:", section(&active_text(snapshot))),
-        (ANSWERS, answers(&snapshot.ledger.answers)),
-        show_taken_up(snapshot),
-        (
-            "Its commit:",
-            line(ledger.and_then(|slice| slice.head.as_deref())),
-        ),
-        (
-            "The review before this one:",
-            section(&review_text(
-                void.or(ledger.and_then(|slice| slice.sent_back.as_ref())),
-                ledger.map_or(&[], |slice| &slice.fixed),
-            )),
-        ),
-        (ANSWER_TO_REVIEW, line(answer_to(snapshot, ledger))),
-        (
-            AUDIT_OF_COMMIT,
-            section(&audit_text(
-                ledger.and_then(|slice| slice.audit.as_ref()),
-                None,
-            )),
-        ),
-        (
-            AUDIT_OF_BEFORE,
-            section(&audit_text(
-                ledger.and_then(|slice| slice.earlier_audit.as_ref()),
-                None,
-            )),
-        ),
-        (
-            match ledger.is_some_and(is_of_this_commit) {
-                true => {
-                    "What this commit had to fix, or was said of it by that review and after it:"
-                }
-                false => "What this attempt had to fix:",
-            },
-            list(ledger.map_or_else(Vec::new, |slice| fit(&list_fixes(slice), REPORTS))),
-        ),
-        (
-            "What its implementer says of that besides:",
-            list(ledger.map_or_else(Vec::new, list_other_notes)),
-        ),
-        (
-            "What its implementer says of the plan and of risks:",
-            line(ledger.and_then(|slice| slice.remarked.as_deref())),
-        ),
-        (
-            ADVICE,
-            section(snapshot.ledger.advice.as_deref().unwrap_or_default()),
-        ),
-    ]
+    let before = void.or(ledger.and_then(|slice| slice.sent_back.as_ref()));
+    let fixed = ledger.map_or(&[][..], |slice| &slice.fixed);
+    let audit = ledger.and_then(|slice| slice.audit.as_ref());
+    let earlier = ledger.and_then(|slice| slice.earlier_audit.as_ref());
+    let fixes_title = match ledger.is_some_and(is_of_this_commit) {
+        true => "What this commit had to fix, or was said of it by that review and after it:",
+        false => "What this attempt had to fix:",
+    };
+    let fixes = ledger.map_or_else(Vec::new, |slice| fit(&list_fixes(slice), REPORTS));
+    let others = ledger.map_or_else(Vec::new, list_other_notes);
+    parts.section("The slice, committed:", &active_text(snapshot));
+    parts.add(ANSWERS, answers(&snapshot.ledger.answers));
+    parts.list(TAKEN_UP, list_taken_up(snapshot));
+    parts.line(
+        "Its commit:",
+        ledger.and_then(|slice| slice.head.as_deref()),
+    );
+    parts.section(REVIEW_BEFORE, &review_text(before, fixed));
+    parts.line(ANSWER_TO_REVIEW, answer_to(snapshot, ledger));
+    parts.section(AUDIT_OF_COMMIT, &audit_text(audit, None));
+    parts.section(AUDIT_OF_BEFORE, &audit_text(earlier, None));
+    parts.list(fixes_title, fixes);
+    parts.list("What its implementer says of that besides:", others);
+    parts.line(RISKS, ledger.and_then(|slice| slice.remarked.as_deref()));
+    parts.section(
+        ADVICE,
+        snapshot.ledger.advice.as_deref().unwrap_or_default(),
+    );
 }
 
 /// A judge hears of no other's vote, and takes nobody's advice.
-fn judge(input: &PromptInput) -> Vec<Part> {
+fn judge(input: &PromptInput, parts: &mut Parts) {
     let snapshot = input.snapshot;
     let ledger = &snapshot.ledger;
-    vec![
-        (ANSWERS, answers(&ledger.answers)),
-        ("The slices:", list(slices(snapshot))),
-        (
-            "The latest completed slice's commit:",
-            line(latest_commit(snapshot)),
-        ),
-        (
-            "Rejections of earlier waves, of reviews and audits, with what was done about each:",
-            list_answered(&ledger.answered_rejections),
-        ),
-        (
-            "Rejections of earlier waves that wait for an answer:",
-            list(ledger.unanswered.iter().map(rejection).collect()),
-        ),
-        ("Criteria the user amended:", list(amendments(snapshot))),
-        (REMARKS, list(remarks(snapshot))),
-    ]
+    let answered = ledger.answered_rejections.iter().map(tell_answered);
+    let open = ledger.unanswered.iter().map(rejection);
+    parts.add(ANSWERS, answers(&ledger.answers));
+    parts.list("The slices:", slices(snapshot));
+    parts.line(
+        "The latest completed slice's commit:",
+        latest_commit(snapshot),
+    );
+    parts.list(
+        "Rejections of earlier waves, of reviews and audits, with what was done about each:",
+        answered.collect(),
+    );
+    parts.list(
+        "Rejections of earlier waves that wait for an answer:",
+        open.collect(),
+    );
+    parts.list(AMENDED, amendments(snapshot));
+    parts.list(REMARKS, remarks(snapshot));
 }
 
 fn answer_to<'a>(snapshot: &'a Snapshot, ledger: Option<&SliceLedger>) -> Option<&'a str> {

@@ -144,55 +144,27 @@ fn list_ready(text: &mut String, snapshot: &Snapshot, selection: &Selection, rea
 }
 
 fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
-    let empty = Vec::new();
-    let waits = waits_for(&snapshot.plan, slice);
+    let list = |values: &Option<Vec<String>>| values.clone().unwrap_or_default();
     number_criteria(text, &slice.acceptance_criteria);
     row(text, "priority", &number(&slice.priority));
     row(text, "why now", &slice.why_now);
-    ids(
-        text,
-        "blocked on",
-        &list_blockers(snapshot, &slice.blocked_on),
-    );
-    ids(text, "waits for", &waits);
+    let blockers = list_blockers(snapshot, &slice.blocked_on);
+    ids(text, "blocked on", &blockers);
+    ids(text, "waits for", &waits_for(&snapshot.plan, slice));
     ids(text, "contracts", &slice.contract_ids);
-    ids(
-        text,
-        "paths",
-        slice.implementation_surfaces.as_ref().unwrap_or(&empty),
-    );
-    rows(
-        text,
-        "gate",
-        slice.verification_commands.as_ref().unwrap_or(&empty),
-        PLAN,
-    );
-    notes(text, slice.locked_notes.as_ref().unwrap_or(&empty));
-    rows(
-        text,
-        "must be fixed",
-        slice.must_fix_findings.as_ref().unwrap_or(&empty),
-        PLAN,
-    );
+    ids(text, "paths", &list(&slice.implementation_surfaces));
+    rows(text, "gate", &list(&slice.verification_commands), PLAN);
+    notes(text, &list(&slice.locked_notes));
+    rows(text, "must be fixed", &list(&slice.must_fix_findings), PLAN);
     let ledger = snapshot.ledger.slices.get(&slice.slice_id);
     let source = ledger.and_then(|slice| slice.source.as_ref());
-    let tick = source
-        .filter(|source| source.ticked)
-        .map(|source| source.at.as_str());
-    row(
-        text,
-        "claimed done, not proven, by",
-        tick.unwrap_or_default(),
-    );
+    let tick = source.filter(|source| source.ticked);
+    let tick = tick.map_or("", |source| &source.at);
+    row(text, "claimed done, not proven, by", tick);
     let reason = ledger.and_then(|slice| slice.blocked.as_deref());
     row(text, "blocked because", reason.unwrap_or_default());
-    row(
-        text,
-        "its work may be at",
-        ledger
-            .and_then(|slice| slice.holds.as_deref())
-            .unwrap_or_default(),
-    );
+    let holds = ledger.and_then(|slice| slice.holds.as_deref());
+    row(text, "its work may be at", holds.unwrap_or_default());
 }
 
 /// What a slice names, with what holds it up no more.
@@ -227,56 +199,32 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
         let _ = writeln!(text, "  attempts spent: {}", spent.0);
     }
     let ledger = snapshot.ledger.slices.get(id);
-    row(
-        &mut text,
-        "its work may be at",
-        ledger
-            .and_then(|slice| slice.holds.as_deref())
-            .unwrap_or_default(),
-    );
+    let holds = ledger.and_then(|slice| slice.holds.as_deref());
+    row(&mut text, "its work may be at", holds.unwrap_or_default());
     text
 }
 
 fn handoff_text(text: &mut String, snapshot: &Snapshot, handoff: &Handoff) {
-    let empty = Vec::new();
+    let list = |values: &Option<Vec<String>>| values.clone().unwrap_or_default();
     number_criteria(text, &handoff.acceptance_criteria);
     // The report answers each by its number.
     let must = handoff.must_fix_findings.iter().enumerate();
-    let must: Vec<String> = must
-        .map(|(number, text)| format!("{}. {text}", number + 1))
-        .collect();
-    rows(text, "must be fixed", &must, HANDOFF);
+    let must = must.map(|(number, text)| format!("{}. {text}", number + 1));
+    rows(text, "must be fixed", &must.collect::<Vec<_>>(), HANDOFF);
     notes(text, &handoff.locked_notes);
     row(text, "priority", &number(&handoff.priority));
     row(text, "why now", &handoff.why_now);
     row(text, "basis_commit", &handoff.basis_commit);
-    ids(
-        text,
-        "blocked on",
-        &list_blockers(snapshot, &handoff.blocked_on),
-    );
-    ids(
-        text,
-        "paths",
-        handoff.implementation_surfaces.as_ref().unwrap_or(&empty),
-    );
-    rows(
-        text,
-        "gate",
-        handoff.verification_commands.as_ref().unwrap_or(&empty),
-        HANDOFF,
-    );
-    ids(
-        text,
-        "contracts open before it",
-        &handoff.remaining_contract_ids_before,
-    );
-    let _ = writeln!(
-        text,
-        "  before it: {}, {}",
-        count_noun(handoff.release_blocker_count_before.0, "release blocker"),
-        count_noun(handoff.high_value_gap_count_before.0, "high-value gap")
-    );
+    let blockers = list_blockers(snapshot, &handoff.blocked_on);
+    ids(text, "blocked on", &blockers);
+    ids(text, "paths", &list(&handoff.implementation_surfaces));
+    rows(text, "gate", &list(&handoff.verification_commands), HANDOFF);
+    let before = &handoff.remaining_contract_ids_before;
+    ids(text, "contracts open before it", before);
+    let blockers = handoff.release_blocker_count_before.0;
+    let blockers = count_noun(blockers, "release blocker");
+    let gaps = count_noun(handoff.high_value_gap_count_before.0, "high-value gap");
+    let _ = writeln!(text, "  before it: {blockers}, {gaps}");
 }
 
 fn number(priority: &Priority) -> String {

@@ -17,7 +17,6 @@ mod lines;
 mod object;
 mod render;
 mod rules;
-mod schema;
 mod table;
 mod value;
 
@@ -29,7 +28,6 @@ pub use field::{Field, Kind};
 pub use grammar::{MAX_BYTES, parse};
 pub use render::{Checked, describe_check, format, render, render_format_without, repair_prompt};
 pub use rules::{advice, counts, fixes, list_deviations, list_items, return_reason, untrue};
-pub use schema::schema;
 pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, write_ids};
 

@@ -6,6 +6,7 @@ use super::table::{DIMENSIONS, HEADER_FIELDS, fields, has_block, has_rubric};
 use super::{Parsed, Report, block};
 use crate::diagnostic::{Finding, Lines, clean};
 use crate::model::{ReportRecord, Role, Rubric, RubricVerdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -161,8 +162,7 @@ fn plain(role: Role, finding: &Finding) -> String {
 }
 
 /// A report judged by grammar and consistency alone.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Checked {
     /// No rule is broken.
     pub valid: bool,

@@ -110,7 +110,7 @@ pub(super) fn breaches(record: &ReportRecord, block: Option<&Block>) -> Vec<Find
     };
     if rules.yes(QUESTION).is_some() {
         let message = "a yes or a no is neither a question nor none";
-        found.push(breach(Code::FieldNotInSet, QUESTION, message));
+        found.push(Finding::new(Code::FieldNotInSet, message).at(QUESTION));
     }
     found
 }
@@ -154,16 +154,12 @@ impl<'a> Rules<'a> {
         let key = "smallest_follow_up_slice";
         let mut found = Vec::from_iter(self.find_positive_with_fail("acceptable_as_is"));
         match (self.yes("acceptable_as_is"), self.text(key)) {
-            (Some(true), Some(text)) if !is_none_or_routing(text) => found.push(breach(
-                Code::ReviewYesWithFollowUp,
-                key,
-                "acceptable as-is, yet the follow-up is not purely none",
-            )),
-            (Some(false), Some(_)) if follow_up(self.record, key).is_none() => found.push(breach(
-                Code::ReviewNoWithoutFollowUp,
-                key,
-                "not acceptable, yet the follow-up names no slice",
-            )),
+            (Some(true), Some(text)) if !is_none_or_routing(text) => {
+                found.push(breach(Code::ReviewYesWithFollowUp, key));
+            }
+            (Some(false), Some(_)) if follow_up(self.record, key).is_none() => {
+                found.push(breach(Code::ReviewNoWithoutFollowUp, key));
+            }
             _ => {}
         }
         found
@@ -174,16 +170,12 @@ impl<'a> Rules<'a> {
         let mut found = Vec::new();
         let clean = self.yes("tracked_and_unignored_worktree_is_clean");
         match (clean, self.text(blockers)) {
-            (Some(true), Some(text)) if !is_none(text) => found.push(breach(
-                Code::AuditCleanWithBlockers,
-                blockers,
-                "the worktree is called clean, yet its blockers are not purely none",
-            )),
-            (Some(false), Some(text)) if !is_named(text) => found.push(breach(
-                Code::AuditDirtyWithoutBlockers,
-                blockers,
-                "the worktree is called dirty, yet nothing is named",
-            )),
+            (Some(true), Some(text)) if !is_none(text) => {
+                found.push(breach(Code::AuditCleanWithBlockers, blockers));
+            }
+            (Some(false), Some(text)) if !is_named(text) => {
+                found.push(breach(Code::AuditDirtyWithoutBlockers, blockers));
+            }
             _ => {}
         }
         let open = self.is_listed("open_top_level_contract_ids")
@@ -191,11 +183,7 @@ impl<'a> Rules<'a> {
             || self.some("high_value_gap_count");
         let next = "next_mandatory_slice";
         if open && self.text(next).is_some() && follow_up(self.record, next).is_none() {
-            found.push(breach(
-                Code::AuditOpenWithoutNextSlice,
-                next,
-                "something is open, yet no next slice is named",
-            ));
+            found.push(breach(Code::AuditOpenWithoutNextSlice, next));
         }
         found
     }
@@ -209,36 +197,15 @@ impl<'a> Rules<'a> {
         let docs = "docs_config_runbooks_match_shipped_behavior";
         let clean = "tracked_and_unignored_worktree_is_clean";
         let [blockers, gaps] = ["blocker_count", "high_value_gap_count"];
-        let (open, counted) = (Code::JudgeYesWithOpenContracts, Code::JudgeYesWithBlockers);
-        let (untrue, dirty) = (
-            Code::JudgeYesWithDocsMismatch,
-            Code::JudgeYesWithDirtyWorktree,
-        );
-        let above = "a yes, yet the count is above 0";
         let is_no = |key| self.yes(key) == Some(false);
-        for (is_broken, code, key, message) in [
-            (
-                self.is_listed(ids),
-                open,
-                ids,
-                "a yes, yet contract ids are open",
-            ),
-            (self.some(blockers), counted, blockers, above),
-            (self.some(gaps), counted, gaps, above),
-            (
-                is_no(docs),
-                untrue,
-                docs,
-                "a yes, yet the docs do not match",
-            ),
-            (
-                is_no(clean),
-                dirty,
-                clean,
-                "a yes, yet the worktree is not clean",
-            ),
+        for (is_broken, code, key) in [
+            (self.is_listed(ids), Code::JudgeYesWithOpenContracts, ids),
+            (self.some(blockers), Code::JudgeYesWithBlockers, blockers),
+            (self.some(gaps), Code::JudgeYesWithBlockers, gaps),
+            (is_no(docs), Code::JudgeYesWithDocsMismatch, docs),
+            (is_no(clean), Code::JudgeYesWithDirtyWorktree, clean),
         ] {
-            found.extend(is_broken.then(|| breach(code, key, message)));
+            found.extend(is_broken.then(|| breach(code, key)));
         }
         found
     }
@@ -250,16 +217,16 @@ impl<'a> Rules<'a> {
             return Vec::new();
         }
         match self.yes("plan_adjustment_required") {
-            Some(true) if return_reason(self.record).is_none() => vec![breach(
-                Code::ReturnWithoutReason,
-                "residual_risks_discovered",
-                "the plan must change, yet nothing says why",
-            )],
-            Some(false) => vec![breach(
-                Code::FieldNotInSet,
-                "commit_sha",
-                "no commit is named, and neither a changed plan nor the user's input is asked for",
-            )],
+            Some(true) if return_reason(self.record).is_none() => {
+                vec![breach(
+                    Code::ReturnWithoutReason,
+                    "residual_risks_discovered",
+                )]
+            }
+            Some(false) => {
+                let message = "no commit is named, and neither a changed plan nor the user's input is asked for";
+                vec![Finding::new(Code::FieldNotInSet, message).at("commit_sha")]
+            }
             _ => Vec::new(),
         }
     }
@@ -267,7 +234,7 @@ impl<'a> Rules<'a> {
     fn regrounder(&self, block: &Reground) -> Vec<Finding> {
         let mut found = Vec::new();
         let mut contradiction = |key: &'static str, message: &str| {
-            found.push(breach(Code::BlockContradictsField, key, message));
+            found.push(Finding::new(Code::BlockContradictsField, message).at(key));
         };
         let decided = block.reconcile.as_ref();
         let word = match decided.map(|reconcile| reconcile.decision) {
@@ -346,6 +313,7 @@ fn only_asks(block: &Reground) -> bool {
     asks && rest == Reground::default()
 }
 
-fn breach(code: Code, key: &str, message: &str) -> Finding {
-    Finding::new(code, message).at(key)
+/// A rule that is broken, in the words of its code.
+fn breach(code: Code, key: &str) -> Finding {
+    Finding::new(code, code.meaning()).at(key)
 }

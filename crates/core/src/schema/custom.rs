@@ -1,7 +1,8 @@
 //! A JSON Schema that a user gives, 2020-12: checked before anything is asked with it.
 
-use super::{describe, show};
-use jsonschema::Validator;
+use super::show;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 /// Objections that one value gives at most.
@@ -54,4 +55,35 @@ impl std::fmt::Debug for GivenSchema {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_tuple("GivenSchema").field(&self.value).finish()
     }
+}
+
+/// What is wrong, without repeating the value: it may be large or hostile.
+fn describe(error: &ValidationError<'_>) -> String {
+    let text = match error.kind() {
+        ValidationErrorKind::Required { property } => match property {
+            Value::String(name) => format!("`{name}` is missing"),
+            other => format!("{other} is missing"),
+        },
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let shown: Vec<String> = unexpected
+                .iter()
+                .take(5)
+                .map(|name| format!("`{}`", show(name, 60)))
+                .collect();
+            let more = unexpected.len() - shown.len();
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            format!("unknown field {}{more}", shown.join(", "))
+        }
+        ValidationErrorKind::Enum { options } => format!("not one of {options}"),
+        ValidationErrorKind::Constant { expected_value } => format!("not {expected_value}"),
+        ValidationErrorKind::MinLength { .. } => "an empty text".to_owned(),
+        ValidationErrorKind::Minimum { limit } => format!("below {limit}"),
+        ValidationErrorKind::Maximum { limit } => format!("above {limit}"),
+        _ => error.masked_with("the value").to_string(),
+    };
+    show(&text, 500)
 }

@@ -1,23 +1,19 @@
 //! Reading a document's bytes: capped, typed, never a panic, linear in its size.
 
-use super::{Document, check, place, show, strict};
+use super::{Document, show, strict};
 use crate::diagnostic::{Code, Finding};
 use crate::model::{
     ActiveSlice, BriefDocument, BriefRecord, Plan, Profile, Receipt, SliceRecord, State,
     StopRecord, VerificationEvidence,
 };
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::Value;
+use serde_path_to_error::Segment;
 
 /// Bytes a document holds at most.
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
 
 /// Why a document is not read: at least one finding, the first is the gravest.
 pub type Rejection = Vec<Finding>;
-
-/// Bytes up to which the schema is asked for every place that is wrong. A larger
-/// document gets the first one alone: it could hold millions.
-const MAX_EXPLAINED_BYTES: usize = 1024 * 1024;
 
 /// A type that has a schema.
 pub trait Documented: DeserializeOwned {
@@ -45,8 +41,7 @@ documented!(
 ///
 /// # Errors
 /// `document_too_large`, `document_unreadable` (the bytes are not valid JSON) or
-/// `document_invalid` (JSON that breaks the schema, with every place unless it is
-/// very large, or gives a key twice).
+/// `document_invalid` (JSON that breaks the schema or gives a key twice, with the first place).
 pub fn read_document<T: Documented>(bytes: &[u8], cap: usize) -> Result<T, Rejection> {
     let document = T::DOCUMENT;
     if bytes.len() > cap {
@@ -55,23 +50,33 @@ pub fn read_document<T: Documented>(bytes: &[u8], cap: usize) -> Result<T, Rejec
             Finding::new(Code::DocumentTooLarge, what).at(document.file()),
         ]);
     }
-    strict::from_slice(bytes).map_err(|error| explain(document, bytes, &error))
+    strict::from_slice(bytes).map_err(|_| explain::<T>(bytes))
 }
 
-/// Finds out what is wrong with bytes that the type did not accept.
-fn explain(document: Document, bytes: &[u8], error: &serde_json::Error) -> Rejection {
+/// Finds out what is wrong with bytes that the type did not accept, and where.
+fn explain<T: Documented>(bytes: &[u8]) -> Rejection {
+    let file = T::DOCUMENT.file();
     if let Some(what) = not_json(bytes) {
-        return vec![Finding::new(Code::DocumentUnreadable, what).at(document.file())];
+        return vec![Finding::new(Code::DocumentUnreadable, what).at(file)];
     }
-    if bytes.len() <= MAX_EXPLAINED_BYTES
-        && let Ok(value) = serde_json::from_slice::<Value>(bytes)
-    {
-        let findings = check(document, &value);
-        if !findings.is_empty() {
-            return findings;
-        }
+    let Err(error) = strict::from_slice_with_path::<T>(bytes) else {
+        return Vec::new();
+    };
+    let pointer: String = error.path().iter().map(show_step).collect();
+    let place = match pointer.is_empty() {
+        true => file.to_owned(),
+        false => format!("{file}#{}", show(&pointer, 300)),
+    };
+    let what = show(&error.inner().to_string(), 500);
+    vec![Finding::new(Code::DocumentInvalid, what).at(place)]
+}
+
+/// A step of a JSON pointer.
+fn show_step(step: &Segment) -> String {
+    match step {
+        Segment::Unknown => String::new(),
+        step => format!("/{}", step.to_string().trim_matches(['[', ']'])),
     }
-    vec![Finding::new(Code::DocumentInvalid, show(&error.to_string(), 500)).at(place(document, ""))]
 }
 
 /// Says why the bytes are not valid JSON text; the nesting depth does not matter here.

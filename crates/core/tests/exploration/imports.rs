@@ -7,9 +7,7 @@ use super::walk::Walk;
 use super::world::{Budget, Mood, World, id};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Rule, contradictions};
-use cook_core::model::{
-    ActiveSlice, Assurance, Import, Plan, Policy, SliceRecord, SliceStatus, Trail,
-};
+use cook_core::model::{ActiveSlice, Assurance, Import, Plan, Policy, SliceRecord, SliceStatus};
 use serde_json::{Value, json};
 
 fn slice(name: &str, status: &str, criteria: &[&str]) -> Value {
@@ -74,7 +72,7 @@ pub fn imports() -> Vec<(&'static str, Import)> {
         layout: "agent-0.1.26".to_owned(),
         plan,
         active,
-        slice_history: Trail::try_from(slice_history).unwrap(),
+        slice_history,
         ..Import::default()
     };
     let selected = || plan(&[slice("a", "selected", &both)]);

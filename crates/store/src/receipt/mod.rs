@@ -5,29 +5,20 @@
 //! in it, so a changed one is recognised; files appear whole or not at all.
 
 mod downloads;
-mod error;
-mod files;
-mod flaky;
-mod gate;
-mod hooked;
-mod in_force;
-mod kept;
+mod gate_run;
 mod outcomes;
-mod outside;
-mod place;
+mod own_files;
 mod programs;
+mod receipts;
+mod run_place;
 mod stop_verifier;
-mod taken_back;
-mod trial;
-mod trust;
-mod user;
-mod words;
+mod trial_rooms;
+mod trusted;
 
-pub use error::ReceiptError;
-pub use gate::{Gates, merge_gates, plan_gate};
-pub use kept::{Look, Output, Receipts, is_sealed, seal};
-pub use place::Agents;
-pub use taken_back::TakenBack;
-pub use trial::{TrialRoom, TrialRun};
-pub use trust::Trust;
-pub use words::words;
+pub use gate_run::{Gates, merge_gates, plan_gate};
+pub use own_files::cannot;
+pub use programs::words;
+pub use receipts::{Look, Output, Receipts, is_sealed, seal};
+pub use run_place::Agents;
+pub use trial_rooms::{TakenBack, TrialRoom, TrialRun};
+pub use trusted::Trust;

@@ -1,6 +1,6 @@
-//! Programs of this machine: which a command names, as far as its words tell, and which it was started with.
+//! The words of a command, and programs of this machine: which a command names, as far as its words tell, and which it was started with.
 
-use super::{Receipts, words};
+use super::Receipts;
 use cook_core::diagnostic::Failure;
 use cook_core::digest::hex;
 use cook_core::model::{Program, Receipt};
@@ -104,9 +104,54 @@ pub(super) fn compare(
         }))
 }
 
+/// The words of a command, as a shell would split them. No shell runs it, so that what only a shell does is refused.
+///
+/// # Errors
+/// When a quote is open, there is no word, or an operator of a shell stands outside of quotes.
+pub fn words(command: &str) -> Result<Vec<String>, Failure> {
+    let words = split(command)?;
+    match needs_shell(command) {
+        false => Ok(words),
+        true => Err(refuse_words(command)),
+    }
+}
+
+/// The words of a command that is not run: an older list of trust may hold an operator of a shell.
+///
+/// # Errors
+/// When a quote is open or there is no word.
+pub(super) fn split(command: &str) -> Result<Vec<String>, Failure> {
+    match shell_words::split(command) {
+        Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => Ok(words),
+        _ => Err(refuse_words(command)),
+    }
+}
+
+/// Whether an operator of a shell stands outside of quotes: `&&`, a pipe, a redirection.
+fn needs_shell(command: &str) -> bool {
+    let (mut quote, mut is_escaped) = (None, false);
+    for c in command.chars() {
+        match (c, quote) {
+            _ if is_escaped => is_escaped = false,
+            ('\\', None | Some('"')) => is_escaped = true,
+            (_, Some(open)) => quote = (c != open).then_some(open),
+            ('"' | '\'', None) => quote = Some(c),
+            ('|' | '&' | ';' | '<' | '>' | '(' | ')' | '`', None) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn refuse_words(command: &str) -> Failure {
+    Failure::usage(format!(
+        "`{command}` is not a command: it has no words, an open quote, or what only a shell does, and cook starts programs without one: `sh -c '…'`"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::list_programs;
+    use super::*;
 
     #[test]
     fn programs_are_told_from_plain_words() {
@@ -125,5 +170,19 @@ mod tests {
         ] {
             assert_eq!(list_programs(command), programs, "{command}");
         }
+    }
+
+    #[test]
+    fn what_only_a_shell_does_is_no_command() {
+        for command in [
+            "a && b", "a | b", "a; b", "a >b", "a $(b)", "a `b`", "a &", "'a", "",
+        ] {
+            assert!(words(command).is_err(), "{command}");
+        }
+        assert_eq!(
+            words("a '&&' \"b | c\" d\\;").unwrap(),
+            ["a", "&&", "b | c", "d;"]
+        );
+        assert_eq!(words("sh -c 'a && b'").unwrap().len(), 3);
     }
 }

@@ -1,11 +1,11 @@
 //! The stop verifier: its checks of the commit in a clean room, and the control plane beside the log.
 
-use super::gate::{Gates, last_line, tail};
-use super::kept::stop_verifier_argv;
-use super::place::{Found, Order, RunPlace};
+use super::gate_run::{Gates, last_line, plan_gate, tail};
+use super::receipts::stop_verifier_argv;
+use super::run_place::{RunPlace, inherit};
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::StopVerifierRun;
-use cook_core::model::{Caches, STOP_VERIFIER};
+use cook_core::machine::{GateRun, StopVerifierRun};
+use cook_core::model::{Caches, GateSpec, STOP_VERIFIER};
 use cook_os::process::{Long, ProcessError, run};
 use std::time::Duration;
 
@@ -31,23 +31,24 @@ impl Gates<'_> {
         if let Some(problem) = self.prepare(&mut place, commit)? {
             return Ok(not_run(problem));
         }
-        let order = Order {
-            command: STOP_VERIFIER,
-            argv: stop_verifier_argv(),
-            timeout,
+        let gate = GateSpec {
+            timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             network,
-            hooked: true,
-            dir: "",
-            paths: &[],
+            ..plan_gate(STOP_VERIFIER)
         };
-        let outcome = self.run(&mut place, &order)?;
+        let argv = stop_verifier_argv();
+        let rerun = |place: &mut RunPlace| -> Result<GateRun, Failure> {
+            let mut run = self.run(place, &gate, &argv, true)?;
+            run.remarks.clear();
+            Ok(run)
+        };
+        let run = rerun(&mut place)?;
         drop(place);
-        let rerun = |place: &mut RunPlace| self.run(place, &order);
-        let ((receipt, problem), remark) = self.confirm(commit, outcome, rerun)?;
+        let run = self.confirm(commit, run, rerun)?;
         Ok(StopVerifierRun {
-            receipt,
-            problem,
-            remarks: remark.into_iter().collect(),
+            receipt: run.receipt,
+            problem: run.problem,
+            remarks: run.remarks,
         })
     }
 
@@ -61,21 +62,13 @@ impl Gates<'_> {
             "verify".into(),
             "control-plane".into(),
         ];
-        let place = RunPlace::worktree(self.repo, self.settings)?;
-        let nothing = Order {
-            command: "",
-            argv: Vec::new(),
-            timeout: CONTROL_PLANE_TIMEOUT,
-            network: false,
-            hooked: false,
-            dir: "",
-            paths: &[],
-        };
-        let start = place.start(&nothing, &Found::Path, false);
+        let root = self.repo.root();
+        let mut env = inherit().variables;
+        env.insert("PWD".into(), root.into());
         let ended = run(&Long {
             argv: &argv,
-            dir: &start.dir,
-            env: &start.env,
+            dir: root,
+            env: &env,
             timeout: CONTROL_PLANE_TIMEOUT,
             live: self.live.clone(),
         });

@@ -4,16 +4,12 @@
 //! a file that was changed on the way is refused; the refs in it stay what they are where they
 //! are free; what is damaged here and whole there is mended, and set aside.
 
-use super::calls::CallRecord;
-use super::check::Links;
-use super::error::{Reason, SessionError};
-use super::event::Batch;
-use super::git::{GitStore, bytes};
-use super::hash::ContentHash;
-use super::reference::{Ref, RefKind};
-use super::store::{SessionStore, load_episode, load_series};
-use super::stored::{Entry, Object};
-use super::value::{Episode, Exchange, Series};
+use super::failures::{corrupt, not_found, wrong_kind};
+use super::session_check::Links;
+use super::session_record::{Batch, CallRecord};
+use super::session_store::{GitStore, bytes, load_episode, load_series};
+use super::values::{ContentHash, Entry, Episode, Exchange, Object, Ref, RefKind, Series};
+use cook_core::diagnostic::Failure;
 use cook_core::model::is_hidden;
 use cook_os::clock::Clock;
 use serde::{Deserialize, Serialize};
@@ -61,14 +57,14 @@ impl Archive {
     ///
     /// # Errors
     /// When it is not in the store, or is an exchange.
-    pub fn of(store: &dyn SessionStore, name: Ref) -> Result<Self, SessionError> {
+    pub fn of(store: &GitStore, name: Ref) -> Result<Self, Failure> {
         let entry = store
             .entry(name)?
-            .ok_or_else(|| Reason::NotFound(RefKind::Episode, name.to_string()))?;
+            .ok_or_else(|| not_found(RefKind::Episode, name))?;
         let (content, episode, series) = match name.kind() {
             RefKind::Exchange => {
                 let wanted = RefKind::Episode;
-                return Err(Reason::KindMismatch(name.to_string(), name, wanted).into());
+                return Err(wrong_kind(&name.to_string(), name, wanted));
             }
             RefKind::Episode => {
                 let episode = load_episode(store, &entry.hash, None)?;
@@ -78,7 +74,7 @@ impl Archive {
                 let current = entry.episode.map(|name| store.entry(name)).transpose()?;
                 let current = current
                     .flatten()
-                    .ok_or_else(|| SessionError::corrupt(name, "its current window is not here"))?;
+                    .ok_or_else(|| corrupt(name, "its current window is not here"))?;
                 let series = load_series(store, &entry.hash)?;
                 (Content::Series(series), current, Some(entry))
             }
@@ -96,7 +92,7 @@ impl Archive {
     ///
     /// # Errors
     /// `object_corrupt` when the refs do not name the value, or a ref is taken by another.
-    pub fn keep(&self, store: &GitStore, at: &str) -> Result<TakenIn, SessionError> {
+    pub fn keep(&self, store: &GitStore, at: &str) -> Result<TakenIn, Failure> {
         let mut objects = list_objects(&self.content);
         if let Some(why) = self.objection(&objects) {
             return Err(wrong(why));
@@ -245,6 +241,6 @@ fn chain<'a>(
     objects
 }
 
-fn wrong(why: String) -> SessionError {
-    SessionError::corrupt("the file", why)
+fn wrong(why: String) -> Failure {
+    corrupt("the file", why)
 }

@@ -1,56 +1,32 @@
 //! Sessions: what was said to agents and models and what they answered, as immutable,
 //! content-addressed values that can be gone on from, branched from, moved to another
 //! supplier and checked.
-//!
-//! Exchange = one request and its response; episode = one context window of exchanges;
-//! series = a chain of episodes bridged by compaction.
 
 mod archive;
-mod calls;
-mod check;
-mod cited;
 mod conversation;
-mod error;
-mod event;
-mod git;
-mod hash;
-mod inflight;
-mod interrupted;
-mod library;
-mod record;
-mod reference;
-mod repair;
-mod replay;
-mod resolve;
-mod seed;
-mod store;
-mod stored;
-mod supplier;
-mod upkeep;
-mod value;
-mod writer;
+mod failures;
+mod session_check;
+mod session_gc;
+mod session_record;
+mod session_store;
+mod suppliers;
+mod values;
 
-pub use archive::{Archive, Content, TakenIn};
-pub use calls::{CallRecord, without_nulls};
-pub use check::{Checked, verify};
-pub use cited::wrong_citation;
-pub use conversation::{Call, NativeUse, Reply, call};
-pub use error::{NoRecap, Prior, Reason, SessionError};
-pub use event::Batch;
-pub use git::GitStore;
-pub use hash::ContentHash;
-pub use inflight::InFlight;
-pub use interrupted::Interrupted;
-pub use library::{Atom, EpisodeRef, Repl, Request};
-pub use reference::{On, Ref, RefKind};
-pub use replay::prompt as replay_prompt;
-pub use resolve::{Named, reads_as_ref, resolve};
-pub use seed::seed;
-pub use store::{SessionStore, load_episode, load_exchange, load_series};
-pub use stored::{Entry, Native, Object};
-pub use supplier::{
+pub use archive::{Archive, Content};
+pub use conversation::{Call, NativeUse, Reply, call, replay_prompt, seed};
+pub use failures::{corrupt, keeping, no_continuation, not_found, read_only_violated};
+pub use session_check::verify;
+pub use session_gc::{Cleared, clear};
+pub use session_record::{Batch, CallRecord, without_nulls};
+pub use session_store::{
+    GitStore, InFlight, Interrupted, Named, load_episode, load_exchange, load_series, reads_as_ref,
+    resolve,
+};
+pub use suppliers::{
     Action, Answer, Capability, Continuation, Supplier, SupplierError, SupplierErrorKind,
     Transport, Turn, Window, combine, estimate,
 };
-pub use upkeep::{Cleared, clear, preview_clear};
-pub use value::{Episode, Exchange, Kind, Series};
+pub use values::{
+    ContentHash, Entry, Episode, Exchange, Kind, Native, Object, On, Prior, Ref, RefKind, Series,
+    wrong_citation,
+};

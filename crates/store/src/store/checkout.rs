@@ -1,15 +1,11 @@
 //! Bringing `.agent/` up to the tip without losing a byte that somebody else wrote.
 
-use super::aside::Aside;
-use super::compare::{Comparison, compare};
-use super::displaced;
-use super::error::{During, StoreError};
-use super::objects;
-use super::place;
-use super::stamp::{Shown, Stamp, Stat};
-use super::tree::{self, Document, History};
-use super::view::{Glance, View, list_documents, scratch};
-use cook_core::diagnostic::Code;
+use super::displaced::{self, Aside};
+use super::error::{During, unwritable};
+use super::log_format::{self, Document, History};
+use super::log_place;
+use super::view::{Shown, Stamp, Stat, Step, View, list_documents, scratch};
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::{GOAL_VIEW, Ledger};
 use cook_os::disk::{self, Durable, Mode, NewFile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,13 +15,13 @@ use std::path::Path;
 
 impl View<'_> {
     /// A goal is shown in the git dir, a mission in the worktree.
-    fn choose_dir(&self) -> Result<(), StoreError> {
+    fn choose_dir(&self) -> Result<(), Failure> {
         let name = Document::Ledger.file();
-        let ledger: Ledger = tree::parse(name, &self.stand.file(name)?)?;
+        let ledger: Ledger = log_format::parse(name, &self.stand.file(name)?)?;
         let of_goal = self.place.git_dir.join(GOAL_VIEW);
         if ledger.goal.is_some() {
-            place::make_directory(&of_goal, Code::LogUnsafe)?;
-        } else if place::is_directory(&of_goal, Code::LogUnsafe)? {
+            log_place::make_directory(&of_goal, Code::LogUnsafe)?;
+        } else if log_place::is_directory(&of_goal, Code::LogUnsafe)? {
             disk::remove_tree(&of_goal).writing(of_goal.display().to_string())?;
         }
         Ok(())
@@ -34,10 +30,10 @@ impl View<'_> {
     /// Brings `.agent/` to the tip, leaving the files named in `leave` as they
     /// are. What would be overwritten and the log does not hold is set aside
     /// first, in one kept copy whose id is returned.
-    pub(super) fn show(&self, leave: &BTreeSet<String>) -> Result<Option<String>, StoreError> {
+    pub(super) fn show(&self, leave: &BTreeSet<String>) -> Result<Option<String>, Failure> {
         self.choose_dir()?;
         let dir = self.place.agent_dir();
-        place::make_directory(&dir, Code::AgentDirUnsafe)?;
+        log_place::make_directory(&dir, Code::AgentDirUnsafe)?;
         let scratch = scratch(&dir)?;
         let plan = self.plan(&dir, leave)?;
         let aside = if plan.aside.is_empty() {
@@ -58,7 +54,7 @@ impl View<'_> {
         }
         for document in Document::SHOWN {
             let name = document.file();
-            if plan.writes(name) {
+            if matches!(plan.files.get(name), Some(Step::Write)) {
                 let target = dir.join(name);
                 let new = NewFile::at(&target, Durable::Content).mode(Mode::Masked(0o644));
                 new.scratch(&scratch)
@@ -80,106 +76,16 @@ impl View<'_> {
     }
 
     /// Decides for each file what to do, and reads what must be set aside.
-    fn plan(&self, dir: &Path, leave: &BTreeSet<String>) -> Result<Plan, StoreError> {
+    fn plan(&self, dir: &Path, leave: &BTreeSet<String>) -> Result<Plan, Failure> {
         let mut plan = Plan::default();
-        for name in list_documents() {
-            let step = if leave.contains(name) {
-                Step::Keep
-            } else if !self.is_shown(name) {
-                self.hide_file(dir, name, &mut plan.aside)?
-            } else if let Some(history) = History::ALL.into_iter().find(|one| one.file() == name) {
-                self.history_step(dir, history, &mut plan.aside)?
-            } else {
-                self.document_step(dir, name, &mut plan.aside)?
-            };
-            plan.files.insert(name, step);
+        for name in list_documents().filter(|name| !leave.contains(*name)) {
+            let judged = self.judge(dir, name)?;
+            if judged.is_foreign {
+                plan.aside.push(Aside::read(dir, name)?);
+            }
+            plan.files.insert(name, judged.step);
         }
         Ok(plan)
-    }
-
-    fn document_step(
-        &self,
-        dir: &Path,
-        name: &str,
-        aside: &mut Vec<Aside>,
-    ) -> Result<Step, StoreError> {
-        let tip = self.stand.blob(name).map(|id| id.to_string());
-        match self.glance(dir, name)? {
-            Glance::Missing => return Ok(Step::Write),
-            Glance::Known if self.find_stamp(name) == tip.as_deref() => return Ok(Step::Keep),
-            Glance::Known => return Ok(Step::Write),
-            Glance::NotAFile | Glance::Unknown(_) => {}
-        }
-        let found = Aside::read(dir, name)?;
-        if let Some(bytes) = found.regular() {
-            if Some(objects::blob_id(self.log, bytes)?.to_string()) == tip {
-                return Ok(Step::Keep);
-            }
-            if self.is_own(name, bytes)? {
-                return Ok(Step::Write);
-            }
-        }
-        aside.push(found);
-        Ok(Step::Write)
-    }
-
-    fn history_step(
-        &self,
-        dir: &Path,
-        history: History,
-        aside: &mut Vec<Aside>,
-    ) -> Result<Step, StoreError> {
-        let name = history.file();
-        let tip = self.histories.of(history);
-        match self.glance(dir, name)? {
-            Glance::Missing => return Ok(Step::Write),
-            Glance::Known if self.find_stamp(name) == Some(tip.sha256.as_str()) => {
-                return Ok(Step::Keep);
-            }
-            Glance::Known => {
-                // The file is what the stamp's commit says: append the rest.
-                return Ok(match &self.before {
-                    Some(before) if before.leads_here => {
-                        Step::Append(before.histories.of(history).bytes)
-                    }
-                    _ => Step::Write,
-                });
-            }
-            Glance::NotAFile => {
-                aside.push(Aside::read(dir, name)?);
-                return Ok(Step::Write);
-            }
-            Glance::Unknown(_) => {}
-        }
-        Ok(match compare(self.log, self.tip, dir, history)? {
-            Comparison::Equal => Step::Keep,
-            Comparison::Prefix(length) => Step::Append(length),
-            Comparison::Differs(_) => {
-                aside.push(Aside::read(dir, name)?);
-                Step::Write
-            }
-        })
-    }
-
-    /// A file that the tip does not show: what stands there goes, and is kept.
-    fn hide_file(
-        &self,
-        dir: &Path,
-        name: &str,
-        aside: &mut Vec<Aside>,
-    ) -> Result<Step, StoreError> {
-        if matches!(self.glance(dir, name)?, Glance::Missing) {
-            return Ok(Step::Keep);
-        }
-        aside.push(Aside::read(dir, name)?);
-        Ok(Step::Remove)
-    }
-
-    fn find_stamp(&self, name: &str) -> Option<&str> {
-        self.stamp
-            .as_ref()
-            .and_then(|found| found.stamp.files.get(name))
-            .map(|shown| shown.oid.as_str())
     }
 
     fn show_history(
@@ -188,10 +94,9 @@ impl View<'_> {
         scratch: &Path,
         history: History,
         plan: &Plan,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), Failure> {
         let target = dir.join(history.file());
-        let failed =
-            |error: io::Error| StoreError::write(format!(".agent/{}", history.file()), error);
+        let failed = |error: io::Error| unwritable(format!(".agent/{}", history.file()), error);
         match plan.files.get(history.file()) {
             Some(Step::Append(length)) => {
                 disk::unshare(&target).map_err(failed)?;
@@ -217,8 +122,8 @@ impl View<'_> {
         history: History,
         from: u64,
         target: &mut impl Write,
-    ) -> Result<(), StoreError> {
-        let (blobs, skip) = objects::segments(self.log, self.tip, history, from)?;
+    ) -> Result<(), Failure> {
+        let (blobs, skip) = log_format::segments(self.log, self.tip, history, from)?;
         let mut skip = usize::try_from(skip).unwrap_or(usize::MAX);
         for blob in blobs {
             let bytes = self.log.blob(blob)?;
@@ -236,8 +141,8 @@ impl View<'_> {
         dir: &Path,
         shown: &BTreeMap<&str, String>,
         leave: &BTreeSet<String>,
-    ) -> Result<(), StoreError> {
-        let failed = |error: io::Error| StoreError::write("the checkout's stamp", error);
+    ) -> Result<(), Failure> {
+        let failed = |error: io::Error| unwritable("the checkout's stamp", error);
         let mut listed = BTreeMap::new();
         for (name, oid) in shown {
             let stat = if leave.contains(*name) {
@@ -270,7 +175,7 @@ impl View<'_> {
         }
         NewFile::at(&self.place.stamp_file(), Durable::Content)
             .mode(Mode::Masked(0o644))
-            .write(&tree::pretty(&stamp)?)
+            .write(&log_format::pretty(&stamp)?)
             .map_err(failed)
     }
 }
@@ -280,18 +185,4 @@ impl View<'_> {
 struct Plan {
     files: BTreeMap<&'static str, Step>,
     aside: Vec<Aside>,
-}
-
-impl Plan {
-    fn writes(&self, name: &str) -> bool {
-        matches!(self.files.get(name), Some(Step::Write))
-    }
-}
-
-enum Step {
-    Keep,
-    Write,
-    Remove,
-    /// The file is right up to this length.
-    Append(u64),
 }

@@ -3,12 +3,13 @@
 //! never part of the chain.
 
 use super::Store;
-use super::aside::Aside;
-use super::error::{During, StoreError};
-use super::log::{self, Log, TreeEntry};
-use super::place::{self, Place};
-use cook_core::diagnostic::Code;
-use cook_os::disk::{Durable, Mode, NewFile};
+use super::error::{
+    During, in_one_line, too_large, unknown_name, unreadable, unsafe_path, unwritable,
+};
+use super::log_place::{self, Place};
+use super::odb::{self, Log, TreeEntry};
+use cook_core::diagnostic::{Code, Failure};
+use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -36,6 +37,67 @@ impl KeptKind {
             KeptKind::Rescue => "refs/rescue/",
         }
     }
+}
+
+/// A file larger than this is not set aside; the operation that needs it is refused.
+pub const MAX_KEPT: u64 = 64 << 20;
+
+/// A file that is about to be overwritten.
+pub(super) struct Aside {
+    pub(super) name: String,
+    pub(super) mode: u32,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Aside {
+    /// Reads a file of a directory, following nothing.
+    pub(super) fn read(dir: &Path, name: &str) -> Result<Self, Failure> {
+        Self::read_as(dir.join(name), name.to_owned())
+    }
+
+    /// The same, kept under another name.
+    pub(super) fn read_as(path: PathBuf, name: String) -> Result<Self, Failure> {
+        let failed = |error: std::io::Error| unreadable(path.display().to_string(), error);
+        let refused = |what: &str| unsafe_path(Code::AgentDirUnsafe, &path, what);
+        let found = disk::look(&path)
+            .map_err(failed)?
+            .ok_or_else(|| refused("vanished while it was read"))?;
+        if found.is_symlink() {
+            let target = std::fs::read_link(&path).map_err(failed)?;
+            return Ok(Self {
+                name,
+                mode: odb::LINK,
+                bytes: target.as_os_str().as_encoded_bytes().to_vec(),
+            });
+        }
+        if !found.is_file() {
+            return Err(refused("is not a file; move it away"));
+        }
+        if found.len() > MAX_KEPT {
+            return Err(too_large(&path, found.len(), MAX_KEPT));
+        }
+        Ok(Self {
+            name,
+            mode: read_mode(&found),
+            bytes: disk::read(&path, MAX_KEPT, Links::Refuse)
+                .map_err(failed)?
+                .unwrap_or_default(),
+        })
+    }
+}
+
+#[cfg(unix)]
+fn read_mode(found: &std::fs::Metadata) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    match found.permissions().mode() & 0o111 {
+        0 => odb::FILE,
+        _ => odb::EXECUTABLE,
+    }
+}
+
+#[cfg(not(unix))]
+fn read_mode(_found: &std::fs::Metadata) -> u32 {
+    odb::FILE
 }
 
 /// One file of a kept copy.
@@ -86,7 +148,7 @@ fn make_kept_name(component: &[u8]) -> String {
 }
 
 /// Keeps files of `.agent/` under a new `refs/displaced/<id>`; durable when it returns.
-pub(super) fn keep(log: &Log, files: &[Aside], why: &str) -> Result<String, StoreError> {
+pub(super) fn keep(log: &Log, files: &[Aside], why: &str) -> Result<String, Failure> {
     let paths = files.iter().map(|file| (vec![".agent", &file.name], file));
     keep_as(log, KeptKind::Displaced, paths.collect(), why)
 }
@@ -99,7 +161,7 @@ fn keep_as(
     kind: KeptKind,
     files: Vec<Placed<'_>>,
     why: &str,
-) -> Result<String, StoreError> {
+) -> Result<String, Failure> {
     let tree = folder(log, &files)?;
     let now = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -107,14 +169,14 @@ fn keep_as(
     let now = i64::try_from(now).unwrap_or(i64::MAX);
     let commit = log.write_commit(tree, None, now, &format!("{why}\n"))?;
     log.sync_fan_out()?;
-    let id = place::fresh_id();
+    let id = log_place::fresh_id();
     log.create_ref(&format!("{}{id}", kind.prefix()), commit)
         .writing("a kept copy")?;
     Ok(id)
 }
 
 /// The tree of files whose first names are in this folder.
-fn folder(log: &Log, files: &[Placed<'_>]) -> Result<Oid, StoreError> {
+fn folder(log: &Log, files: &[Placed<'_>]) -> Result<Oid, Failure> {
     let mut below: BTreeMap<&str, Vec<Placed<'_>>> = BTreeMap::new();
     let mut entries = Vec::new();
     for (names, file) in files {
@@ -130,7 +192,7 @@ fn folder(log: &Log, files: &[Placed<'_>]) -> Result<Oid, StoreError> {
     }
     for (name, inside) in below {
         entries.push(TreeEntry {
-            mode: log::FOLDER,
+            mode: odb::FOLDER,
             name: name.to_owned(),
             id: folder(log, &inside)?,
         });
@@ -140,7 +202,7 @@ fn folder(log: &Log, files: &[Placed<'_>]) -> Result<Oid, StoreError> {
 
 impl Store {
     /// Kept copies, newest first.
-    pub fn rescue_list(&self) -> Result<Vec<KeptCopy>, StoreError> {
+    pub fn rescue_list(&self) -> Result<Vec<KeptCopy>, Failure> {
         let log = self.open_with_users_objects()?;
         let mut copies = Vec::new();
         for kind in [KeptKind::Displaced, KeptKind::Rescue] {
@@ -152,7 +214,7 @@ impl Store {
                     kind,
                     commit: target.to_string(),
                     epoch_seconds: 0,
-                    why: format!("damaged: {}", error.in_one_line()),
+                    why: format!("damaged: {}", in_one_line(&error)),
                     files: Vec::new(),
                 }));
             }
@@ -162,17 +224,11 @@ impl Store {
     }
 
     /// The bytes of one file of a kept copy.
-    pub fn rescue_show(&self, id: &str, path: &str) -> Result<Vec<u8>, StoreError> {
+    pub fn rescue_show(&self, id: &str, path: &str) -> Result<Vec<u8>, Failure> {
         let log = self.open_with_users_objects()?;
-        let tree = find_kept_tree(&log, id)?;
-        let mut found = None;
-        walk(&log, tree, "", 0, &mut |at, blob, _| {
-            if at == path {
-                found = Some(blob);
-            }
-            Ok(found.is_none())
-        })?;
-        log.blob(found.ok_or_else(|| StoreError::unknown(path))?)
+        let files = list_kept_files(&log, id)?;
+        let found = files.into_iter().find(|(found, ..)| found == path);
+        log.blob(found.ok_or_else(|| unknown_name(path))?.1)
     }
 
     /// Writes files of a kept copy under `into`, a directory inside the
@@ -186,27 +242,21 @@ impl Store {
         paths: &[String],
         into: &Path,
         overwrite: bool,
-    ) -> Result<Vec<PathBuf>, StoreError> {
+    ) -> Result<Vec<PathBuf>, Failure> {
         let log = self.open_with_users_objects()?;
-        let tree = find_kept_tree(&log, id)?;
-        let mut wanted: Vec<(String, Oid, u32)> = Vec::new();
-        walk(&log, tree, "", 0, &mut |path, blob, mode| {
-            if paths.is_empty() || paths.contains(&path) {
-                wanted.push((path, blob, mode));
-            }
-            Ok(true)
-        })?;
+        let mut wanted = list_kept_files(&log, id)?;
+        wanted.retain(|(path, ..)| paths.is_empty() || paths.contains(path));
         if let Some(absent) = paths
             .iter()
             .find(|path| !wanted.iter().any(|(found, ..)| found == *path))
         {
-            return Err(StoreError::unknown(absent));
+            return Err(unknown_name(absent));
         }
         let root = Target::new(&self.place, into)?;
         let mut targets = Vec::new();
         for (path, ..) in &wanted {
             let target = root.path.join(path);
-            if !overwrite && place::look(&target)?.is_some() {
+            if !overwrite && log_place::look(&target)?.is_some() {
                 return Err(refuse(&target, "something is there already"));
             }
             targets.push(target);
@@ -219,25 +269,22 @@ impl Store {
 
     /// The log with the user's objects beside it, for reading: a rescue copy may
     /// share most of its files with them.
-    fn open_with_users_objects(&self) -> Result<Log, StoreError> {
-        place::open_known_log(&self.place)?.with_objects(&self.place.common_dir.join("objects"))
+    fn open_with_users_objects(&self) -> Result<Log, Failure> {
+        log_place::open_known_log(&self.place)?.with_objects(&self.place.common_dir.join("objects"))
     }
 }
 
 /// One copy with what it holds.
-fn describe_copy(
-    log: &Log,
-    id: String,
-    kind: KeptKind,
-    target: Oid,
-) -> Result<KeptCopy, StoreError> {
+fn describe_copy(log: &Log, id: String, kind: KeptKind, target: Oid) -> Result<KeptCopy, Failure> {
     let commit = log.commit(target)?;
     let mut files = Vec::new();
-    walk(log, commit.tree, "", 0, &mut |path, id, _| {
+    for (path, id, _) in list_files(log, commit.tree, "", 0)?
+        .into_iter()
+        .take(MAX_LISTED)
+    {
         let bytes = log.size(id)?;
         files.push(KeptFile { path, bytes });
-        Ok(files.len() < MAX_LISTED)
-    })?;
+    }
     let why = commit.message.lines().next().unwrap_or_default();
     Ok(KeptCopy {
         id,
@@ -249,56 +296,46 @@ fn describe_copy(
     })
 }
 
-fn find_kept_tree(log: &Log, id: &str) -> Result<Oid, StoreError> {
+fn list_kept_files(log: &Log, id: &str) -> Result<Vec<(String, Oid, u32)>, Failure> {
     let plain = id
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
     if id.is_empty() || id.len() > 100 || !plain {
-        return Err(StoreError::unknown(id));
+        return Err(unknown_name(id));
     }
     for kind in [KeptKind::Displaced, KeptKind::Rescue] {
         if let Some(commit) = log.find_ref(&format!("{}{id}", kind.prefix()))? {
-            return Ok(log.commit(commit)?.tree);
+            return list_files(log, log.commit(commit)?.tree, "", 0);
         }
     }
-    Err(StoreError::unknown(id))
+    Err(unknown_name(id))
 }
 
-/// Gets path, blob and mode of a file; false ends the walk.
-type Visit<'v> = dyn FnMut(String, Oid, u32) -> Result<bool, StoreError> + 'v;
-
-/// Visits the files of a tree in order until the visitor says false. A name
-/// that could lead out of a directory is an error.
-fn walk(
+/// Path, blob and mode of each file below a tree, in order. A name that could lead out of a directory is
+/// an error.
+fn list_files(
     log: &Log,
     tree: Oid,
     under: &str,
     depth: usize,
-    visit: &mut Visit<'_>,
-) -> Result<bool, StoreError> {
-    let bad = |what: &str| StoreError::unreadable("a kept copy", what);
+) -> Result<Vec<(String, Oid, u32)>, Failure> {
+    let bad = |what: &str| unreadable("a kept copy", what);
     if depth > MAX_DEPTH {
         return Err(bad("its directories are nested too deep"));
     }
+    let mut files = Vec::new();
     for TreeEntry { mode, name, id } in log.tree(tree)? {
         if !is_plain_name(&name) {
             return Err(bad("it holds a name that is not a plain file name"));
         }
-        let path = if under.is_empty() {
-            name
-        } else {
-            format!("{under}/{name}")
-        };
-        let more = match mode {
-            log::FOLDER => walk(log, id, &path, depth + 1, visit)?,
-            log::SUBMODULE => true,
-            _ => visit(path, id, mode)?,
-        };
-        if !more {
-            return Ok(false);
+        let path = format!("{under}{name}");
+        match mode {
+            odb::FOLDER => files.extend(list_files(log, id, &format!("{path}/"), depth + 1)?),
+            odb::SUBMODULE => {}
+            _ => files.push((path, id, mode)),
         }
     }
-    Ok(true)
+    Ok(files)
 }
 
 /// One path component that stays where it is put on every system.
@@ -312,8 +349,8 @@ fn is_plain_name(name: &str) -> bool {
         && lower != "git~1"
 }
 
-fn refuse(path: &Path, what: &str) -> StoreError {
-    StoreError::path(
+fn refuse(path: &Path, what: &str) -> Failure {
+    unsafe_path(
         Code::NotWritable,
         path,
         format!("cannot be restored to: {what}"),
@@ -327,7 +364,7 @@ struct Target {
 }
 
 impl Target {
-    fn new(place: &Place, into: &Path) -> Result<Self, StoreError> {
+    fn new(place: &Place, into: &Path) -> Result<Self, Failure> {
         let refuse = |what: &str| refuse(into, what);
         let real = |path: &Path| path.canonicalize().reading(path.display().to_string());
         let worktree = real(&place.worktree)?;
@@ -357,14 +394,14 @@ impl Target {
         bytes: &[u8],
         mode: u32,
         overwrite: bool,
-    ) -> Result<(), StoreError> {
-        let failed = |error: std::io::Error| StoreError::write(target.display().to_string(), error);
+    ) -> Result<(), Failure> {
+        let failed = |error: std::io::Error| unwritable(target.display().to_string(), error);
         let dir = target
             .parent()
             .ok_or_else(|| failed(std::io::Error::other("it has no directory")))?;
         self.make_dirs(dir)?;
         let new = NewFile::at(target, Durable::Content).mode(match mode {
-            log::EXECUTABLE => Mode::Exact(0o755),
+            odb::EXECUTABLE => Mode::Exact(0o755),
             _ => Mode::Masked(0o644),
         });
         let new = match overwrite {
@@ -375,14 +412,14 @@ impl Target {
     }
 
     /// Makes the directories between the worktree and `dir`; a symlink on the way is refused.
-    fn make_dirs(&self, dir: &Path) -> Result<(), StoreError> {
+    fn make_dirs(&self, dir: &Path) -> Result<(), Failure> {
         let inside = dir
             .strip_prefix(&self.worktree)
             .map_err(|_| refuse(dir, "it is not inside the worktree"))?;
         let mut at = self.worktree.clone();
         for component in inside.components() {
             at.push(component);
-            match place::look(&at)? {
+            match log_place::look(&at)? {
                 None => std::fs::create_dir(&at).writing(at.display().to_string())?,
                 Some(found) if found.is_dir() => {}
                 Some(_) => return Err(refuse(&at, "something on the way is not a directory")),
@@ -403,19 +440,19 @@ pub fn rescue_keep(
     place: &Place,
     files: &[(Vec<u8>, PathBuf)],
     why: &str,
-) -> Result<Option<String>, StoreError> {
+) -> Result<Option<String>, Failure> {
     // Where no workflow runs there may be no log yet; one that is gone is not made anew.
-    if place::read_id(place)?.is_none() {
-        place::create_log(place)?;
+    if log_place::read_id(place)?.is_none() {
+        log_place::create_log(place)?;
     }
-    let log = place::open_known_log(place)?;
+    let log = log_place::open_known_log(place)?;
     let mut found = Vec::new();
     for (path, at) in files {
         let names: Vec<String> = path
             .split(|byte| *byte == b'/')
             .map(make_kept_name)
             .collect();
-        let there = place::look(at)?;
+        let there = log_place::look(at)?;
         if there.is_some_and(|there| there.is_file() || there.is_symlink()) {
             found.push((names, Aside::read_as(at.clone(), String::new())?));
         }

@@ -7,68 +7,42 @@
 //! branch moved and not before; a reader never writes; nothing that the log does
 //! not hold is overwritten without a kept copy; the user's objects are never written.
 
-mod admit;
-mod aside;
-pub(crate) mod chain;
+pub(crate) mod branches;
 mod checkout;
-mod cited;
-mod claim;
-mod compare;
-mod copy;
-mod difference;
+mod checkpoints;
 mod displaced;
-mod encode;
 mod error;
-mod follow;
-mod fsck;
-mod lease;
-mod lock;
-pub(crate) mod log;
-mod loose;
-mod objects;
+mod locks;
+mod log_check;
+mod log_format;
+mod log_place;
+pub(crate) mod odb;
 mod pack;
-mod place;
-mod public;
 mod quarantine;
-mod reach;
-mod read;
-mod replay;
-mod seal;
-mod stamp;
-mod trail;
-mod transition;
-mod tree;
+mod reading;
+mod replayed;
+mod transitions;
 mod view;
-mod write;
-mod writer;
+mod writing;
 
-pub use admit::{Admitted, Limits};
-pub use aside::MAX_KEPT;
-pub use cited::Before;
-pub use claim::Unclaimed;
-pub use difference::{Difference, DifferenceKind};
-pub use displaced::{KeptCopy, KeptFile, KeptKind, rescue_keep};
-pub use error::StoreError;
-pub use follow::{Marks, Moved};
-pub use fsck::FsckReport;
-pub use lease::{Lease, LeaseHolder};
-pub use objects::{Meta, Tip};
-pub use pack::Packing;
-pub use place::{Place, fresh_id};
-pub use public::Contents;
-pub use quarantine::Quarantine;
-pub use reach::ReachReport;
-pub use read::{Entries, Entry, HistoryLines, WorktreeLog};
-pub use replay::{ReplayReport, Replayed};
-pub use seal::{Sign, Signed};
-pub use trail::Trail;
-pub use transition::Transition;
-pub use tree::{FORMAT, History, HistoryDigest};
-pub use view::ViewStatus;
-pub use write::{Committed, Locked, Recovered, Recovery, Staged};
+pub use branches::{Marks, Moved, Unclaimed};
+pub use checkpoints::Trail;
+pub use displaced::{KeptCopy, KeptFile, KeptKind, MAX_KEPT, rescue_keep};
+pub(crate) use error::in_one_line;
+pub use locks::{Lease, LeaseHolder};
+pub use log_format::{FORMAT, History, HistoryDigest, Meta, Tip};
+pub use log_place::{Place, fresh_id};
+pub use quarantine::{Admitted, Limits, Quarantine};
+pub use reading::{Before, Contents, Entry, WorktreeLog};
+pub use replayed::{ReplayReport, Replayed};
+pub use transitions::{Sign, Signed, Transition};
+pub use view::{Difference, DifferenceKind, ViewStatus};
+pub use writing::{Committed, Locked, Recovered, Recovery, Staged};
 
+use cook_core::diagnostic::Failure;
 use cook_os::disk::TemporaryDir;
-use log::Log;
+use error::unknown_name;
+use odb::Log;
 use std::sync::Arc;
 
 /// The log of one worktree. Cheap to open; one per thread.
@@ -95,16 +69,16 @@ impl Store {
     /// Opens the log of this worktree. `None` = it has none yet: no log, no
     /// worktree id, or no transition under that id. Anything that merely cannot
     /// be read, or was there, is an error, because "none" leads to a new log.
-    pub fn open(place: Place) -> Result<Option<Self>, StoreError> {
-        let id = place::read_id(&place)?;
+    pub fn open(place: Place) -> Result<Option<Self>, Failure> {
+        let id = log_place::read_id(&place)?;
         let found = match &id {
             Some(id) => Self::open_as(place.clone(), id.clone(), false)?,
             None => None,
         };
         if found.is_none()
-            && let Some(log) = place::open_log(&place)?
+            && let Some(log) = log_place::open_log(&place)?
         {
-            claim::report_lost(&place, &log, id.as_deref())?;
+            branches::report_lost(&place, &log, id.as_deref())?;
         }
         Ok(found)
     }
@@ -113,9 +87,9 @@ impl Store {
     ///
     /// # Errors
     /// A log that cannot be opened.
-    pub fn list_unclaimed(place: &Place) -> Result<Vec<Unclaimed>, StoreError> {
-        match place::open_log(place)? {
-            Some(log) => claim::list_unclaimed(place, &log),
+    pub fn list_unclaimed(place: &Place) -> Result<Vec<Unclaimed>, Failure> {
+        match log_place::open_log(place)? {
+            Some(log) => branches::list_unclaimed(place, &log),
             None => Ok(Vec::new()),
         }
     }
@@ -124,29 +98,29 @@ impl Store {
     ///
     /// # Errors
     /// When there is no such workflow, or this worktree has one.
-    pub fn claim(place: &Place, id: &str) -> Result<(), StoreError> {
-        claim::claim(place, id)
+    pub fn claim(place: &Place, id: &str) -> Result<(), Failure> {
+        branches::claim(place, id)
     }
 
     /// Gives this worktree, which has no workflow, the id of a new one.
     ///
     /// # Errors
     /// When this worktree has a workflow.
-    pub fn renounce(place: &Place) -> Result<(), StoreError> {
-        claim::renounce(place)
+    pub fn renounce(place: &Place) -> Result<(), Failure> {
+        branches::renounce(place)
     }
 
     /// Opens another worktree's workflow by its id, for reading only.
-    pub fn open_other(place: Place, id: &str) -> Result<Option<Self>, StoreError> {
-        if !place::is_id(id) {
-            return Err(StoreError::unknown(id));
+    pub fn open_other(place: Place, id: &str) -> Result<Option<Self>, Failure> {
+        if !log_place::is_id(id) {
+            return Err(unknown_name(id));
         }
-        let here = place::read_id(&place)?.as_deref() == Some(id);
+        let here = log_place::read_id(&place)?.as_deref() == Some(id);
         Self::open_as(place, id.to_owned(), !here)
     }
 
-    fn open_as(place: Place, id: String, foreign: bool) -> Result<Option<Self>, StoreError> {
-        let Some(log) = place::open_log(&place)? else {
+    fn open_as(place: Place, id: String, foreign: bool) -> Result<Option<Self>, Failure> {
+        let Some(log) = log_place::open_log(&place)? else {
             return Ok(None);
         };
         let store = Self {
@@ -165,10 +139,10 @@ impl Store {
     /// Makes what is missing of log and worktree id, and opens it. Safe to call
     /// on an existing log and from several processes at once; the first
     /// transition is committed like any other.
-    pub fn create(place: Place) -> Result<Self, StoreError> {
-        place::create_log(&place)?;
-        let id = place::create_id(&place)?;
-        let log = place::open_known_log(&place)?;
+    pub fn create(place: Place) -> Result<Self, Failure> {
+        log_place::create_log(&place)?;
+        let id = log_place::create_id(&place)?;
+        let log = log_place::open_known_log(&place)?;
         Ok(Self {
             place,
             log,
@@ -179,8 +153,8 @@ impl Store {
     }
 
     /// The id of the worktree's workflow, also where its log cannot be opened.
-    pub fn find_id(place: &Place) -> Result<Option<String>, StoreError> {
-        place::read_id(place)
+    pub fn find_id(place: &Place) -> Result<Option<String>, Failure> {
+        log_place::read_id(place)
     }
 
     /// The paths this store was opened with.

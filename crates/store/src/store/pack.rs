@@ -1,8 +1,9 @@
 //! Packs of the log: `git gc` under the writer lock, when loose objects pile up, and packs of
 //! what came from elsewhere.
 
-use super::error::StoreError;
-use super::place::Place;
+use super::error::unwritable;
+use super::log_place::Place;
+use cook_core::diagnostic::Failure;
 use cook_os::clock::TEST_VARIABLE;
 use cook_os::disk;
 use cook_os::process::{LENT_VARIABLE, join_lent};
@@ -22,31 +23,19 @@ const EVERY: u64 = 32;
 /// A packing that takes longer is ended; the log stays as it was.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// What became of packing after a transition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Packing {
-    /// There was nothing to do.
-    NotDue,
-    /// The log was packed.
-    Done,
-    /// It could not be; the log is as it was, and the next time is tried again.
-    Failed(String),
-}
-
 /// A lower threshold for tests, counted at every transition. Honoured only
 /// while `COOK_TEST=1` is set too.
 const ABOVE_VARIABLE: &str = "COOK_PACK_ABOVE";
 
-/// Packs when it is due, under the writer lock that the caller holds.
-pub(super) fn when_due(place: &Place, seq: u64, lock: &File) -> Packing {
+/// Packs when it is due, under the writer lock that the caller holds; whether it was. What could not be packed is as it
+/// was, and the next time is tried again.
+pub(super) fn when_due(place: &Place, seq: u64, lock: &File) -> bool {
     let (every, above) = match read_threshold_for_tests() {
         Some(above) => (1, above),
         None => (EVERY, MAX_LOOSE),
     };
-    if !seq.is_multiple_of(every) || loose_objects(place) <= above {
-        return Packing::NotDue;
-    }
-    now(place, lock)
+    let is_due = seq.is_multiple_of(every) && loose_objects(place) > above;
+    is_due && run(place, lock, &[]).is_ok()
 }
 
 fn read_threshold_for_tests() -> Option<usize> {
@@ -56,22 +45,9 @@ fn read_threshold_for_tests() -> Option<usize> {
     std::env::var(ABOVE_VARIABLE).ok()?.parse().ok()
 }
 
-/// Packs at once, under the writer lock that the caller holds.
-pub(super) fn now(place: &Place, lock: &File) -> Packing {
-    pack(place, lock, &[])
-}
-
-/// The same, and what nothing leads to goes unless it was written lately: a reader may still
-/// look at it.
-pub(super) fn sweep(place: &Place, lock: &File) -> Packing {
-    pack(place, lock, &["--prune=1.hour.ago"])
-}
-
-fn pack(place: &Place, lock: &File, how: &[&str]) -> Packing {
-    match run(place, lock, how) {
-        Ok(()) => Packing::Done,
-        Err(why) => Packing::Failed(why),
-    }
+/// Packs, and what nothing leads to goes unless it was written lately: a reader may still look at it.
+pub(super) fn sweep(place: &Place, lock: &File) {
+    let _ = run(place, lock, &["--prune=1.hour.ago"]);
 }
 
 /// Loose objects of the log. Unreadable directories count as empty: packing is
@@ -102,8 +78,8 @@ fn run(place: &Place, lock: &File, how: &[&str]) -> Result<(), String> {
 }
 
 /// Writes a pack with these objects, which lie in other directories; durable when it returns.
-pub(super) fn write(place: &Place, from: &[PathBuf], objects: &[Oid]) -> Result<(), StoreError> {
-    let failed = |why: String| StoreError::write("a pack of the log", why);
+pub(super) fn write(place: &Place, from: &[PathBuf], objects: &[Oid]) -> Result<(), Failure> {
+    let failed = |why: String| unwritable("a pack of the log", why);
     let packs = place.log_dir().join("objects").join("pack");
     let mut git = log_git(place);
     git.args(["-c", "core.fsync=all", "-c", "pack.threads=1"])

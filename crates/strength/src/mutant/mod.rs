@@ -2,29 +2,23 @@
 //! language is there. They are texts, so a defect may not build; that counts as neither noticed nor
 //! survived.
 
-mod comment;
-mod conditions;
-mod finder;
 mod revert;
-mod site;
 mod sites;
-mod statements;
 mod subject;
 mod values;
 
-pub use comment::with_comment;
-pub use revert::without_change;
-pub use site::Operator;
-use subject::code_lines;
+pub use revert::{with_comment, without_change};
+pub use sites::Operator;
 pub use subject::{Subject, subject};
 
 use crate::class::{Class, Edited};
-use crate::lines;
+use crate::line_diff;
 use crate::suite::Suite;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use site::Site;
-use std::collections::{BTreeMap, BTreeSet};
+use sites::Site;
+use std::collections::BTreeMap;
+use subject::code_lines;
 
 /// Characters of an id.
 const ID: usize = 12;
@@ -59,13 +53,13 @@ pub struct Planting {
 }
 
 struct Candidate<'e> {
-    edit: &'e Edited<'e>,
+    path: &'e str,
     text: &'e str,
     site: Site,
     id: String,
     /// How many more telling ones stand in its line.
     place: usize,
-    chance: [u8; 8],
+    chance: [u8; 32],
 }
 
 /// Defects in the lines that these edits changed, `most` at most. Which ones are taken where there are
@@ -75,47 +69,32 @@ pub fn plant(edits: &[Edited], seed: &str, most: usize) -> Planting {
     if !subject(edits).is_code() || most == 0 {
         return Planting::default();
     }
-    let mut candidates: Vec<Candidate> =
-        edits.iter().flat_map(|edit| of_file(edit, seed)).collect();
-    candidates.sort_by(|a, b| {
-        (a.place, a.site.operator, a.chance).cmp(&(b.place, b.site.operator, b.chance))
-    });
+    let found = edits.iter().flat_map(|edit| find_candidates(edit, seed));
+    let mut candidates: Vec<Candidate> = found.collect();
+    candidates.sort_by_key(|one| (one.place, one.site.operator, one.chance));
     let possible = candidates.len();
     candidates.truncate(most);
-    candidates.sort_by_key(|a| (a.site.operator, a.chance));
+    candidates.sort_by_key(|one| (one.site.operator, one.chance));
     Planting {
         mutants: candidates.into_iter().map(render).collect(),
         possible,
     }
 }
 
-fn of_file<'e>(edit: &'e Edited<'e>, seed: &str) -> Vec<Candidate<'e>> {
+fn find_candidates<'e>(edit: &'e Edited<'e>, seed: &str) -> Vec<Candidate<'e>> {
     let Some(text) = edit.after.filter(|_| edit.class == Class::Source) else {
         return Vec::new();
     };
     let suite = Suite::read(edit.path, text);
     let tests = revert::test_lines(&suite);
-    let (old, new) = (
-        lines::split(edit.before.unwrap_or_default()),
-        lines::split(text),
-    );
-    let mut changed: BTreeSet<usize> = BTreeSet::new();
-    for hunk in lines::hunks(&old, &new) {
-        changed.extend(
-            hunk.after
-                .map(|at| at + 1)
-                .filter(|line| !tests.contains(line)),
-        );
-    }
-    let mut sites = sites::sites(&suite, text, &|line| changed.contains(&line));
+    let changed = line_diff::list_changed(edit.before.unwrap_or_default(), text);
+    let is_changed = |line: usize| changed.contains(&(line - 1)) && !tests.contains(&line);
+    let mut sites = sites::sites(&suite, text, &is_changed);
     if let Some(before) = edit.before {
-        sites.extend(hunk_sites(edit.path, before, text));
+        sites.extend(find_hunks(edit.path, before, text));
     }
     sites.truncate(MOST_PLACES);
-    sites.sort_by(|a, b| {
-        (a.line, a.operator, a.from, a.to, &a.with)
-            .cmp(&(b.line, b.operator, b.from, b.to, &b.with))
-    });
+    sites.sort();
     sites.dedup_by(|a, b| (a.from, a.to, &a.with) == (b.from, b.to, &b.with));
     let mut seen: BTreeMap<[u8; 32], usize> = BTreeMap::new();
     let mut in_line: BTreeMap<usize, usize> = BTreeMap::new();
@@ -123,87 +102,74 @@ fn of_file<'e>(edit: &'e Edited<'e>, seed: &str) -> Vec<Candidate<'e>> {
     for site in sites {
         let old = &text[site.from..site.to];
         // With or without the mark behind it, it is the same.
-        let is_same = |old: &str| old.trim_end_matches([',', ';']).trim_end() == site.with;
-        if is_same(old) || old == site.with {
+        if old == site.with || old.trim_end_matches([',', ';']).trim_end() == site.with {
             continue;
         }
-        let operator = [site.operator as u8];
-        let same = digest(&[
-            edit.path.as_bytes(),
-            &operator,
+        let what = [
+            &[site.operator as u8][..],
             old.as_bytes(),
             site.with.as_bytes(),
-        ]);
+        ];
+        let same = digest(&[edit.path.as_bytes(), what[0], what[1], what[2]]);
         let count = seen.entry(same).or_default();
-        let id = short(&digest(&[&same, &count.to_be_bytes()]));
+        let id = hex(&digest(&[&same, &count.to_be_bytes()]), ID);
         *count += 1;
         let place = in_line.entry(site.line).or_default();
-        let chance = digest(&[seed.as_bytes(), id.as_bytes()]);
-        let mut first = [0; 8];
-        first.copy_from_slice(&chance[..8]);
         found.push(Candidate {
-            edit,
+            path: edit.path,
             text,
-            site,
+            chance: digest(&[seed.as_bytes(), id.as_bytes()]),
             id,
             place: *place,
-            chance: first,
+            site,
         });
         *place += 1;
     }
     found
 }
 
-/// Each hunk as it was.
-fn hunk_sites(path: &str, before: &str, after: &str) -> Vec<Site> {
-    let new = lines::split(after);
+/// Changed lines as they were, where there are several hunks; a single one is the whole change.
+fn find_hunks(path: &str, before: &str, after: &str) -> Vec<Site> {
+    let new = line_diff::split(after);
     let mut starts = vec![0];
     for line in &new {
         starts.push(starts[starts.len() - 1] + line.len());
     }
     let hunks = revert::hunks(path, before, after);
-    // One hunk is the whole change.
-    let sites = hunks
-        .iter()
-        .filter(|_| hunks.len() > 1)
-        .map(|(hunk, text)| Site {
-            operator: Operator::HunkReverted,
-            line: hunk.after.start + 1,
-            from: starts[hunk.after.start],
-            to: starts[hunk.after.end],
-            with: text.clone(),
-        });
+    let sites = hunks.iter().filter(|_| hunks.len() > 1);
+    let sites = sites.map(|(hunk, text)| Site {
+        operator: Operator::HunkReverted,
+        line: hunk.after.start + 1,
+        from: starts[hunk.after.start],
+        to: starts[hunk.after.end],
+        with: text.clone(),
+    });
     let code = code_lines(path, after);
-    // Comments and blanks as they were are the same code.
     let is_code = |site: &Site| code_lines(path, &put(after, site)) != code;
     sites.filter(is_code).collect()
 }
 
-/// The text with the defect.
 fn put(text: &str, site: &Site) -> String {
     format!("{}{}{}", &text[..site.from], site.with, &text[site.to..])
 }
 
 fn render(candidate: Candidate) -> Mutant {
     let Candidate {
-        edit,
-        text,
-        site,
-        id,
-        ..
+        path, text, site, ..
     } = candidate;
     let mutated = put(text, &site);
     Mutant {
-        id,
+        id: candidate.id,
         operator: site.operator,
-        path: edit.path.to_owned(),
+        path: path.to_owned(),
         line: site.line,
-        diff: lines::make_unified(edit.path, Some(text), Some(&mutated)),
+        diff: line_diff::make_unified(path, text, &mutated),
         text: mutated,
     }
 }
 
-fn digest(parts: &[&[u8]]) -> [u8; 32] {
+/// One digest of several parts.
+pub(crate) fn digest(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_be_bytes());
@@ -212,11 +178,10 @@ fn digest(parts: &[&[u8]]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-fn short(digest: &[u8; 32]) -> String {
-    digest[..ID / 2]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+/// The first characters of a digest.
+pub(crate) fn hex(digest: &[u8; 32], length: usize) -> String {
+    let bytes = digest[..length / 2].iter();
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Whether a diff holds code in which a defect could be planted.
 
+use super::sites::IMPORTS;
 use crate::class::{Class, Edited};
 use crate::language::Language;
-use crate::lex::{self, Kind, Token};
+use crate::tokens::{self, Kind, Token};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,16 +42,13 @@ pub fn subject(edits: &[Edited]) -> Subject {
     let mut balance: BTreeMap<String, i64> = BTreeMap::new();
     let mut changed = false;
     for edit in sources {
-        let mut own: BTreeMap<String, i64> = BTreeMap::new();
-        for (text, step) in [(edit.before, -1), (edit.after, 1)] {
-            for line in code_lines(edit.path, text.unwrap_or_default()) {
-                *own.entry(line).or_default() += step;
+        let lines_of = |text: Option<&str>| code_lines(edit.path, text.unwrap_or_default());
+        let (before, after) = (lines_of(edit.before), lines_of(edit.after));
+        changed |= before != after;
+        for (lines, step) in [(before, -1), (after, 1)] {
+            for line in lines {
+                *balance.entry(line).or_default() += step;
             }
-        }
-        own.retain(|_, count| *count != 0);
-        changed |= !own.is_empty() || order(edit.path, edit.before) != order(edit.path, edit.after);
-        for (line, count) in own {
-            *balance.entry(line).or_default() += count;
         }
     }
     if balance.values().any(|count| *count > 0) {
@@ -64,25 +62,10 @@ pub fn subject(edits: &[Edited]) -> Subject {
     }
 }
 
-fn order(path: &str, text: Option<&str>) -> Vec<String> {
-    code_lines(path, text.unwrap_or_default())
-}
-
 /// A text's lines of code, without comments, blanks, and what only says where others stand.
 pub(super) fn code_lines(path: &str, text: &str) -> Vec<String> {
-    const PLACES: [&str; 9] = [
-        "use",
-        "import",
-        "from",
-        "mod",
-        "package",
-        "include",
-        "require",
-        "export",
-        "namespace",
-    ];
     let language = Language::of(path, text);
-    let tokens = lex::code(language, text);
+    let tokens = tokens::code(language, text);
     let mut found: Vec<(usize, String)> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         if is_docstring(language, &tokens, at) {
@@ -102,7 +85,7 @@ pub(super) fn code_lines(path: &str, text: &str) -> Vec<String> {
             .split(' ')
             .skip_while(|word| matches!(*word, "pub" | "#"));
         let first = words.next().unwrap_or_default();
-        PLACES.contains(&first) && !line.contains('{') || first == "mod" && !line.contains('{')
+        IMPORTS.contains(&first) && !line.contains('{')
     };
     lines.filter(|line| !names_a_place(line)).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 fn edit<'a>(path: &'a str, before: Option<&'a str>, after: &'a str) -> Edited<'a> {
     Edited {

@@ -1,8 +1,8 @@
 //! What a function gives back that gives back nothing, by its language and its result's type.
 
 use crate::language::Language;
-use crate::lex::{Token, close};
 use crate::suite::Item;
+use crate::tokens::{Token, close};
 
 /// The empty result of a function; none = it has none that could be written.
 pub(super) fn empty_result(

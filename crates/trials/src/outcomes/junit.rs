@@ -1,11 +1,10 @@
 //! Results in JUnit XML, as the many programs write it that have no specification of it.
 
 use super::found::{Again, Found};
-use super::text::is_script;
 use super::types::TestResult::{self, Failed, Passed, Skipped};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Words by which `status` or `result` says that a test ran and held; any other says that it did not.
 const WELL: [&str; 14] = [
@@ -35,34 +34,14 @@ const MESSAGE: usize = 1_000;
 /// Attributes of an element.
 type Attributes = BTreeMap<String, String>;
 
-/// How a runner is known by its report: what the name of its outermost element starts with, what the
-/// path of its file holds, and what stands between the parts of its names.
-type Known = (
-    &'static str,
-    Option<&'static str>,
-    Option<&'static str>,
-    &'static str,
-);
-
-const KNOWN: [Known; 13] = [
-    ("pytest", Some("pytest"), None, "::"),
-    ("nextest", Some("nextest-run"), Some("target/nextest/"), " "),
-    ("jest", Some("jest tests"), None, " > "),
-    ("vitest", Some("vitest tests"), None, " > "),
-    ("bun", Some("bun test"), None, " > "),
-    ("deno", Some("deno test"), None, " > "),
-    ("mocha", Some("Mocha Tests"), None, " > "),
-    ("rspec", Some("rspec"), None, " > "),
-    ("gtest", Some("AllTests"), None, "."),
-    ("maven", None, Some("surefire-reports/"), "."),
-    ("maven", None, Some("failsafe-reports/"), "."),
-    ("gradle", None, Some("/test-results/"), "."),
-    ("meson", None, Some("testlog.junit.xml"), " "),
+/// Runners by what the path of their report holds, and what stands between the parts of their names.
+const KNOWN: [(&str, &str, &str); 5] = [
+    ("nextest", "target/nextest/", " "),
+    ("maven", "surefire-reports/", "."),
+    ("maven", "failsafe-reports/", "."),
+    ("gradle", "/test-results/", "."),
+    ("meson", "testlog.junit.xml", " "),
 ];
-
-fn find_known(is_it: impl Fn(&Known) -> bool) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| is_it(known))
-}
 
 /// A case whose end did not come yet.
 #[derive(Default)]
@@ -71,22 +50,24 @@ struct Case {
     /// It failed, it was set aside; both where it was expected to.
     is_failed: bool,
     is_aside: bool,
-    is_expected: bool,
     is_flaky: bool,
     why: Option<String>,
     is_why_open: bool,
 }
 
-/// Reads a report; says which runner wrote it.
-pub(super) fn read(path: &str, text: &str, found: &mut Found) -> &'static str {
+/// Reads a report.
+pub(super) fn read(path: &str, text: &str, found: &mut Found) {
     let start = found.told.len();
     let mut reading = Reading {
-        known: find_known(|(_, _, part, _)| part.is_some_and(|part| path.contains(part))),
+        runner: "junit",
+        join: "::",
         suites: Vec::new(),
         case: None,
-        is_node: false,
-        seen: BTreeSet::new(),
     };
+    let known = KNOWN.iter().find(|(_, part, _)| path.contains(part));
+    if let Some((runner, _, join)) = known {
+        (reading.runner, reading.join) = (runner, join);
+    }
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
     loop {
@@ -108,40 +89,26 @@ pub(super) fn read(path: &str, text: &str, found: &mut Found) -> &'static str {
         }
     }
     found.is_partial |= !reading.suites.is_empty() || reading.case.is_some();
-    let runner = reading.runner();
     let ran = found.told.get(start..).map_or(0, <[_]>::len) as u64;
-    found.count(runner, ran, false);
-    runner
+    found.count(reading.runner, ran, false);
 }
 
 struct Reading {
-    known: Option<&'static Known>,
+    runner: &'static str,
+    join: &'static str,
     /// Names of the suites that are open, outermost first.
     suites: Vec<String>,
     case: Option<Case>,
-    is_node: bool,
-    /// Tests of pytest's that were told already.
-    seen: BTreeSet<String>,
 }
 
 impl Reading {
-    fn runner(&self) -> &'static str {
-        match self.known {
-            Some((runner, ..)) => runner,
-            None if self.is_node => "node",
-            None => "junit",
-        }
-    }
-
     fn open(&mut self, tag: &BytesStart, is_empty: bool, found: &mut Found) {
         let attributes = read_attributes(tag);
         let name = attributes.get("name").cloned().unwrap_or_default();
         match (tag.local_name().as_ref(), &mut self.case) {
             ("testsuites" | "testsuite", None) => {
-                if self.known.is_none() && self.suites.iter().all(String::is_empty) {
-                    self.known = find_known(|(_, start, ..)| {
-                        start.is_some_and(|start| name.starts_with(start))
-                    });
+                if name == "AllTests" {
+                    (self.runner, self.join) = ("gtest", ".");
                 }
                 let is_outer = tag.local_name().as_ref() == "testsuites";
                 if !is_empty {
@@ -164,22 +131,13 @@ impl Reading {
                 let message = Some(value("message"))
                     .filter(|text| !text.trim().is_empty() && !text.lines().all(is_place));
                 match kind {
-                    "failure" | "error" if value("type").ends_with("RiskyTestError") => {}
                     "failure" | "error" => {
                         case.is_failed = true;
                         case.is_why_open = !is_empty && case.why.is_none() && message.is_none();
                         case.why = case.why.take().or(message.map(str::to_owned));
                     }
-                    "skipped" if message == Some("Unable to find executable") => {
-                        case.is_failed = true;
-                        case.why = message.map(str::to_owned);
-                    }
-                    "skipped" if value("type") == "pytest.xfail" => {}
                     "skipped" | "disabled" | "ignored" | "notrun" | "pending" | "todo"
-                    | "inconclusive" => {
-                        case.is_aside = true;
-                        case.is_expected |= value("type") == "todo";
-                    }
+                    | "inconclusive" => case.is_aside = true,
                     "flakyFailure" | "flakyError" => case.is_flaky = true,
                     _ => {}
                 }
@@ -223,71 +181,31 @@ impl Reading {
                 .unwrap_or_default()
         };
         let (name, class) = (value("name"), value("classname"));
-        // `node --test` writes no name outside of its suites; its classes are called `test`.
-        self.is_node |= class == "test" && case.attributes.len() <= 5;
         let result = case.find_result();
         let file = Some(value("file")).filter(|file| !file.is_empty());
-        // A file that did not load, or holds no test, stands for itself.
-        if is_script(name) && (class == name || class == "test") {
-            if result == Failed {
-                found.unload(name, case.find_why(name));
-            }
-            return;
-        }
-        let full = self.make_name(name, class, file);
-        let runner = self.runner();
-        let mut is_flaky = case.is_flaky;
-        let mut again = Again::No;
-        // A test that pytest ran again is a case of its own, which passed until the last.
-        if runner == "pytest" {
-            is_flaky |= !self.seen.insert(full.clone());
-            again = Again::Attempt(found.told.len() as u32);
-        }
-        let at = found.tell(runner, &full, result, again);
+        let at = found.tell(self.runner, &self.make_name(name, class), result, Again::No);
         if let Some(told) = found.told.get_mut(at) {
-            told.is_flaky = is_flaky && result == Passed;
+            told.is_flaky = case.is_flaky && result == Passed;
         }
-        if let Some(file) = file.or(Some(class).filter(|class| is_script(class))) {
+        if let Some(file) = file {
             found.place(at, file);
         }
         found.explain(at, case.find_why(name));
     }
 
     /// The parts of a test's name, joined as its runner does.
-    fn make_name(&self, name: &str, class: &str, file: Option<&str>) -> String {
-        let suites = self.suites.iter().map(String::as_str);
-        let suites: Vec<&str> = suites.filter(|suite| !suite.is_empty()).collect();
-        let runner = self.runner();
-        let join = self.known.map_or("::", |(.., join)| *join);
-        match runner {
-            // The class has the innermost suite first.
-            "bun" | "node" => suites
-                .into_iter()
-                .chain([name])
-                .collect::<Vec<_>>()
-                .join(" > "),
-            "meson" => match suites.last().filter(|suite| suite.contains(" / ")) {
-                Some(suite) => name_in_program(suite, name),
-                None => name.to_owned(),
-            },
-            // Their classes are parts of the name, or of the path of the file.
-            "jest" | "mocha" | "rspec" => match file.map(|file| file.trim_start_matches("./")) {
-                Some(file) => format!("{file} > {name}"),
-                None => name.to_owned(),
-            },
-            _ if class.is_empty() || class == name => name.to_owned(),
-            _ if is_script(class) => {
-                let title = name.replace(" \u{203a} ", " > ");
-                format!("{} > {title}", class.trim_start_matches("./"))
-            }
-            // A place with a line, of busted's.
-            _ if class
-                .rsplit_once(':')
-                .is_some_and(|(_, line)| line.parse::<u32>().is_ok()) =>
-            {
-                name.to_owned()
-            }
-            _ => format!("{class}{join}{name}"),
+    fn make_name(&self, name: &str, class: &str) -> String {
+        let is_number = |line: &str| line.parse::<u32>().is_ok();
+        // busted's class is a place.
+        let is_place = class
+            .rsplit_once(':')
+            .is_some_and(|(_, line)| is_number(line));
+        let program = self.suites.last().filter(|suite| suite.contains(" / "));
+        match (self.runner, program) {
+            ("meson", Some(suite)) => name_in_program(suite, name),
+            ("meson", None) => name.to_owned(),
+            _ if class.is_empty() || class == name || is_place => name.to_owned(),
+            _ => format!("{class}{}{name}", self.join),
         }
     }
 }
@@ -315,9 +233,7 @@ impl Case {
         let is_aside = self.is_aside
             || ["skipped", "disabled", "ignored"].into_iter().any(is_yes)
             || value("executed").is_some_and(|word| word == "false");
-        if self.is_expected {
-            Skipped
-        } else if self.is_failed || is_one_of(&ILL) {
+        if self.is_failed || is_one_of(&ILL) {
             Failed
         } else if is_aside || !words.iter().all(|word| WELL.contains(&word.as_str())) {
             Skipped

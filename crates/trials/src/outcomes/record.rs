@@ -32,27 +32,17 @@ pub(crate) enum Record {
 }
 
 /// Names of runners that hooks and the readers of lines share.
-const RUNNERS: [&str; 20] = [
+const RUNNERS: [&str; 10] = [
     "pytest",
     "unittest",
     "rspec",
     "minitest",
-    "test-unit",
     "node",
     "mocha",
     "jest",
     "vitest",
-    "bun",
-    "deno",
     "playwright",
-    "phpunit",
-    "exunit",
-    "go",
-    "cargo",
-    "nextest",
-    "gtest",
     "tap",
-    "ava",
 ];
 
 /// Reads the records of all hooks.

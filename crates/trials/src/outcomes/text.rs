@@ -1,5 +1,6 @@
 //! Small readings of the text that runners print.
 
+use super::types::TestResult::{self, Failed, Passed, Skipped};
 use std::borrow::Cow;
 
 /// Bytes that a message may have.
@@ -161,4 +162,16 @@ pub fn names(full: &str, claimed: &str) -> bool {
     }
     full.strip_suffix(claimed)
         .is_some_and(|before| BETWEEN.iter().any(|mark| before.ends_with(mark)))
+}
+
+/// The result that a runner's word for it means, in whichever case it prints it.
+pub(crate) fn find_result(word: &str) -> Option<TestResult> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "ok" | "pass" | "passed" | "xfail" | "expectedfail" => Passed,
+        "fail" | "failed" | "error" | "xpass" | "unexpectedpass" | "timeout" | "interrupt" => {
+            Failed
+        }
+        "skip" | "skipped" | "ignored" | "todo" => Skipped,
+        _ => return None,
+    })
 }

@@ -63,8 +63,7 @@ fn two_tests_of_one_name_are_ambiguous_and_the_worst_counts() {
     let outcomes = read_lines(twice);
     assert_eq!(list(&outcomes), [("x", Failed)]);
     assert!(outcomes.tests["x"].is_ambiguous);
-    let outcomes =
-        read_lines("a.py::t FAILED\n=== short test summary info ===\nFAILED a.py::t - no\n");
+    let outcomes = read_lines("FAILED a.py::t - no\nFAILED a.py::t - no\n");
     assert!(!outcomes.tests["a.py::t"].is_ambiguous);
     assert_eq!(outcomes.tests["a.py::t"].message.as_deref(), Some("no"));
     assert_eq!(outcomes.tests["a.py::t"].line, Some(0));
@@ -200,14 +199,7 @@ fn several_runners_in_one_output_all_count() {
     let output = "\u{2713} built in 876ms\n  root\n    \u{2714} slow (95ms)\n\n  1 passing (9ms)\n\n\u{2714} fast (1.2ms)\n\u{2139} tests 1\n\
         ok  \tx/y\t0.1s\n--- FAIL: TestX (0.00s)\n    a_test.go:3: no\nFAIL\nFAIL\tx/z\t0.1s\n";
     let outcomes = read_lines(output);
-    assert_eq!(
-        list(&outcomes),
-        [
-            ("fast", Passed),
-            ("root > slow", Passed),
-            ("x/z.TestX", Failed)
-        ]
-    );
+    assert_eq!(list(&outcomes), [("x/z.TestX", Failed)]);
     assert!(outcomes.omits_passed);
 }
 

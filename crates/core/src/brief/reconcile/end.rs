@@ -103,7 +103,7 @@ impl Next<'_> {
         by: Option<String>,
         why: &str,
     ) -> Result<(), Refusal> {
-        let is_question = |live: &BriefEntry| live.line.slot() == Slot::Open;
+        let is_question = |live: &BriefEntry| live.line.slot == Slot::Open;
         let cause = match by {
             Some(by)
                 if self
@@ -128,7 +128,7 @@ impl Next<'_> {
             }
         };
         self.findings.push(
-            Finding::new(Code::BriefDemoted, format!("{}: {why}", entry.line.head()))
+            Finding::new(Code::BriefDemoted, format!("{}: {why}", entry.line.head))
                 .at(entry.id.clone()),
         );
         self.record(Cause::Demoted, entry, Some(cause), Some(why.to_owned()));
@@ -158,9 +158,7 @@ impl Next<'_> {
                     Some(id.clone()),
                     Some(standing.why.clone()),
                 );
-                if let BriefLine::Established { evidence, .. } = &mut self.live[at].line {
-                    evidence.clone_from(now);
-                }
+                self.live[at].line.tail.clone_from(now);
                 self.live[at].stamp = Some(stamp.clone());
             }
         }
@@ -170,23 +168,18 @@ impl Next<'_> {
 
 /// An entry that would be lost.
 fn silent_drop(entry: &BriefEntry) -> Finding {
-    let what = format!(
-        "{} {}: {}",
-        entry.line.slot().id(),
-        entry.id,
-        entry.line.head()
-    );
+    let what = format!("{} {}: {}", entry.line.slot.id(), entry.id, entry.line.head);
     Finding::new(Code::SilentDrop, what).at(entry.id.clone())
 }
 
 /// The place of a claim holds something else now, or is gone. A receipt or a test
 /// comes back with the next run of its gate; a place in a file does not.
 fn is_lost(line: &BriefLine, standing: &BriefStanding) -> bool {
-    let BriefLine::Established { evidence, .. } = line else {
+    if line.slot != Slot::Established {
         return false;
-    };
+    }
     let in_git = matches!(
-        Anchor::parse(evidence),
+        Anchor::parse(&line.tail),
         Ok(Anchor::Lines { .. }
             | Anchor::Symbol { .. }
             | Anchor::Commit(_)
@@ -204,11 +197,12 @@ fn is_lost(line: &BriefLine, standing: &BriefStanding) -> bool {
 /// The question that an established claim turns into.
 fn question(line: &BriefLine) -> BriefLine {
     let cut = |text: String| text.chars().take(MAX_FIELD_CHARS).collect::<String>();
-    BriefLine::Open {
-        question: cut(format!("Does this still hold: {}", line.head())),
-        verifies: cut(format!(
+    BriefLine::new(
+        Slot::Open,
+        cut(format!("Does this still hold: {}", line.head)),
+        cut(format!(
             "Look again at {} and anchor the claim to what stands there.",
-            line.tail()
+            line.tail
         )),
-    }
+    )
 }

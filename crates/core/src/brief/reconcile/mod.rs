@@ -2,7 +2,6 @@
 //! earlier entry is kept, followed, superseded, demoted or retired, each with a
 //! cause. Anything else is a `silent_drop`.
 
-mod contradict;
 mod end;
 mod next;
 mod take;
@@ -96,7 +95,7 @@ fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
         .collect();
     Ok(lines
         .iter()
-        .filter_map(|line| by_slot.get_mut(&line.slot())?.next())
+        .filter_map(|line| by_slot.get_mut(&line.slot)?.next())
         .collect())
 }
 

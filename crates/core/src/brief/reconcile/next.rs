@@ -1,6 +1,5 @@
 //! The next brief while it is made: who makes it, from what, and what becomes of it.
 
-use super::contradict::contradictions;
 use crate::brief::author::is_users;
 use crate::brief::render::line_text;
 use crate::diagnostic::{Code, Finding, Refusal};
@@ -45,7 +44,7 @@ pub struct Reconciled {
     pub document: BriefDocument,
     /// What became of entries; empty when nothing changed but the guide.
     pub records: Vec<BriefRecord>,
-    /// Warnings: demotions, contradictions, `reopen: none`.
+    /// Warnings: demotions.
     pub findings: Vec<Finding>,
 }
 
@@ -54,7 +53,7 @@ const MAX_FORBIDS: usize = 2_048;
 
 fn agents_forbids(entries: &[BriefEntry]) -> usize {
     let entries = entries.iter();
-    let theirs = entries.filter(|entry| entry.line.slot() == Slot::Forbid && !is_users(&entry.by));
+    let theirs = entries.filter(|entry| entry.line.slot == Slot::Forbid && !is_users(&entry.by));
     theirs.map(|entry| line_text(&entry.line).len()).sum()
 }
 
@@ -105,7 +104,7 @@ impl Next<'_> {
             recorded_at: self.author.at.clone(),
             seq: self.author.seq,
             id: entry.id.clone(),
-            text: format!("{}: {}", entry.line.slot().id(), line_text(&entry.line)),
+            text: format!("{}: {}", entry.line.slot.id(), line_text(&entry.line)),
             by: self.author.by.clone(),
             cause,
             why,
@@ -113,12 +112,12 @@ impl Next<'_> {
         });
     }
 
-    pub(super) fn finish(mut self, change: &BriefChange) -> Result<Reconciled, Refusal> {
+    pub(super) fn finish(self, change: &BriefChange) -> Result<Reconciled, Refusal> {
         for slot in Slot::ALL {
             let number = self
                 .live
                 .iter()
-                .filter(|entry| entry.line.slot() == slot)
+                .filter(|entry| entry.line.slot == slot)
                 .count();
             if number > MAX_ENTRIES {
                 return Err(Refusal::new(
@@ -140,7 +139,6 @@ impl Next<'_> {
                 format!("what agents forbid would take {now} of {MAX_FORBIDS} bytes"),
             ));
         }
-        self.findings.extend(contradictions(&self.live));
         let guide = match &change.guide {
             Some(proposal) => Some(GuideUpdate {
                 content: proposal.content.clone(),

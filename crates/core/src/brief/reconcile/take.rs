@@ -2,8 +2,8 @@
 
 use super::next::{Next, Outcomes};
 use crate::brief::identity::entry_id;
-use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{Anchor, Basis, BriefEntry, BriefLine, BriefVerdict, Cause, Slot, Stamp};
+use crate::diagnostic::{Code, Refusal};
+use crate::model::{BriefEntry, BriefLine, BriefVerdict, Cause, Slot, Stamp};
 
 impl Next<'_> {
     /// Everything that is not given an outcome goes on; a forbid is given one by the user alone.
@@ -13,10 +13,10 @@ impl Next<'_> {
                 self.live.push(entry.clone());
                 continue;
             };
-            if entry.line.slot() == Slot::Forbid {
+            if entry.line.slot == Slot::Forbid {
                 self.user_only(entry)?;
             }
-            if outcome.verdict == BriefVerdict::Demoted && entry.line.slot() != Slot::Established {
+            if outcome.verdict == BriefVerdict::Demoted && entry.line.slot != Slot::Established {
                 return Err(Refusal::new(
                     Code::BriefContradictory,
                     format!("`{}` is not established, so it cannot be demoted", entry.id),
@@ -34,8 +34,7 @@ impl Next<'_> {
             Code::UserOnly,
             format!(
                 "only the user ends or changes the forbid `{}`: {}",
-                entry.id,
-                entry.line.head()
+                entry.id, entry.line.head
             ),
         ))
     }
@@ -56,7 +55,6 @@ impl Next<'_> {
                 format!("`{id}` is kept among the entries and given an end"),
             ));
         }
-        self.warn_reopen(&line);
         let Some(at) = self.live.iter().position(|entry| entry.id == id) else {
             let entry = self.entry(id, line, stamp, whole);
             self.record(Cause::Added, &entry, None, None);
@@ -69,7 +67,7 @@ impl Next<'_> {
         if old.line == line || self.same_but_moved(&old, &line) {
             return Ok(());
         }
-        if old.line.slot() == Slot::Forbid {
+        if old.line.slot == Slot::Forbid {
             self.user_only(&old)?;
         }
         let entry = self.entry(id.clone(), line, stamp, whole);
@@ -103,35 +101,9 @@ impl Next<'_> {
             return false;
         };
         let mut followed = entry.line.clone();
-        if let BriefLine::Established { evidence, .. } = &mut followed {
-            evidence.clone_from(now);
+        if followed.slot == Slot::Established {
+            followed.tail.clone_from(now);
         }
         followed == *line
-    }
-
-    pub(super) fn warn_reopen(&mut self, line: &BriefLine) {
-        let BriefLine::Established {
-            claim,
-            evidence,
-            basis,
-            reopen,
-        } = line
-        else {
-            return;
-        };
-        let fixed = matches!(basis, Basis::User | Basis::Doc)
-            || matches!(
-                Anchor::parse(evidence),
-                Ok(Anchor::Commit(_) | Anchor::Receipt(_))
-            );
-        if !fixed && reopen.eq_ignore_ascii_case("none") {
-            self.findings.push(
-                Finding::new(
-                    Code::ReopenNotAbsolute,
-                    format!("`reopen: none` stands on {evidence}, which can change"),
-                )
-                .at(claim.clone()),
-            );
-        }
     }
 }

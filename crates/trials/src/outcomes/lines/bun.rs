@@ -2,8 +2,8 @@
 
 use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
-use crate::outcomes::text::{is_script, number_before, without_time};
-use crate::outcomes::types::TestResult::{Failed, Passed, Skipped};
+use crate::outcomes::text::{find_result, is_script, number_before, without_time};
+use crate::outcomes::types::TestResult::Failed;
 
 const BUN: &str = "bun";
 
@@ -66,12 +66,7 @@ impl Bun {
     /// `(pass) suite > name [0.12ms]`
     fn read_test(&mut self, line: &str, found: &mut Found) -> Option<()> {
         let (word, name) = line.strip_prefix('(')?.split_once(") ")?;
-        let result = match word {
-            "pass" => Passed,
-            "fail" => Failed,
-            "skip" | "todo" => Skipped,
-            _ => return None,
-        };
+        let result = find_result(word)?;
         let again = if self.is_list { Again::Echo } else { Again::No };
         let at = found.tell(BUN, without_time(name), result, again);
         if let Some(file) = &self.file {

@@ -2,8 +2,8 @@
 
 use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
-use crate::outcomes::text::{indent_of, is_time, number_before};
-use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
+use crate::outcomes::text::{find_result, indent_of, is_time, number_before};
+use crate::outcomes::types::TestResult::{self, Failed};
 use std::collections::BTreeMap;
 
 const DENO: &str = "deno";
@@ -99,11 +99,6 @@ fn read_result(text: &str) -> Option<(&str, TestResult)> {
     let (title, rest) = text.rsplit_once(" ... ")?;
     let (word, time) = rest.split_once(" (")?;
     let time = time.rsplit('(').next()?.strip_suffix(')')?;
-    let result = match word {
-        "ok" => Passed,
-        "FAILED" => Failed,
-        "ignored" => Skipped,
-        _ => return None,
-    };
+    let result = find_result(word)?;
     is_time(time).then_some((title, result))
 }

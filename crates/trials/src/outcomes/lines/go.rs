@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
-use crate::outcomes::text::{indent_of, without_time};
+use crate::outcomes::text::{find_result, indent_of, without_time};
 use crate::outcomes::types::TestResult::{self, Failed, Passed, Skipped};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,12 +179,7 @@ impl Go {
 fn read_result(line: &str) -> Option<(&str, TestResult, usize)> {
     let (before, rest) = line.split_once("--- ")?;
     let (word, name) = rest.split_once(": ")?;
-    let result = match word {
-        "PASS" => Passed,
-        "FAIL" => Failed,
-        "SKIP" => Skipped,
-        _ => return None,
-    };
+    let result = find_result(word)?;
     let short = without_time(name);
     (short != name).then_some((short, result, indent_of(before)))
 }

@@ -5,18 +5,10 @@ mod bun;
 mod deno;
 mod forms;
 mod go;
-mod jest;
-mod mocha;
-mod node;
 mod phpunit;
-mod playwright;
-mod pytest;
 mod reader;
-mod ruby;
 mod rust;
 mod tap;
-mod unittest;
-mod vitest;
 
 use super::found::Found;
 use super::text::without_escapes;
@@ -30,24 +22,16 @@ const LONGEST: usize = 8_000;
 const GAP: &str = "[cook: ";
 
 /// The runners in the order in which they are asked.
-const RUNNERS: [fn() -> Box<dyn Reader>; 17] = [
+const RUNNERS: [fn() -> Box<dyn Reader>; 9] = [
     || Box::new(go::Go::default()),
     || Box::new(rust::Cargo::default()),
     || Box::new(rust::Nextest::default()),
-    || Box::new(pytest::Pytest::default()),
-    || Box::new(unittest::Unittest::default()),
-    || Box::new(jest::Jest::default()),
-    || Box::new(vitest::Vitest::default()),
     || Box::new(bun::Bun::default()),
     || Box::new(deno::Deno::default()),
     || Box::new(phpunit::Phpunit::default()),
-    || Box::new(ruby::Ruby::default()),
-    || Box::new(playwright::Playwright::default()),
     || Box::new(ava::Ava::default()),
-    || Box::new(node::Node::default()),
     || Box::new(tap::Tap::default()),
     || Box::new(forms::Forms::default()),
-    || Box::new(mocha::Mocha::default()),
 ];
 
 /// Reads what a command printed, its standard output and then its standard error.

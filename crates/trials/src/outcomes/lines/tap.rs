@@ -1,4 +1,4 @@
-//! The Test Anything Protocol, and prove, which runs what speaks it.
+//! The Test Anything Protocol.
 
 use super::reader::Reader;
 use crate::outcomes::found::{Again, Found};
@@ -29,10 +29,6 @@ pub(in crate::outcomes) struct Tap {
     is_yaml: bool,
     /// Where the results of the file that is a subtest of its own begin.
     file_start: usize,
-    /// The file that prove runs, and where its results begin.
-    file: Option<(String, usize)>,
-    /// The test that a comment says of that it failed.
-    named: Option<String>,
 }
 
 impl Reader for Tap {
@@ -60,7 +56,14 @@ impl Reader for Tap {
             self.gives_up = true;
             return true;
         }
-        self.read_reason(indent, text, found) || self.read_file(line, found)
+        if let Some((_, counts)) = line.split_once(" Tests=")
+            && line.starts_with("Files=")
+        {
+            let ran = number_before(counts, ",").unwrap_or(0);
+            found.close("tap", ran, ran);
+            return true;
+        }
+        self.read_reason(indent, text, found)
     }
 
     fn end(&mut self, found: &mut Found) {
@@ -115,9 +118,6 @@ impl Tap {
             name.push_str(" > ");
         }
         let at = found.tell("tap", &(name + &title), result, Again::No);
-        if let Some((file, _)) = &self.file {
-            found.prefix("tap", at..usize::MAX, &format!("{file} > "));
-        }
         self.failed = (result == Failed).then_some(at);
     }
 
@@ -129,16 +129,6 @@ impl Tap {
             self.subtests.retain(|(at, _)| *at < indent);
             self.subtests
                 .push((indent, title.trim().replace("\\#", "#")));
-            return true;
-        }
-        if let Some(name) = comment.strip_prefix("Failed test '") {
-            self.named = name.strip_suffix('\'').map(str::to_owned);
-            return true;
-        }
-        if let (Some(name), Some(place)) = (self.named.take(), comment.strip_prefix("at ")) {
-            let file = place.split(" line ").next().unwrap_or(place);
-            let at = found.tell("tap", &format!("{file} > {name}"), Failed, Again::Echo);
-            self.failed = Some(at);
             return true;
         }
         self.is_node |= comment.starts_with("cancelled ");
@@ -180,53 +170,6 @@ impl Tap {
         }
         true
     }
-
-    /// `t/a.t .. ok`, and prove's last lines.
-    fn read_file(&mut self, line: &str, found: &mut Found) -> bool {
-        if let Some((name, rest)) = line.split_once(" ..")
-            && name.ends_with(".t")
-        {
-            let result = rest.trim_start_matches('.').trim();
-            self.file = None;
-            match find_file_result(result) {
-                Some(result) => {
-                    let at = found.tell("tap", name, result, Again::No);
-                    found.place(at, name);
-                }
-                None => self.file = Some((name.to_owned(), found.told.len())),
-            }
-            return true;
-        }
-        if let Some(result) = find_file_result(line)
-            && let Some((name, _)) = self.file.take()
-        {
-            let at = found.tell("tap", &name, result, Again::No);
-            found.place(at, &name);
-            found.explain(at, line);
-            // Fewer tests than planned are told by the file, which failed.
-            self.depths.clear();
-            return true;
-        }
-        if line.starts_with("Files=") && line.contains(" Tests=") {
-            let ran = line
-                .split(" Tests=")
-                .nth(1)
-                .and_then(|rest| number_before(rest, ","));
-            let ran = ran.unwrap_or(0);
-            found.close("tap", ran, ran);
-            return true;
-        }
-        false
-    }
-}
-
-fn find_file_result(text: &str) -> Option<TestResult> {
-    Some(match text.split([' ', ':', ',']).next()? {
-        "ok" => Passed,
-        "Failed" | "Dubious" | "No" => Failed,
-        "skipped" => Skipped,
-        _ => return None,
-    })
 }
 
 /// `ok 1 - name`, `not ok 2 - name`

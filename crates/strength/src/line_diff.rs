@@ -1,0 +1,101 @@
+//! Two texts compared line by line: what differs, and the unified diff that shows it.
+
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, Hunk, InternedInput, UnifiedDiffConfig};
+use std::ops::Range;
+
+/// Lines that differ, from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Of the text before.
+    pub before: Range<usize>,
+    /// Of the text after.
+    pub after: Range<usize>,
+}
+
+/// Lines with their ends.
+pub fn split(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+fn compare<'t>(before: &'t str, after: &'t str) -> (InternedInput<&'t str>, Diff) {
+    let input = InternedInput::new(before, after);
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    (input, diff)
+}
+
+/// What differs, in the order of the lines.
+pub fn list_differences(before: &str, after: &str) -> Vec<Difference> {
+    let (_, diff) = compare(before, after);
+    let range = |lines: Range<u32>| lines.start as usize..lines.end as usize;
+    let difference = |Hunk { before, after }| Difference {
+        before: range(before),
+        after: range(after),
+    };
+    diff.hunks().map(difference).collect()
+}
+
+/// The lines, from 0, that came or are others.
+pub fn list_changed(before: &str, after: &str) -> std::collections::BTreeSet<usize> {
+    let differences = list_differences(before, after).into_iter();
+    differences.flat_map(|one| one.after).collect()
+}
+
+/// The unified diff of a file, with three lines around what differs.
+pub fn make_unified(path: &str, before: &str, after: &str) -> String {
+    let (input, diff) = compare(before, after);
+    let printer = BasicLineDiffPrinter(&input.interner);
+    let shown = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input);
+    format!("--- a/{path}\n+++ b/{path}\n{shown}")
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn apply(before: &[&str], after: &[&str], hunks: &[Difference]) -> String {
+        let mut out = String::new();
+        let mut at = 0;
+        for hunk in hunks {
+            out.extend(before[at..hunk.before.start].iter().copied());
+            out.extend(after[hunk.after.clone()].iter().copied());
+            at = hunk.before.end;
+        }
+        out.extend(before[at..].iter().copied());
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn what_differs_makes_the_one_text_out_of_the_other(before in "([abcd]\n){0,12}[ab]?", after in "([abcd]\n){0,12}[ab]?") {
+            let (old, new) = (split(&before), split(&after));
+            let found = list_differences(&before, &after);
+            prop_assert_eq!(apply(&old, &new, &found), after);
+            for hunk in &found {
+                prop_assert!(!hunk.before.is_empty() || !hunk.after.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn large_texts_take_little_and_stay_right() {
+        let old: Vec<String> = (0..100_000).map(|n| format!("line {n}\n")).collect();
+        let mut new = old.clone();
+        new.swap(10, 50_000);
+        new.remove(70_000);
+        let other: Vec<String> = (0..100_000).map(|n| format!("other {}\n", n % 7)).collect();
+        let (old, new, other) = (old.concat(), new.concat(), other.concat());
+        let found = list_differences(&old, &new);
+        assert!(found.len() < 10, "{}", found.len());
+        assert_eq!(apply(&split(&old), &split(&new), &found), new);
+        assert_eq!(list_differences(&old, &other).len(), 1);
+    }
+
+    #[test]
+    fn a_diff_reads_as_gits_does() {
+        let old = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\no\n";
+        let new = "a\nB\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\n";
+        let expected = "--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n a\n-b\n+B\n c\n d\n e\n@@ -11,4 +11,4 @@\n k\n l\n m\n-o\n+n\n";
+        assert_eq!(make_unified("x", old, new), expected);
+    }
+}

@@ -1,0 +1,516 @@
+//! Source text as tokens: words, numbers, texts (string literals), comments and marks, by the
+//! language's own rules as far as tests and planted defects need them. It never fails: what is
+//! open at the end of the text ends there.
+
+use crate::language::Language;
+use std::ops::Range;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Word,
+    Number,
+    /// A literal of characters, in its quotes.
+    Text,
+    Comment,
+    /// Punctuation, an operator.
+    Mark,
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// As it stands there.
+    pub text: &'a str,
+    /// Where it begins, in bytes.
+    pub at: usize,
+    /// The line it begins in, from 1.
+    pub line: usize,
+    /// Bytes before it in its line.
+    pub column: usize,
+}
+
+impl Token<'_> {
+    /// Where it ends, in bytes.
+    pub fn end(&self) -> usize {
+        self.at + self.text.len()
+    }
+
+    /// The line in which it ends.
+    pub fn last_line(&self) -> usize {
+        self.line + self.text.matches('\n').count()
+    }
+
+    /// It is this mark or word.
+    pub fn is(&self, text: &str) -> bool {
+        self.text == text && matches!(self.kind, Kind::Mark | Kind::Word)
+    }
+}
+
+/// Marks of several characters, longer ones first.
+const MARKS: [&str; 39] = [
+    "===", "!==", "<<=", ">>=", "...", "..=", "**=", "||=", "&&=", "<=>", "->", "=>", "==", "!=",
+    "<=", ">=", "&&", "||", "::", "..", "<<", ">>", "+=", "-=", "*=", "/=", "%=", "++", "--", ":=",
+    "<-", "?.", "??", "|>", "=~", "!~", ";;", "**", "?:",
+];
+
+/// Words behind which a slash begins a regular expression.
+const BEFORE_REGEX: [&str; 10] = [
+    "return", "typeof", "case", "in", "of", "if", "unless", "when", "and", "or",
+];
+
+/// The tokens of a text, without comments.
+pub fn code(language: Language, text: &str) -> Vec<Token<'_>> {
+    let mut lexer = Lexer {
+        language,
+        text,
+        at: 0,
+        line: 1,
+        line_start: 0,
+        found: Vec::new(),
+        here: Vec::new(),
+    };
+    while lexer.step() {}
+    lexer.found
+}
+
+struct Lexer<'a> {
+    language: Language,
+    text: &'a str,
+    at: usize,
+    line: usize,
+    line_start: usize,
+    found: Vec<Token<'a>>,
+    /// Ends of here-documents that begin with the next line.
+    here: Vec<&'a str>,
+}
+
+impl<'a> Lexer<'a> {
+    fn step(&mut self) -> bool {
+        let rest = &self.text[self.at..];
+        let Some(c) = rest.chars().next() else {
+            return false;
+        };
+        if c == '\n' {
+            self.at += 1;
+            self.line += 1;
+            self.line_start = self.at;
+            self.take_here_documents();
+        } else if c.is_whitespace() {
+            self.at += c.len_utf8();
+        } else if let Some(len) = self.comment(rest) {
+            self.push(Kind::Comment, len);
+        } else if let Some(len) = self.literal(rest, c) {
+            self.push(Kind::Text, len);
+        } else if self.language == Language::Shell && !is_shell_meta(c) {
+            let len = shell_word(rest);
+            let is_brace = matches!(&rest[..len], "{" | "}");
+            self.push(if is_brace { Kind::Mark } else { Kind::Word }, len);
+        } else if c.is_ascii_digit() {
+            self.push(Kind::Number, number(rest));
+        } else if c.is_alphabetic() || matches!(c, '_' | '$' | '@') && self.begins_word(c) {
+            self.push(Kind::Word, self.word(rest));
+        } else {
+            self.note_here_document(rest);
+            let known = MARKS.iter().find(|mark| rest.starts_with(**mark));
+            self.push(Kind::Mark, known.map_or(c.len_utf8(), |mark| mark.len()));
+        }
+        true
+    }
+
+    fn push(&mut self, kind: Kind, len: usize) {
+        let text = &self.text[self.at..self.at + len];
+        let token = Token {
+            kind,
+            text,
+            at: self.at,
+            line: self.line,
+            column: self.at - self.line_start,
+        };
+        if kind != Kind::Comment {
+            self.found.push(token);
+        }
+        self.at += len;
+        if let Some(last) = text.rfind('\n') {
+            self.line = token.last_line();
+            self.line_start = self.at - (text.len() - last - 1);
+        }
+    }
+
+    fn comment(&self, rest: &str) -> Option<usize> {
+        let to_end = rest.find('\n').unwrap_or(rest.len());
+        let marks = self.language.comments();
+        if marks.contains(&"//") && rest.starts_with("/*") {
+            return Some(rest.find("*/").map_or(rest.len(), |at| at + 2));
+        }
+        marks.iter().find(|mark| rest.starts_with(**mark))?;
+        let before = self.text[..self.at].chars().next_back();
+        let is_inside = self.language == Language::Shell
+            && before.is_some_and(|c| !c.is_whitespace() && !";()|&".contains(c));
+        let is_attribute = self.language == Language::Php && rest.starts_with("#[");
+        (!is_inside && !is_attribute).then_some(to_end)
+    }
+
+    fn literal(&self, rest: &str, c: char) -> Option<usize> {
+        use Language::*;
+        let is_regex = c == '/' && matches!(self.language, JavaScript | Ruby);
+        match self.language {
+            _ if is_regex && self.may_begin_value() => return regex(rest),
+            Rust if c == '\'' => return rust_char(rest),
+            Rust if rest.starts_with(['r', 'b', 'c']) => return rust_raw(rest),
+            _ => {}
+        }
+        let is_prefix = |c: &char| self.language == Python && "rbfuRBFU".contains(*c);
+        let prefix = rest.chars().take(2).take_while(is_prefix).count();
+        let body = &rest[prefix..];
+        let [over_lines, in_line] = self.language.quotes();
+        let begins = |mark: &&&str| body.starts_with(**mark);
+        let mark = *over_lines.iter().chain(in_line).find(begins)?;
+        let has_escapes = !matches!((self.language, mark), (Shell, "'") | (Go, "`"));
+        let mut from = mark.len();
+        while let Some(c) = body[from..].chars().next() {
+            if body[from..].starts_with(mark) {
+                return Some(prefix + from + mark.len());
+            }
+            if c == '\n' && !over_lines.contains(&mark) {
+                break;
+            }
+            from += c.len_utf8();
+            if c == '\\' && has_escapes {
+                from += body[from..].chars().next().map_or(0, char::len_utf8);
+            }
+        }
+        Some(prefix + from)
+    }
+
+    /// What stands here may begin a value: a slash is no division.
+    fn may_begin_value(&self) -> bool {
+        self.found.last().is_none_or(|last| match last.kind {
+            Kind::Mark => !matches!(last.text, ")" | "]" | "}"),
+            Kind::Word => BEFORE_REGEX.contains(&last.text),
+            _ => false,
+        })
+    }
+
+    fn begins_word(&self, c: char) -> bool {
+        match self.language {
+            Language::JavaScript | Language::Php => c != '@',
+            Language::Ruby => true,
+            _ => c == '_',
+        }
+    }
+
+    fn word(&self, rest: &str) -> usize {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@');
+        let len = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let behind = &rest[len..];
+        let asks = matches!(self.language, Language::Ruby | Language::Elixir)
+            && behind.starts_with(['?', '!'])
+            && !behind[1..].starts_with(['=', '~']);
+        len + usize::from(asks)
+    }
+
+    /// `<<END`, `<<-'END'`; of Ruby only with `-` or `~`, since `a <<B` puts something into a list.
+    fn note_here_document(&mut self, rest: &'a str) {
+        let marked = rest.strip_prefix("<<-").or(rest.strip_prefix("<<~"));
+        let name = match self.language {
+            Language::Shell if !rest.starts_with("<<<") => marked.or(rest.strip_prefix("<<")),
+            Language::Ruby => marked,
+            _ => None,
+        };
+        let Some(name) = name else { return };
+        let name = name.strip_prefix(['\'', '"']).unwrap_or(name);
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let name = &name[..name.find(|c| !is_part(c)).unwrap_or(name.len())];
+        if name.starts_with(|c: char| !c.is_ascii_digit()) {
+            self.here.push(name);
+        }
+    }
+
+    fn take_here_documents(&mut self) {
+        let mut len = 0;
+        for name in std::mem::take(&mut self.here) {
+            for line in self.text[self.at + len..].split_inclusive('\n') {
+                len += line.len();
+                if line.trim() == name {
+                    break;
+                }
+            }
+        }
+        let whole = &self.text[self.at..self.at + len];
+        let whole = whole.strip_suffix('\n').unwrap_or(whole);
+        if !whole.is_empty() {
+            self.push(Kind::Text, whole.len());
+        }
+    }
+}
+
+fn is_shell_meta(c: char) -> bool {
+    c.is_whitespace() || ";|&()<>\"'`".contains(c)
+}
+
+fn shell_word(rest: &str) -> usize {
+    let mut is_escaped = false;
+    let ends = |c: char| {
+        let ends = is_shell_meta(c) && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    };
+    rest.find(ends).unwrap_or(rest.len()).max(1)
+}
+
+fn number(rest: &str) -> usize {
+    let bytes = rest.as_bytes();
+    let is_part = |at: usize| {
+        let is_point = bytes[at] == b'.' && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
+        bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_' || is_point
+    };
+    (1..bytes.len())
+        .find(|at| !is_part(*at))
+        .unwrap_or(bytes.len())
+}
+
+/// `/a[/]b/gi`; none where the line ends before it does.
+fn regex(rest: &str) -> Option<usize> {
+    let (mut is_escaped, mut is_class) = (false, false);
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            '\n' => return None,
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '[' => is_class = true,
+            ']' => is_class = false,
+            '/' if !is_class && at > 1 => {
+                let flags = &rest[at + 1..];
+                let is_flag = |c: char| c.is_ascii_lowercase();
+                return Some(at + 1 + flags.find(|c| !is_flag(c)).unwrap_or(flags.len()));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `'a'`, `'\''`, and no lifetime.
+fn rust_char(rest: &str) -> Option<usize> {
+    let mut chars = rest.char_indices().skip(1);
+    if let (_, '\\') = chars.next()? {
+        chars.next();
+        return chars.find(|(_, c)| *c == '\'').map(|(at, _)| at + 1);
+    }
+    chars
+        .next()
+        .filter(|(_, c)| *c == '\'')
+        .map(|(at, _)| at + 1)
+}
+
+/// `r#"a"b"#`, `br"x"`
+fn rust_raw(rest: &str) -> Option<usize> {
+    let behind = rest.strip_prefix(['b', 'c']).unwrap_or(rest);
+    let inside = behind.strip_prefix('r')?.trim_start_matches('#');
+    let hashes = behind.len() - 1 - inside.len();
+    let end = format!("\"{}", "#".repeat(hashes));
+    let inside = inside.strip_prefix('"')?;
+    let len = inside.find(&end).map_or(inside.len(), |at| at + end.len());
+    Some(rest.len() - inside.len() + len)
+}
+
+/// The index of the token that closes the one at `open`, which is `(`, `[` or `{`; the last one where none does.
+pub(crate) fn close(tokens: &[Token], open: usize) -> usize {
+    let close = match tokens.get(open).map(|token| token.text) {
+        Some("(") => ")",
+        Some("[") => "]",
+        _ => "}",
+    };
+    let mut depth = 0usize;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        if token.kind == Kind::Mark && token.text == tokens[open].text {
+            depth += 1;
+        } else if token.kind == Kind::Mark && token.text == close {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return at;
+            }
+        }
+    }
+    tokens.len().saturating_sub(1)
+}
+
+/// The tokens between the one at `open` and the one that closes it: none where the text ends there.
+pub(crate) fn between(tokens: &[Token], open: usize) -> Range<usize> {
+    let begin = (open + 1).min(tokens.len());
+    begin..close(tokens, open).max(begin)
+}
+
+/// A text literal without its quotes and prefix.
+pub(crate) fn inside(text: &str) -> &str {
+    let quotes = ['"', '\'', '`'];
+    let from = text.find(quotes).filter(|from| *from <= 2);
+    from.map_or(text, |from| text[from..].trim_matches(quotes))
+}
+
+/// What goes on in the next line: a mark stands at the end that ends nothing.
+pub(crate) fn goes_on(last: &Token) -> bool {
+    last.kind == Kind::Mark && !matches!(last.text, ")" | "]" | "}" | "++" | "--" | ";" | "?" | "!")
+}
+
+/// The tokens that begin a line, outside of brackets; where blocks stand in braces, those in a block too.
+pub(crate) fn line_starts(tokens: &[Token], has_blocks: bool) -> Vec<usize> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let is_first = at == 0 || tokens[at - 1].last_line() < token.line;
+        if is_first && open.last().is_none_or(|last| has_blocks && *last == "{") {
+            found.push(at);
+        }
+        match token.text {
+            _ if token.kind != Kind::Mark => {}
+            "(" | "[" | "{" => open.push(token.text),
+            ")" | "]" | "}" => drop(open.pop()),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn list_code(language: Language, text: &str) -> Vec<&str> {
+        code(language, text)
+            .iter()
+            .map(|token| token.text)
+            .collect()
+    }
+
+    #[test]
+    fn texts_and_comments_are_told_from_code() {
+        use Language::*;
+        for (language, text, expected) in [
+            (
+                Rust,
+                "fn f<'a>(c: &'a str) { '\\'' r#\"a\"b\"# /* x */ b\"z\" 1..2 } // end",
+                &[
+                    "fn",
+                    "f",
+                    "<",
+                    "'",
+                    "a",
+                    ">",
+                    "(",
+                    "c",
+                    ":",
+                    "&",
+                    "'",
+                    "a",
+                    "str",
+                    ")",
+                    "{",
+                    "'\\''",
+                    "r#\"a\"b\"#",
+                    "b",
+                    "\"z\"",
+                    "1",
+                    "..",
+                    "2",
+                    "}",
+                ][..],
+            ),
+            (
+                Python,
+                "x = f\"a{b}\" # c\ny = '''a\n# b'''\nz = rb'x' == 1.5",
+                &[
+                    "x",
+                    "=",
+                    "f\"a{b}\"",
+                    "y",
+                    "=",
+                    "'''a\n# b'''",
+                    "z",
+                    "=",
+                    "rb'x'",
+                    "==",
+                    "1.5",
+                ],
+            ),
+            (
+                JavaScript,
+                "a = `x ${b} z` / 2; c.test(/a\\/[/]b/gi) // d",
+                &[
+                    "a",
+                    "=",
+                    "`x ${b} z`",
+                    "/",
+                    "2",
+                    ";",
+                    "c",
+                    ".",
+                    "test",
+                    "(",
+                    "/a\\/[/]b/gi",
+                    ")",
+                ],
+            ),
+            (
+                Shell,
+                "echo \"a $(b) d\" x#y # z\ncat <<'E' | f\n# no comment\nE\nexit ${1#a}",
+                &[
+                    "echo",
+                    "\"a $(b) d\"",
+                    "x#y",
+                    "cat",
+                    "<<",
+                    "'E'",
+                    "|",
+                    "f",
+                    "# no comment\nE",
+                    "exit",
+                    "${1#a}",
+                ],
+            ),
+            (
+                Ruby,
+                "a.empty? ; x = %w[a b] # c\n@b !~ /x y/",
+                &[
+                    "a", ".", "empty?", ";", "x", "=", "%w[a b]", "@b", "!~", "/x y/",
+                ],
+            ),
+        ] {
+            assert_eq!(list_code(language, text), expected, "{language:?}");
+        }
+        let places = code(Python, "a = '''x\ny''' + b\nc");
+        let b = places.iter().find(|token| token.text == "b");
+        assert_eq!(b.map(|token| (token.line, token.column)), Some((2, 7)));
+        assert_eq!(inside("rb'x'"), "x");
+        assert_eq!(inside("\"it's\""), "it's");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_in_order_and_nothing_twice(text in "\\PC{0,80}", pick in 0usize..14) {
+            use Language::*;
+            let all = [Rust, Python, JavaScript, Go, Shell, Java, Kotlin, Ruby, C, CSharp, Php, Swift, Elixir, Other];
+            let mut end = 0;
+            for token in code(all[pick], &text) {
+                prop_assert!(token.at >= end && !token.text.is_empty());
+                end = token.end();
+            }
+        }
+
+        #[test]
+        fn quotes_and_brackets_of_all_kinds_do_not_upset_it(text in "[\"'`/#$(){}\\[\\]\\\\%<r\\-EOF\n ab1=*]{0,60}", pick in 0usize..14) {
+            use Language::*;
+            let all = [Rust, Python, JavaScript, Go, Shell, Java, Kotlin, Ruby, C, CSharp, Php, Swift, Elixir, Other];
+            let mut end = 0;
+            for token in code(all[pick], &text) {
+                prop_assert!(token.at >= end && !token.text.is_empty());
+                end = token.end();
+            }
+        }
+    }
+}
