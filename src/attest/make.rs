@@ -1,22 +1,31 @@
 //! Two statements from a verification that passed: what was verified, and what the gates said.
 
-use super::address::{escape_uri, to_uri};
-use super::proven::{Shown, properties};
 use super::statement::{
     Resource, STATEMENT, SVR, Statement, TEST_RESULT, Tested, VERIFIER, Verified, Verifier,
 };
+use crate::anchor::Anchor;
 use crate::judges::find_verdicts;
 use crate::scaffold::SETTINGS;
 use crate::service::{self, Workspace};
-use crate::verify::{CommitStanding, Criterion, Proven};
+use crate::verify::{CommitStanding, Criterion, ProofVerdict, head_at};
 use cook_core::diagnostic::{Code, Failure, harmless_json};
-use cook_core::machine::{GateRun, Head, list_votes};
+use cook_core::machine::{GateRun, list_votes};
 use cook_core::model::{CONTRACT_FILES, Caches, Place, SETTINGS_FILES};
 use cook_git::Entry;
 use cook_remote::Side;
 use cook_store::receipt::words;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// This commit is proven done.
+pub(super) const DONE: &str = "COOK_DONE";
+/// Each required gate ran again at this commit, in a new clean room with empty caches.
+const GATES: &str = "COOK_GATES_REPRODUCED";
+/// What each criterion rests on came out the same: commands ran again, places were looked up.
+const CRITERIA: &str = "COOK_CRITERIA_REPRODUCED";
+/// The contract of a base branch decided, and this commit's asks for no less.
+const BASE: &str = "COOK_BASE_CONTRACT";
 
 /// Who may sign, where the contract says so.
 const SIGNERS: &str = ".agent/allowed_signers";
@@ -36,19 +45,24 @@ pub(crate) struct Found<'a> {
     pub url: Option<String>,
 }
 
-/// Two statements.
-#[derive(Debug)]
+/// Statements that were made.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Made {
+    /// Where they are; null = in `lines` alone.
+    pub file: Option<String>,
     /// The commit that they are about.
     pub commit: String,
     /// Its tree.
     pub tree: String,
     /// What passed.
     pub properties: Vec<String>,
-    /// The log's newest transition.
+    /// The log's newest transition, by its commit.
     pub log: String,
-    /// The statements, one line of JSON each: SVR, then the test result.
-    pub lines: [String; 2],
+    /// Fingerprint of the key that signed; null = nobody signed.
+    pub key: Option<String>,
+    /// The lines of the file: JSON each, what was verified, then the test result.
+    pub lines: Vec<String>,
 }
 
 /// Runs what `cook.toml` runs in a clean room at HEAD, where this verification has no receipt of it.
@@ -78,23 +92,14 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
     let tree = workspace.repo.find_tree(commit)?;
     let branch = found.branch.or(standing.head.branch.as_deref());
     let place = find_place(workspace, branch)?;
-    let at = Head {
-        commit: Some(done.clone()),
-        tree: None,
-        branch: None,
-    };
+    let at = head_at(done);
     let votes = list_votes(&snapshot, &at).fold((0, 0), |(yes, all), vote| {
         (yes + u64::from(vote.can_stop), all + 1)
     });
     let required = found.gates.iter().filter(|run| run.gate.required);
     let reran = workspace.caches == Caches::Empty;
-    let properties = properties(&Shown {
-        reran,
-        gates: required.count(),
-        criteria: found.criteria,
-        votes,
-        base: workspace.judging.is_some(),
-    });
+    let (gates, base) = ((reran, required.count()), workspace.judging.as_ref());
+    let properties = properties(gates, found.criteria, votes, base.is_some());
     let subject = vec![
         Resource::new("gitCommit", commit).with_name(match (&place, branch) {
             (Some(place), Some(branch)) => format!("{place}@refs/heads/{}", escape_uri(branch)),
@@ -116,28 +121,27 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
         Ok(found)
     };
     // With a base its contract decided.
-    let base = workspace.judging.as_ref().map(|judging| &judging.commit);
+    let base = base.map(|judging| &judging.commit);
     let log_uri = workspace.log_from.as_ref().and_then(|from| {
         let place = place.as_ref()?;
         Some(format!("{place}@{}", escape_uri(&from.reference)))
     });
+    let contract = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
+    let contract = contract.chain([&SIGNERS]).map(|path| (*path).to_owned());
     let verified = Verified {
         verifier: Verifier {
             id: VERIFIER.to_owned(),
-            policies: described(base.unwrap_or(commit), contract())?,
+            policies: described(base.unwrap_or(commit), contract.collect())?,
         },
         time_created: workspace.clock.now(),
         properties: properties.clone(),
         cook_log: Resource::new("gitCommit", &tip.commit).at(log_uri),
         cook_done: (done != commit).then(|| Resource::new("gitCommit", done)),
-        cook_merged_into: match &standing.how {
-            Some(Proven::Merged(from)) => Some(Resource::new("gitCommit", &from.base)),
-            _ => None,
-        },
-        cook_judges: find_verdicts(workspace, &snapshot, &at)?
-            .into_iter()
-            .map(Into::into)
-            .collect(),
+        cook_merged_into: standing
+            .base
+            .as_ref()
+            .map(|base| Resource::new("gitCommit", base)),
+        cook_judges: find_verdicts(workspace, &snapshot, &at)?,
     };
     let named = |passed: bool| {
         let runs = found.gates.iter().filter(|run| run.has_passed() == passed);
@@ -146,9 +150,10 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
     // A required gate that is red leaves nothing to attest.
     let (passed, warned) = (named(true), named(false));
     let tested = Tested {
-        result: match warned.is_empty() {
-            true => "PASSED",
-            false => "WARNED",
+        result: if warned.is_empty() {
+            "PASSED"
+        } else {
+            "WARNED"
         }
         .to_owned(),
         configuration: described(commit, gate_files(found.gates))?,
@@ -158,7 +163,9 @@ pub(crate) fn make(workspace: &Workspace, found: &Found) -> Result<Made, Failure
         failed: Vec::new(),
     };
     Ok(Made {
-        lines: [
+        file: None,
+        key: None,
+        lines: vec![
             line(SVR, &subject, verified)?,
             line(TEST_RESULT, &subject, tested)?,
         ],
@@ -178,15 +185,6 @@ fn find_place(workspace: &Workspace, branch: Option<&str>) -> Result<Option<Stri
         Err(failure) if failure.code == Code::RemoteUnknown => Ok(None),
         Err(failure) => Err(failure),
     }
-}
-
-/// The files by which it was decided.
-fn contract() -> BTreeSet<String> {
-    let files = CONTRACT_FILES.iter().chain(&SETTINGS_FILES);
-    files
-        .chain([&SIGNERS])
-        .map(|path| (*path).to_owned())
-        .collect()
 }
 
 /// The settings, and every file that a gate's command names.
@@ -221,4 +219,173 @@ fn line<P: Serialize>(kind: &str, subject: &[Resource], predicate: P) -> Result<
         Failure::state(Code::NotWritable, "the statement cannot be written").with_cause(&error)
     })?;
     Ok(harmless_json(&text))
+}
+
+/// What a verification shows, in the order of the list above: a name is given only for what passed. `gates`:
+/// whether they ran in a new clean room, and how many are required; `votes`: those that said yes, and all.
+fn properties(
+    (reran, gates): (bool, usize),
+    criteria: &[Criterion],
+    (yes, all): (u64, u64),
+    base: bool,
+) -> Vec<String> {
+    let votes = format!("COOK_VOTES_RECORDED_{yes}_OF_{all}");
+    let named = [
+        (true, DONE),
+        (reran && gates > 0, GATES),
+        (
+            reran && !criteria.is_empty() && criteria.iter().all(is_reproduced),
+            CRITERIA,
+        ),
+        (all > 0, &votes),
+        (base, BASE),
+    ];
+    let passed = named.into_iter().filter(|(passed, _)| *passed);
+    passed.map(|(_, name)| name.to_owned()).collect()
+}
+
+fn is_reproduced(criterion: &Criterion) -> bool {
+    match criterion.verdict {
+        ProofVerdict::Reproduced => true,
+        // Of a place in the code there is nothing to run.
+        ProofVerdict::Holds => {
+            let anchor = criterion.anchor.as_deref().map(Anchor::parse);
+            !matches!(
+                anchor,
+                None | Some(Err(_))
+                    | Some(Ok(Anchor::Test(_)
+                        | Anchor::Command { .. }
+                        | Anchor::Receipt(_)))
+            )
+        }
+        _ => false,
+    }
+}
+
+/// A git remote as a URI that may be shown to anybody, where who logs in is no part of it:
+/// `git+…` for a remote's address; none where that means something on this machine alone.
+fn to_uri(address: &str) -> Option<String> {
+    let address = address.trim();
+    let (scheme, rest) = match address.split_once("://") {
+        Some((scheme, rest)) => (scheme, rest.to_owned()),
+        None if address.starts_with('/') => ("file", address.to_owned()),
+        // `user@host:path`, as ssh has it.
+        None => {
+            let (host, path) = address.split_once(':')?;
+            let is_host = !host.is_empty() && !host.contains(['/', '\\']) && host.len() > 1;
+            let path = path.trim_start_matches('/');
+            ("ssh", is_host.then(|| format!("{host}/{path}"))?)
+        }
+    };
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    if scheme.is_empty() || !scheme.chars().all(is_scheme) {
+        return None;
+    }
+    let (host, path) = rest.split_once('/').unwrap_or((&rest, ""));
+    let host = host.rsplit('@').next().unwrap_or(host);
+    // What follows a question mark may be a token.
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let (scheme, host) = (scheme.to_ascii_lowercase(), escape_uri(host));
+    Some(format!("git+{scheme}://{host}/{}", escape_uri(path)))
+}
+
+/// What a URI has no room for, percent-encoded; what is encoded already stays.
+fn escape_uri(text: &str) -> String {
+    let mut uri = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => uri.push(char::from(byte)),
+            _ if b"-._~/:%+,;=[]".contains(&byte) => uri.push(char::from(byte)),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn criterion(anchor: &str, verdict: ProofVerdict) -> Criterion {
+        Criterion {
+            slice: "a".to_owned(),
+            text: "it works".to_owned(),
+            anchor: Some(anchor.to_owned()),
+            verdict,
+            why: String::new(),
+            at: None,
+        }
+    }
+
+    #[test]
+    fn a_name_is_given_only_for_what_passed() {
+        use ProofVerdict::{Holds, NotReproducible, Recorded, Reproduced};
+        let text = criterion("code.txt:2-3", Holds);
+        for (reran, criteria, expected) in [
+            (false, vec![], "COOK_DONE COOK_VOTES_RECORDED_3_OF_3"),
+            (
+                true,
+                vec![criterion("test:adds", Reproduced), text.clone()],
+                "COOK_DONE COOK_GATES_REPRODUCED COOK_CRITERIA_REPRODUCED COOK_VOTES_RECORDED_3_OF_3",
+            ),
+            (
+                true,
+                vec![criterion("test:adds", Holds), text.clone()],
+                "COOK_DONE COOK_GATES_REPRODUCED COOK_VOTES_RECORDED_3_OF_3",
+            ),
+            (
+                true,
+                vec![criterion("user:u1", Recorded)],
+                "COOK_DONE COOK_GATES_REPRODUCED COOK_VOTES_RECORDED_3_OF_3",
+            ),
+            (
+                true,
+                vec![criterion("code.txt:2-3", NotReproducible)],
+                "COOK_DONE COOK_GATES_REPRODUCED COOK_VOTES_RECORDED_3_OF_3",
+            ),
+        ] {
+            let named = properties((reran, 1), &criteria, (3, 3), false);
+            assert_eq!(named.join(" "), expected);
+        }
+        // Where there is nothing, nothing is claimed of all of it.
+        let named = |base| properties((true, 0), &[], (0, 0), base);
+        assert_eq!(named(false), ["COOK_DONE"]);
+        assert_eq!(named(true), ["COOK_DONE", "COOK_BASE_CONTRACT"]);
+    }
+
+    #[test]
+    fn a_remote_is_named_without_who_logs_in() {
+        for (address, uri) in [
+            (
+                "https://forge.example/o/r.git",
+                Some("git+https://forge.example/o/r.git"),
+            ),
+            (
+                "https://user:hunter22@forge.example/o/r",
+                Some("git+https://forge.example/o/r"),
+            ),
+            (
+                "HTTPS://t@forge.example:8443/r?token=x#y",
+                Some("git+https://forge.example:8443/r"),
+            ),
+            (
+                "git@forge.example:o/r.git",
+                Some("git+ssh://forge.example/o/r.git"),
+            ),
+            (
+                "ssh://git@forge.example/~o/r",
+                Some("git+ssh://forge.example/~o/r"),
+            ),
+            ("/srv/a b.git", Some("git+file:///srv/a%20b.git")),
+            ("file:///srv/\u{202e}x", Some("git+file:///srv/%E2%80%AEx")),
+            ("../bare.git", None),
+            ("C:/repo", None),
+            ("ext::sh -c x", Some("git+ssh://ext/:sh%20-c%20x")),
+            ("", None),
+        ] {
+            assert_eq!(to_uri(address).as_deref(), uri, "{address}");
+        }
+    }
 }

@@ -2,7 +2,6 @@
 //! the order in the file.
 
 use crate::judges::Judged;
-use cook_strength::Share;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -78,43 +77,8 @@ pub(super) struct Verified {
     pub cook_merged_into: Option<Resource>,
     /// Whose word reviews, audits and votes are, and how many planted faults each caught: an extension of
     /// cook's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cook_judges: Vec<JudgeWord>,
-}
-
-/// Verdicts of one role by one agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct JudgeWord {
-    pub role: String,
-    pub yes: u64,
-    pub of: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// None = uncalibrated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub caught: Option<Share>,
-    #[serde(
-        default,
-        rename = "falseAlarms",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub alarms: Option<Share>,
-}
-
-impl From<Judged> for JudgeWord {
-    fn from(judged: Judged) -> Self {
-        Self {
-            role: judged.role.short().to_owned(),
-            yes: judged.yes,
-            of: judged.of,
-            caught: judged.known.map(|known| known.record.caught),
-            alarms: judged.known.map(|known| known.record.alarms),
-            agent: judged.agent,
-            model: judged.model,
-        }
-    }
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub cook_judges: Vec<Judged>,
 }
 
 /// Who verified, by which contract.

@@ -5,10 +5,8 @@
 //! answer, which is kept beside the log; the prompt is put together as that of every session is; an
 //! answer is kept before the next case begins.
 
-mod carried;
-mod case;
-mod history;
-mod measure;
-mod names;
+mod calibration;
+mod done_work;
+mod planted_case;
 
-pub(crate) use measure::{Asked, JUDGES, Measured, measure};
+pub(crate) use calibration::{Asked, JUDGES, Measured, measure};

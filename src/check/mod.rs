@@ -5,22 +5,19 @@
 //! Invariant: nothing of the repository runs that this machine does not trust, and a gate that did
 //! not run is never taken for green.
 
-mod base;
-mod found;
-mod gates;
-mod green;
-mod line;
-mod uncommitted;
+mod checked;
+mod gate_check;
 
-pub(crate) use base::{Base, find as find_base};
-pub(crate) use found::{Ask, ChangedPath, Checked, Runs, Tell, Truth};
-pub(crate) use gates::describe_place;
-pub(crate) use green::require_green;
-pub(crate) use line::{FilePlace, Line};
+pub(crate) use checked::{Ask, Base, Checked, FilePlace, Line, Runs, Tell, Truth, find_base};
+pub(crate) use gate_check::{describe_place, require_green};
 
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Refusal};
+use checked::{NAMED, some};
+use cook_core::diagnostic::{Code, Failure, Refusal, count_noun};
+use cook_git::{MAX_EDITS, Repo};
+use cook_strength::{Touch, list_touched_tests};
 use cook_trials::Weight;
+use std::collections::BTreeMap;
 
 /// Checks HEAD's commit, or the one that is named.
 ///
@@ -34,30 +31,108 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
             .replace_hints(["commit what is to be checked, then run `cook check`"])
             .into());
     };
-    let base = base::find(&workspace.repo, &head, ask.base)?;
+    let base = find_base(&workspace.repo, &head, ask.base)?;
     for commit in [&base.commit, &head] {
         workspace.repo.fetch_missing(commit, &[])?;
     }
     let mut checked = Checked {
         head,
         base,
-        checked: Vec::new(),
-        lines: Vec::new(),
-        changed: Vec::new(),
+        ..Checked::default()
     };
     if ask.commit.is_none() {
-        uncommitted::look(&workspace.repo, &mut checked)?;
+        check_worktree(&workspace.repo, &mut checked)?;
     }
     match ask.runs {
         Runs::Nothing => {
             let what = "no gate was run, as it was asked for";
-            let line = Line::new(Code::NoGates, Weight::NotKnown, what, "cook check");
-            checked.lines.push(line);
+            checked.find(Code::NoGates, Weight::NotKnown, what, "cook check");
         }
-        _ => gates::look(workspace, ask, tell, &mut checked)?,
+        _ => gate_check::look(workspace, ask, tell, &mut checked)?,
     }
-    gates::list_touched(workspace, &mut checked)?;
-    checked.lines.sort_by_key(Line::rank);
-    checked.lines.dedup();
-    Ok(checked)
+    list_touched(&workspace.repo, &mut checked)?;
+    Ok(checked.settle())
+}
+
+/// What no commit has.
+fn check_worktree(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
+    let status = repo.status()?;
+    let (mut edited, mut untracked) = (Vec::new(), Vec::new());
+    for path in status.worktree.dirty {
+        let known = status.tracked && repo.tree_entry(&checked.head, &path)?.is_some();
+        match known {
+            true => edited.push(path),
+            false => untracked.push(path),
+        }
+    }
+    let unwatched = repo.list_unwatched()?;
+    let is_clean = edited.len() + untracked.len() + unwatched.len() == 0;
+    if is_clean && status.worktree.more == 0 {
+        checked.checked.push("everything is committed".to_owned());
+    }
+    let mut tell = |code, weight, paths: &[String], noun, (before, after), show| {
+        if !paths.is_empty() {
+            let count = count_noun(paths.len() as u64, noun);
+            let what = format!("{before}{count}{after}: {}", some(paths));
+            checked.find(code, weight, what, show);
+        }
+    };
+    tell(
+        Code::DirtyWorktree,
+        Weight::Refuses,
+        &edited,
+        "edited file",
+        ("", " not committed"),
+        "git diff HEAD",
+    );
+    tell(
+        Code::DirtyWorktree,
+        Weight::Shown,
+        &untracked,
+        "file",
+        ("", " that HEAD does not have"),
+        "git status --short",
+    );
+    tell(
+        Code::UnwatchedEdits,
+        Weight::Refuses,
+        &unwatched,
+        "file",
+        ("git was told not to look at ", " that HEAD has otherwise"),
+        "git ls-files -v",
+    );
+    Ok(())
+}
+
+/// Which tests the diff adds, takes away, edits or marks as skipped: a list, and no verdict.
+fn list_touched(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
+    let edits = repo.edits(&checked.base.commit, &checked.head)?;
+    let mut touched: BTreeMap<Touch, Vec<String>> = BTreeMap::new();
+    for edit in &edits {
+        let Some((before, after)) = &edit.texts else {
+            continue;
+        };
+        let path = &edit.change.path;
+        for (touch, name) in list_touched_tests(path, before.as_deref(), after.as_deref()) {
+            touched.entry(touch).or_default().push(name);
+        }
+    }
+    for (touch, names) in touched {
+        let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+        let more = match names.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        checked.checked.push(format!(
+            "the diff {touch} {}: `{}`{more}",
+            count_noun(names.len() as u64, "test"),
+            shown.join("`, `")
+        ));
+    }
+    let mut what = format!("{} compared", count_noun(edits.len() as u64, "file"));
+    if edits.len() > MAX_EDITS {
+        what.push_str(&format!(", of which the first {MAX_EDITS} were read"));
+    }
+    checked.checked.push(what);
+    Ok(())
 }

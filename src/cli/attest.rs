@@ -5,9 +5,8 @@ use super::push::SigningArgs;
 use super::verify::{ProofArgs, VerifyScope};
 use super::{caller, input, runner_files, verify};
 use crate::attest;
-use crate::attest::{About, Found, Made};
-use crate::signature::Key;
-use crate::view::{AttestAnswer, AttestedAnswer};
+use crate::attest::{About, Attested, Found, Made};
+use crate::view::{Page, Show, Tone};
 use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_git::Repo;
@@ -110,7 +109,7 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
         context.screen.note(nothing);
         return answer(verified);
     };
-    let made = attest::make(
+    let mut made = attest::make(
         &workspace,
         &Found {
             commit,
@@ -120,44 +119,33 @@ fn make(context: &Context, args: &AttestMakeArgs) -> Answer {
             url: run_address(),
         },
     )?;
-    let mut told = sign(made, key.as_ref())?;
+    if let Some(key) = &key {
+        for line in &mut made.lines {
+            let (envelope, by) = attest::seal(line, key)?;
+            *line = envelope;
+            made.key = Some(by);
+        }
+    }
     if let (Some(out), Some(named)) = (&out, &args.out) {
-        write(out, &told)?;
-        told.file = Some(named.display().to_string());
+        write(out, &made)?;
+        made.file = Some(named.display().to_string());
     }
-    answer(told)
-}
-
-fn sign(made: Made, key: Option<&Key>) -> Result<AttestAnswer, Failure> {
-    let Some(key) = key else {
-        let lines = made.lines.to_vec();
-        return Ok(AttestAnswer::new(made, lines, None));
-    };
-    let (mut lines, mut fingerprint) = (Vec::new(), None);
-    for line in &made.lines {
-        let (envelope, by) = attest::seal(line, key)?;
-        lines.push(envelope);
-        fingerprint = Some(by);
-    }
-    Ok(AttestAnswer::new(made, lines, fingerprint))
+    answer(made)
 }
 
 /// Nothing but a file is written over.
 fn check_target(out: &Path) -> Result<(), Failure> {
-    let is_other = out.symlink_metadata().is_ok_and(|found| !found.is_file());
-    match is_other {
-        true => {
-            let what = format!("`{}` is there, and is not a file", out.display());
-            Err(Failure::state(Code::NotWritable, what))
-        }
-        false => Ok(()),
+    if out.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+        let what = format!("`{}` is there, and is not a file", out.display());
+        return Err(Failure::state(Code::NotWritable, what));
     }
+    Ok(())
 }
 
-fn write(out: &Path, told: &AttestAnswer) -> Result<(), Failure> {
+fn write(out: &Path, made: &Made) -> Result<(), Failure> {
     check_target(out)?;
     let file = NewFile::at(out, Durable::ContentAndName).mode(Mode::Kept(0o644));
-    file.write(told.text().as_bytes()).map_err(|error| {
+    file.write(made.text().as_bytes()).map_err(|error| {
         let what = format!("`{}` was not written", out.display());
         Failure::state(Code::NotWritable, what).with_cause(&error)
     })
@@ -188,53 +176,105 @@ fn read(context: &Context, args: &AttestVerifyArgs) -> Answer {
     let bytes = input::read_regular(&at(&args.file), attest::MAX_FILE)?;
     let list = input::read_regular(&at(&args.allowed_signers), MAX_SIGNERS)?;
     let about = about(context, args.commit.as_deref())?;
-    let attested = attest::read(&bytes, &list, &about)?;
+    let mut attested = attest::read(&bytes, &list, &about)?;
     let [file, signers] = [&args.file, &args.allowed_signers].map(|it| it.display().to_string());
-    let by_hand = attest::by_hand(&file, attested.found, &signers, &attested.signer);
-    answer(AttestedAnswer::new(
-        attested,
-        about.commit,
-        about.tree,
-        by_hand,
-    ))
+    attested.by_hand = attest::by_hand(&file, attested.found, &signers, &attested.signer);
+    answer(attested)
 }
 
 /// The commit that is asked about. A full id is one wherever it is asked.
 fn about(context: &Context, named: Option<&str>) -> Result<About, Failure> {
-    let is_full = |id: &str| {
-        let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
-        [40, 64].contains(&id.len()) && id.chars().all(is_hex)
-    };
-    let repo = match (Repo::discover(&context.dir), named) {
-        (Ok(repo), _) => repo,
-        (Err(_), Some(id)) if is_full(id) => {
-            return Ok(About {
-                commit: id.to_owned(),
-                tree: None,
-            });
-        }
-        (Err(failure), _) => {
-            return Err(failure.hint("outside of a repository name the whole id: `--commit ID`"));
+    let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+    let is_full = |id: &&str| [40, 64].contains(&id.len()) && id.chars().all(is_hex);
+    let unseen = named.filter(is_full).map(|id| About {
+        commit: id.to_owned(),
+        tree: None,
+    });
+    let repo = match Repo::discover(&context.dir) {
+        Ok(repo) => repo,
+        Err(failure) => {
+            let hint = "outside of a repository name the whole id: `--commit ID`";
+            return unseen.ok_or_else(|| failure.hint(hint));
         }
     };
     let found = match named {
         Some(name) => repo.commit_named(name)?,
         None => repo.head()?.commit,
     };
-    match (found, named) {
-        (Some(commit), _) => {
-            let tree = Some(repo.find_tree(&commit)?);
-            Ok(About { commit, tree })
+    if let Some(commit) = found {
+        let tree = Some(repo.find_tree(&commit)?);
+        return Ok(About { commit, tree });
+    }
+    unseen.ok_or_else(|| {
+        let named = named.unwrap_or("HEAD");
+        let what = format!("`{named}` names no commit here");
+        let hint = "name a branch, a tag or a commit: `--commit main`";
+        Failure::unknown(Code::CommitUnknown, what).replace_hints([hint])
+    })
+}
+
+impl Made {
+    /// The file's bytes.
+    fn text(&self) -> String {
+        let lines = self.lines.iter().map(|line| format!("{line}\n"));
+        lines.collect()
+    }
+}
+
+impl Show for Made {
+    fn human(&self, page: &mut Page) {
+        let Some(file) = &self.file else {
+            // What would act on a terminal is escaped in it already.
+            page.verbatim(&self.text());
+            return;
+        };
+        page.add_toned(Tone::Good, "attested");
+        page.line(&format!("  {file}"));
+        page.row("commit", &self.commit);
+        page.row("tree", &self.tree);
+        page.row("properties", &self.properties.join(" "));
+        page.row("log", &self.log);
+        page.row("signed by", self.key.as_deref().unwrap_or("nobody"));
+    }
+}
+
+impl Show for Attested {
+    fn human(&self, page: &mut Page) {
+        page.add_toned(Tone::Good, "signed");
+        page.line(&format!("  by {} with {}", self.signer, self.key));
+        page.row("commit", &self.commit);
+        let tree = self.tree.as_deref();
+        page.row(
+            "tree",
+            tree.unwrap_or("not compared: the commit is not here"),
+        );
+        if let Some(name) = &self.name {
+            page.row("name", name);
         }
-        (None, Some(id)) if is_full(id) => Ok(About {
-            commit: id.to_owned(),
-            tree: None,
-        }),
-        (None, _) => {
-            let named = named.unwrap_or("HEAD");
-            let what = format!("`{named}` names no commit here");
-            let hint = "name a branch, a tag or a commit: `--commit main`";
-            Err(Failure::unknown(Code::CommitUnknown, what).replace_hints([hint]))
+        page.row("properties", &self.properties.join(" "));
+        page.row("verified", &format!("{} by {}", self.time, self.verifier));
+        if let Some(log) = &self.log {
+            page.row("log", log);
         }
+        let gates = self.gates.as_deref().map(list_gates);
+        page.row("green", &gates.unwrap_or_else(|| "not said".to_owned()));
+        if !self.warned.is_empty() {
+            let red = format!("{} (not required)", list_gates(&self.warned));
+            page.row("red", &red);
+        }
+        page.add_toned_line(
+            Tone::Dim,
+            "without cook (writes payload.json, signed and signature):",
+        );
+        for line in &self.by_hand {
+            page.line(&format!("  {line}"));
+        }
+    }
+}
+
+fn list_gates(gates: &[String]) -> String {
+    match gates.is_empty() {
+        true => "no gate".to_owned(),
+        false => gates.join(", "),
     }
 }

@@ -74,18 +74,13 @@ pub(super) fn list_catches(workspace: &Workspace) -> Result<Catches, Failure> {
         }
     }
     caught.reverse();
-    let unheeded = tell_unheeded(unheeded);
+    let unheeded = (unheeded > 0).then(|| {
+        let rejections = count_noun(unheeded, "rejection");
+        format!(
+            "{rejections} changed nothing: what was named was planned already, was answered in words, or waits."
+        )
+    });
     Ok(Catches { caught, unheeded })
-}
-
-fn tell_unheeded(count: u64) -> Option<String> {
-    if count == 0 {
-        return None;
-    }
-    let rejections = count_noun(count, "rejection");
-    Some(format!(
-        "{rejections} changed nothing: what was named was planned already, was answered in words, or waits."
-    ))
 }
 
 /// A refusal or a no, and what it names.

@@ -6,9 +6,10 @@ use super::transition::note;
 use super::{caller, runner_files};
 use crate::check::{Ask, Checked, Line, Runs, Truth, check};
 use crate::service::Workspace;
-use crate::view::{CommitCheckAnswer, Format};
+use crate::view::{Exit, Format, Page, Results, Show, Tone};
 use clap::Args;
 use cook_core::diagnostic::Failure;
+use cook_core::machine::short;
 use cook_trials::Weight;
 use std::io::Read;
 
@@ -64,23 +65,20 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
             let line = Line::new(written.code, Weight::Refuses, written.message, next);
             checked.lines.insert(0, line);
         }
-        Ok::<Checked, Failure>(checked)
+        Ok::<Checked, Failure>(checked.settle())
     };
     if !args.pushed {
-        let checked = asked(None, args.base.as_deref(), &mut workspace)?;
-        return answer(CommitCheckAnswer::from(checked));
+        return answer(asked(None, args.base.as_deref(), &mut workspace)?);
     }
     let mut last: Option<Checked> = None;
-    for Pushed { commit, base } in read_pushed(&workspace)? {
-        let checked = asked(Some(&commit), base.as_deref(), &mut workspace)?;
-        let is_true = checked.truth() == Truth::True;
-        last = Some(checked);
-        if !is_true {
+    for (commit, base) in read_pushed(&workspace)? {
+        let checked = last.insert(asked(Some(&commit), base.as_deref(), &mut workspace)?);
+        if checked.answer != Truth::True {
             break;
         }
     }
     match last {
-        Some(checked) => answer(CommitCheckAnswer::from(checked)),
+        Some(checked) => answer(checked),
         None => note(
             "nothing_pushed",
             vec!["nothing is pushed that could be checked".to_owned()],
@@ -88,22 +86,22 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
     }
 }
 
-/// A commit that a push brings, and what the remote has in its place, where that is here.
-struct Pushed {
-    commit: String,
-    base: Option<String>,
-}
+/// Commits that a push brings, each with what the remote has in its place, where that is here.
+type Pushed = Vec<(String, Option<String>)>;
 
 /// What git tells its pre-push hook: `LOCAL_REF LOCAL_ID REMOTE_REF REMOTE_ID`, a line for each ref.
-fn read_pushed(workspace: &Workspace) -> Result<Vec<Pushed>, Failure> {
+fn read_pushed(workspace: &Workspace) -> Result<Pushed, Failure> {
     let mut text = String::new();
     let read = std::io::stdin()
         .lock()
         .take(MAX_PUSH)
         .read_to_string(&mut text);
     read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-    let none = |id: &str| id.bytes().all(|byte| byte == b'0');
-    let mut found: Vec<Pushed> = Vec::new();
+    let named = |id: &str| match id.bytes().all(|byte| byte == b'0') {
+        true => Ok(None),
+        false => workspace.repo.commit_named(id),
+    };
+    let mut found = Pushed::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         let [_, local, _, remote] = words[..] else {
@@ -112,18 +110,86 @@ fn read_pushed(workspace: &Workspace) -> Result<Vec<Pushed>, Failure> {
             )));
         };
         // A ref that is deleted brings nothing; a tag is what it points at; other things are no commit.
-        let commit = match none(local) {
-            true => None,
-            false => workspace.repo.commit_named(local)?,
+        let Some(commit) = named(local)? else {
+            continue;
         };
-        let Some(commit) = commit else { continue };
-        let base = match none(remote) {
-            true => None,
-            false => workspace.repo.commit_named(remote)?,
-        };
-        if !found.iter().any(|known| known.commit == commit) {
-            found.push(Pushed { commit, base });
+        if !found.iter().any(|(known, _)| *known == commit) {
+            found.push((commit, named(remote)?));
         }
     }
     Ok(found)
+}
+
+/// A line for each thing that was found, with what there is to do.
+pub(super) fn show_lines(page: &mut Page, lines: &[Line]) {
+    for line in lines {
+        let (tone, word) = match line.weight {
+            Weight::Refuses => (Tone::Bad, "false"),
+            Weight::NotKnown => (Tone::Warn, "open"),
+            Weight::Shown => (Tone::Warn, "look"),
+        };
+        page.text("  ");
+        page.add_toned(tone, &format!("{word:<5}"));
+        page.line(&format!(" [{}] {}", line.code, line.message));
+        page.add_toned(Tone::Dim, "        next: ");
+        page.line(&line.show);
+        if let Some(declare) = &line.declare {
+            page.add_toned(Tone::Dim, "        or declare it in a commit's message: ");
+            page.line(declare);
+        }
+    }
+}
+
+impl Show for Checked {
+    fn human(&self, page: &mut Page) {
+        let tone = match self.answer {
+            Truth::False => Tone::Bad,
+            Truth::NotKnown => Tone::Warn,
+            Truth::True => Tone::Good,
+        };
+        page.add_toned(tone, self.word());
+        page.line(&format!("  {}", self.describe_compared()));
+        show_lines(page, &self.lines);
+        for line in &self.checked {
+            page.add_toned_line(Tone::Dim, &format!("  {line}"));
+        }
+    }
+
+    fn results(&self) -> Option<Results> {
+        let verdict = format!(
+            "is what was claimed true of this commit? {}: {}",
+            self.word(),
+            self.describe_compared()
+        );
+        let mut results = Results::new("cook check", self.answer == Truth::True, &verdict);
+        results.head = Some(self.head.clone());
+        self.lines.iter().for_each(|line| results.add_line(line));
+        results.note_looked_at(&self.checked);
+        Some(results)
+    }
+
+    fn exit(&self) -> Exit {
+        match self.answer {
+            Truth::True => Exit::Ok,
+            Truth::False => Exit::CheckFailed,
+            Truth::NotKnown => Exit::State,
+        }
+    }
+}
+
+impl Checked {
+    fn word(&self) -> &'static str {
+        match (self.answer, self.lines.is_empty()) {
+            (Truth::False, _) => "false",
+            (Truth::NotKnown, _) => "not known",
+            (Truth::True, false) => "true, with a remark",
+            (Truth::True, true) => "true",
+        }
+    }
+
+    /// Which commit, and with which it was compared.
+    fn describe_compared(&self) -> String {
+        let (head, base) = (short(&self.head), short(&self.base.commit));
+        format!("{head} against {base} ({})", self.base.why)
+    }
 }

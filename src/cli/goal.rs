@@ -1,6 +1,7 @@
 //! `cook goal`: sets a goal that commands decide, says how far it is, drops it.
 
 use super::caller::AsUser;
+use super::check::show_lines;
 use super::context::{Answer, Context, answer};
 use super::input::free_text;
 use super::transition::{TransitionAnswer, note};
@@ -8,7 +9,7 @@ use super::{caller, hooks};
 use crate::check::Line;
 use crate::lifecycle::install::list_installed;
 use crate::service::{self, Draft, Workspace};
-use crate::view::{Exit, Page, Show, Tone, show_lines};
+use crate::view::{Exit, Page, Show, Tone};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_core::machine::{ASK_GOAL, short};

@@ -3,7 +3,8 @@
 use super::caller::AsUser;
 use super::context::{Answer, Context, answer};
 use super::input::free_text;
-use super::transition::{NoteAnswer, TransitionAnswer, Trial, note};
+use super::transition::{NoteAnswer, TransitionAnswer, note};
+use super::trial::Trial;
 use super::{caller, input, taken_plan, trial, trust};
 use crate::scaffold::{FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::{Applied, Workspace};

@@ -4,6 +4,8 @@ use super::ask::{FanoutAnswer, ReplyAnswer};
 use super::brief::{
     BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer, GuideAnswer, RecoverAnswer,
 };
+use super::calibrate::CalibrateAnswer;
+use super::demo::DemoAnswer;
 use super::doctor::{AgentsAnswer, RescueAnswer, RescuedFile};
 use super::gate::GateAnswer;
 use super::goal::GoalAnswer;
@@ -12,16 +14,17 @@ use super::log::{DiffAnswer, EntryAnswer, LogAnswer};
 use super::next::{RolePromptAnswer, WhyAnswer};
 use super::plan::CriteriaAnswer;
 use super::pull::PullAnswer;
+use super::pull_request::PullRequestAnswer;
 use super::push::PushAnswer;
+use super::report::ReportAnswer;
 use super::run::RunAnswer;
 use super::session::{SessionLogAnswer, SessionShowAnswer};
 use super::status::{ReadyAnswer, StatusAnswer};
+use super::strength::StrengthAnswer;
 use super::transition::{NoteAnswer, TransitionAnswer};
+use crate::attest::{Attested, Made};
 use crate::service::RunEstimate;
-use crate::view::{
-    AttestAnswer, AttestedAnswer, CalibrateAnswer, CommitCheckAnswer, CostAnswer, DemoAnswer,
-    Dispatched, Failed, GraphAnswer, PullRequestAnswer, ReportAnswer, StrengthAnswer, Verified,
-};
+use crate::view::{CostAnswer, Dispatched, Failed, GraphAnswer, Verified};
 use cook_core::report::Checked;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -44,15 +47,15 @@ pub fn describe_answers() -> Vec<(&'static str, &'static str, Value)> {
     }
     all! {
         "agents" AgentsAnswer, "cook doctor agents --json";
-        "attest" AttestAnswer, "cook attest --json";
-        "attested" AttestedAnswer, "cook attest verify --json";
+        "attest" Made, "cook attest --json";
+        "attested" Attested, "cook attest verify --json";
         "brief" BriefAnswer, "`cook brief`, `cook brief render`";
         "brief-change" BriefChangeAnswer, "`cook brief note`, `say`, `import`, `--reconcile`";
         "brief-check" BriefCheckAnswer, "`cook brief check`";
         "brief-guide" GuideAnswer, "`cook brief guide`";
         "calibrate" CalibrateAnswer, "cook calibrate --json";
-        "check" Checked, "cook record --check --json";
-        "check-commit" CommitCheckAnswer, "cook check --json";
+        "check" cook_core::report::Checked, "cook record --check --json";
+        "check-commit" crate::check::Checked, "cook check --json";
         "checkpoint" CheckpointAnswer, "cook brief checkpoint --json";
         "cost" CostAnswer, "cook status --cost --json";
         "criteria" CriteriaAnswer, "cook plan criteria --json";

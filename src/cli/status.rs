@@ -1,14 +1,14 @@
 //! `cook status`: where the work stands; what is ready, the plan as a graph, what it cost.
 
 use super::ask::store;
+use super::calibrate::ShareView;
 use super::context::{Answer, Context, answer};
 use super::transition::note;
 use crate::drive::Live;
 use crate::judges::Judged;
 use crate::service::Workspace;
 use crate::view::{
-    CostAnswer, GraphAnswer, GraphForm, Judgments, Page, ShareView, Show, Tone, dispatch_lines,
-    write_line,
+    CostAnswer, GraphAnswer, GraphForm, Judgments, Page, Show, Tone, dispatch_lines, write_line,
 };
 use crate::{drive, judges, lifecycle, service};
 use clap::Args;
@@ -543,8 +543,8 @@ impl JudgedView {
             of: judged.of,
             agent: judged.agent.clone(),
             model: judged.model.clone(),
-            caught: judged.known.map(|known| known.record.caught.into()),
-            alarms: judged.known.map(|known| known.record.alarms.into()),
+            caught: judged.known.map(|known| known.caught.into()),
+            alarms: judged.known.map(|known| known.alarms.into()),
         }
     }
 }

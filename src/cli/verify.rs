@@ -3,8 +3,8 @@
 use super::context::{Answer, Context, answer};
 use super::{caller, runner_files};
 use crate::service::Workspace;
-use crate::verify::{Answered, Compared, Outcome, Rerun};
-use crate::view::{Format, Question, VerifyAnswer};
+use crate::verify::{Answered, CommitStanding, Compared, Outcome, Rerun};
+use crate::view::{Format, VerifyAnswer};
 use crate::{service, verify};
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, Finding};
@@ -69,19 +69,6 @@ impl ProofArgs {
             (true, false) => Rerun::Head,
             (true, true) => Rerun::Slices,
         }
-    }
-
-    /// The contract of the base decides from here on, where one is named.
-    fn judge(&self, workspace: &mut Workspace) -> Result<Option<Compared>, Failure> {
-        let Some(base) = &self.base else {
-            return Ok(None);
-        };
-        let ask = verify::Ask {
-            base,
-            from: self.from.as_deref(),
-            accepted: self.accept_contract.as_deref(),
-        };
-        verify::judge_by(workspace, ask).map(Some)
     }
 }
 
@@ -167,14 +154,20 @@ pub(super) fn ask(
     if let Some(from) = &args.from {
         verify::bring_history(&mut workspace, from, args.branch.as_deref())?;
     }
-    let compared = match args.judge(&mut workspace)? {
-        Some(compared) if compared.alone && scope == VerifyScope::All => {
-            let (asks, head) = ("is this commit proven done?", workspace.repo.head()?);
-            let found = Answered::of_contract_alone(asks, head, compared);
-            return Ok((workspace, make_answer("all", found, args.strict)));
+    let mut compared = None;
+    if let Some(base) = &args.base {
+        let ask = verify::Ask {
+            base,
+            from: args.from.as_deref(),
+            accepted: args.accept_contract.as_deref(),
+        };
+        let found = verify::judge_by(&mut workspace, ask)?;
+        if found.alone && scope == VerifyScope::All {
+            let found = of_contract_alone(&workspace, found)?;
+            return Ok((workspace, VerifyAnswer::of("all", args.strict, found)));
         }
-        compared => compared,
-    };
+        compared = Some(found);
+    }
     if let Some(from) = &args.from {
         verify::fetch(&mut workspace, from, args.branch.as_deref())?;
     }
@@ -190,6 +183,18 @@ pub(super) fn ask(
     Ok((workspace, looked))
 }
 
+/// Nothing was asked of the work: the contract alone is changed, and a person decides on it.
+fn of_contract_alone(workspace: &Workspace, mut compared: Compared) -> Result<Answered, Failure> {
+    let outcome = std::mem::take(&mut compared.outcome).sort();
+    let standing = CommitStanding::new(workspace.repo.head()?, None, None);
+    let answer = compared.words();
+    Ok(Answered {
+        commit: Some(standing),
+        base: Some(compared),
+        ..Answered::new("is this commit proven done?", &answer, outcome)
+    })
+}
+
 fn look(
     workspace: &Workspace,
     args: &ProofArgs,
@@ -198,16 +203,16 @@ fn look(
     compared: Option<Compared>,
 ) -> Result<VerifyAnswer, Failure> {
     let (scope, found) = match scope {
-        VerifyScope::ControlPlane => ("control-plane", control_plane(workspace)?),
+        VerifyScope::ControlPlane => ("control-plane", verify::control_plane(workspace)?),
         VerifyScope::Stop => {
             write_down(workspace)?;
             let Outcome { checked, findings } = verify::stop(workspace)?;
             return Ok(VerifyAnswer {
                 scope: "stop",
-                question: None,
                 strict: args.strict,
                 checked,
                 findings,
+                ..VerifyAnswer::default()
             });
         }
         VerifyScope::All => ("all", verify::all(workspace, args.rerun(), args.strict)?),
@@ -217,61 +222,5 @@ fn look(
         Some(compared) => found.with_base(compared),
         None => found,
     };
-    Ok(make_answer(scope, found, args.strict))
-}
-
-fn make_answer(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnswer {
-    let Outcome { checked, findings } = answered.outcome;
-    VerifyAnswer {
-        scope,
-        question: Some(Question {
-            asks: answered.asks,
-            answer: answered.answer,
-            has_log: answered.has_log,
-            commit: answered.commit,
-            criteria: answered.criteria,
-            base: answered.base,
-        }),
-        strict,
-        checked,
-        findings,
-    }
-}
-
-/// Whether HEAD is proven done.
-pub(super) fn verify_head(
-    workspace: &Workspace,
-    rerun: Rerun,
-    strict: bool,
-) -> Result<VerifyAnswer, Failure> {
-    let looked = || {
-        Ok(make_answer(
-            "all",
-            verify::all(workspace, rerun, strict)?,
-            strict,
-        ))
-    };
-    let (mut looked, written) = runner_files::guard(looked)?;
-    looked.findings.extend(written);
-    Ok(looked)
-}
-
-fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
-    let outcome = verify::control_plane(workspace)?;
-    let answer = match (&workspace.store, &workspace.log_from) {
-        (Some(_), None) => "contract, documents, log and histories were compared",
-        (Some(_), Some(_)) => "contract, log and histories were compared",
-        (None, Some(_)) => "there is no log there: the contract alone was looked at",
-        (None, None) => "there is no log here: the contract alone was looked at",
-    };
-    Ok(Answered {
-        asks: "is the state sound?".to_owned(),
-        answer: answer.to_owned(),
-        // The contract alone is a question of its own where no log was named.
-        has_log: workspace.store.is_some() || workspace.log_from.is_none(),
-        commit: None,
-        criteria: Vec::new(),
-        base: None,
-        outcome,
-    })
+    Ok(VerifyAnswer::of(scope, args.strict, found))
 }

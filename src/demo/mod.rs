@@ -4,25 +4,24 @@
 //! its rules are those of every run, and are told nothing of the story; whether a culprit
 //! was caught is read from the log and the repository, never from the story.
 
-mod caught;
-mod culprit;
-mod place;
+mod caught_culprits;
+mod demo_repository;
 mod story;
 mod why;
 
-pub(crate) use caught::CaughtViolation;
-pub(crate) use culprit::Culprit;
+pub(crate) use caught_culprits::CaughtViolation;
 pub(crate) use why::why;
 
 use crate::drive::{Driver, Ended, Keeping, Limits, Observer, Outcome};
 use crate::service::Workspace;
-use caught::Recorder;
+use caught_culprits::{Recorder, Seen};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::Head;
 use cook_core::model::{Policy, Snapshot};
-use place::make_failure;
+use demo_repository::make_failure;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+pub(crate) use story::Culprit;
 use story::Story;
 
 /// How long a demonstration may take before it counts as stuck.
@@ -30,7 +29,9 @@ const WALL: Duration = Duration::from_secs(300);
 
 /// A repository that is ready for its demonstration.
 pub struct Demo {
-    root: PathBuf,
+    pub root: PathBuf,
+    /// The command that was trusted.
+    pub gate: String,
     story: Story,
     culprit: Option<Culprit>,
 }
@@ -57,45 +58,28 @@ pub struct DemoResult {
 impl Demo {
     /// Sets the repository up as a user would: a program, `cook init`, `cook trust`; the log
     /// says that a script did it. `dir` must be absent or empty; without one a new directory
-    /// is made below the system's for temporary files.
+    /// is made below the system's for temporary files. `author`: whose name, and address, commits bear.
     ///
     /// # Errors
     /// No `git`, `sh` or `bash` on `PATH`; a directory that is in use or cannot be written.
-    pub fn prepare(dir: Option<&Path>, culprit: Option<Culprit>) -> Result<Self, Failure> {
-        Self::prepare_by(dir, culprit, None)
-    }
-
-    /// The same with commits in somebody's name, by name and address.
-    ///
-    /// # Errors
-    /// As [`Self::prepare`].
-    pub fn prepare_by(
+    pub fn prepare(
         dir: Option<&Path>,
         culprit: Option<Culprit>,
         author: Option<(&str, &str)>,
     ) -> Result<Self, Failure> {
         let story = Story::read()
             .map_err(|error| make_failure("the story cannot be read").with_cause(&error))?;
-        place::look_for_programs()?;
-        let root = place::directory(dir)?;
-        place::set_up(&root, &story, author)?;
+        demo_repository::look_for_programs()?;
+        let root = demo_repository::directory(dir)?;
+        demo_repository::set_up(&root, &story, author)?;
         let root = Workspace::open(&root)?.repo.root().to_owned();
-        place::write_scripts(&root, &story, culprit)?;
+        demo_repository::write_scripts(&root, &story, culprit)?;
         Ok(Self {
             root,
+            gate: story.gate.clone(),
             story,
             culprit,
         })
-    }
-
-    /// The repository.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The command that was trusted.
-    pub fn gate(&self) -> &str {
-        &self.story.gate
     }
 
     /// Drives it to its end.
@@ -105,8 +89,11 @@ impl Demo {
     /// culprit did is not in the log, or stands in the repository; whatever ends a driver.
     pub fn run(self, observer: &mut dyn Observer) -> Result<DemoResult, Failure> {
         let started = Instant::now();
-        let mut recorder = Recorder::beside(observer);
-        let cast = place::cast(&self.story, self.culprit)?;
+        let mut recorder = Recorder {
+            observer,
+            seen: Seen::default(),
+        };
+        let cast = demo_repository::cast(&self.story, self.culprit)?;
         let limits = Limits {
             steps: u64::MAX,
             wall: WALL,
@@ -122,12 +109,11 @@ impl Demo {
         let took = started.elapsed();
         let workspace = Workspace::open(&self.root)?;
         let catches = match self.culprit {
-            Some(culprit) => caught::catches(
-                &workspace,
-                &self.story.misdeeds(culprit),
-                recorder.make_seen(),
-            )
-            .map_err(|failure| failure.hint(self.look()))?,
+            Some(culprit) => {
+                let misdeeds = self.story.misdeeds(culprit);
+                caught_culprits::catches(&workspace, &misdeeds, &recorder.seen)
+                    .map_err(|failure| failure.hint(self.look()))?
+            }
             None => Vec::new(),
         };
         if outcome.ended != Ended::Policy(Policy::Done) {

@@ -3,13 +3,31 @@
 //! Invariant: only agents get anything of it. The driver is told nothing, so that what it
 //! decides it decides by what it measures.
 
-use super::culprit::Culprit;
 use cook_core::model::Role;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const STORY: &str = include_str!("../../protocol/demo/story.toml");
+
+/// An agent that misbehaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Culprit {
+    /// Reports a commit that is not there, and green tests that are red
+    Liar,
+    /// Weakens a criterion, edits cook's files, disarms the stop verifier
+    Cheater,
+    /// Dies in the middle of a line, with its work committed
+    Crasher,
+    /// Prints nothing and does not end
+    Hanger,
+    /// Prints 1 GB
+    Flooder,
+    /// Edits, commits and tags where it may only read
+    Editor,
+}
 
 /// Everything that is told to the agents of a demonstration.
 #[derive(Debug, Deserialize)]

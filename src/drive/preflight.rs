@@ -198,13 +198,9 @@ pub(super) fn require_calibrated(
             let model = agent.model.as_deref();
             let who = model.map_or(name.to_owned(), |model| format!("{name} ({model})"));
             let known = find_known(workspace, *role, name, model)?;
+            let rate = known.map_or(0.0, |known| known.caught.rate().unwrap_or(0.0));
             let (code, how) = match known {
-                Some(known)
-                    if known.tells_apart()
-                        && known.record.caught.rate().unwrap_or(0.0) >= least =>
-                {
-                    continue;
-                }
+                Some(known) if rate >= least && known.tells_apart() => continue,
                 Some(known) => (Code::JudgeMissesMuch, format!("which {}", known.words())),
                 None => (
                     Code::JudgeUncalibrated,

@@ -56,7 +56,7 @@ pub struct Workspace {
 }
 
 /// Where a log was fetched from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogSource {
     /// The remote, as it was named.
     pub remote: String,

@@ -25,7 +25,7 @@ pub(crate) use tracked_issue::{Brief, Comment, ReadyIssue, ReadyList, is_id, spl
 pub use tracked_issue::{Holder, Issue, IssueStatus, Link, NewIssue};
 pub use tracker_memory::{Entry, Memory, replay};
 pub(crate) use tracker_memory::{
-    MemoryError, Outage, TrackerAction, list_issues, list_owed, may_claim, may_close, settle,
+    MemoryError, Outage, list_issues, list_owed, may_claim, may_close, settle,
 };
 pub use tracker_place::{Actor, Found};
 pub(crate) use tracker_place::{find, is_own_file};

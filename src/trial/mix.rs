@@ -1,7 +1,7 @@
 //! The tree of a trial: the code of one commit with the tests of the other.
 
-use super::change::{Change, End};
 use super::recipe::{Depth, Recipe};
+use super::trial_change::{Change, End};
 use cook_core::diagnostic::Failure;
 use cook_git::{Put, TreeChange};
 use cook_strength::without_change;
@@ -18,9 +18,21 @@ pub(super) struct Mix<'a> {
     pub recipe: &'a Recipe,
     pub depth: Depth,
     /// Paths, at the head, that stay as the code's commit has them.
-    pub kept: &'a BTreeSet<String>,
+    pub kept: Option<&'a BTreeSet<String>>,
     /// Settings of runners alone, and no test.
     pub settings_alone: bool,
+}
+
+impl<'a> Mix<'a> {
+    pub fn new(code: End, recipe: &'a Recipe, depth: Depth) -> Self {
+        Self {
+            code,
+            recipe,
+            depth,
+            kept: None,
+            settings_alone: false,
+        }
+    }
 }
 
 impl Change<'_> {
@@ -28,7 +40,7 @@ impl Change<'_> {
     pub(super) fn mix(&self, mix: &Mix, printed: &BTreeSet<String>) -> Result<String, Failure> {
         let mut puts = BTreeMap::new();
         for change in &self.changes {
-            if mix.kept.contains(change.path()) {
+            if mix.kept.is_some_and(|kept| kept.contains(change.path())) {
                 continue;
             }
             let is_read = match mix.settings_alone {
@@ -112,6 +124,38 @@ impl Change<'_> {
         change: &TreeChange,
         puts: &mut BTreeMap<String, Put>,
     ) -> Result<(), Failure> {
+        self.put_text(code, change, puts, |path, own, other| {
+            let text = without_change(path, Some(own), Some(other)).flatten();
+            text.filter(|text| text != own)
+        })
+    }
+
+    /// A file of the code that holds settings of a runner, or what the gate calls.
+    fn put_part(
+        &self,
+        mix: &Mix,
+        change: &TreeChange,
+        puts: &mut BTreeMap<String, Put>,
+    ) -> Result<(), Failure> {
+        let Some(split) = self.split(change.path(), mix.recipe, mix.depth)? else {
+            return Ok(());
+        };
+        self.put_text(mix.code, change, puts, |_, own, other| {
+            match split.take(own) == split.take(other) {
+                true => None,
+                false => split.put(own, other),
+            }
+        })
+    }
+
+    /// Puts a text that is made of both versions of a file in the place of the code's.
+    fn put_text(
+        &self,
+        code: End,
+        change: &TreeChange,
+        puts: &mut BTreeMap<String, Put>,
+        make: impl FnOnce(&str, &str, &str) -> Option<String>,
+    ) -> Result<(), Failure> {
         let (Some((from, old)), Some((to, new))) = (&change.before, &change.after) else {
             return Ok(());
         };
@@ -123,40 +167,7 @@ impl Change<'_> {
             End::Base => (from, &old.mode, &before, &after),
             End::Head => (to, &new.mode, &after, &before),
         };
-        if let Some(Some(text)) = without_change(path, Some(own), Some(other))
-            && text != *own
-        {
-            let mode = mode.clone();
-            puts.insert(path.clone(), Put::Text { mode, text });
-        }
-        Ok(())
-    }
-
-    /// A file of the code that holds settings of a runner, or what the gate calls.
-    fn put_part(
-        &self,
-        mix: &Mix,
-        change: &TreeChange,
-        puts: &mut BTreeMap<String, Put>,
-    ) -> Result<(), Failure> {
-        let (Some((from, old)), Some((to, new))) = (&change.before, &change.after) else {
-            return Ok(());
-        };
-        let Some(split) = self.split(to, mix.recipe, mix.depth)? else {
-            return Ok(());
-        };
-        let (Some(before), Some(after)) = (self.text(End::Base, from)?, self.text(End::Head, to)?)
-        else {
-            return Ok(());
-        };
-        if split.take(&before) == split.take(&after) {
-            return Ok(());
-        }
-        let (path, mode, own, other) = match mix.code {
-            End::Base => (from, &old.mode, &before, &after),
-            End::Head => (to, &new.mode, &after, &before),
-        };
-        if let Some(text) = split.put(own, other) {
+        if let Some(text) = make(path, own, other) {
             let mode = mode.clone();
             puts.insert(path.clone(), Put::Text { mode, text });
         }

@@ -3,27 +3,27 @@
 //!
 //! Invariant: a proof is what a command says of a tree, never what a text is taken to mean.
 
-mod change;
-mod declared;
-mod gate;
-mod kept;
+mod accepted_tests;
+mod declarations;
+mod gate_trials;
 mod mix;
 mod recipe;
-mod told;
+mod trial_change;
+mod trial_lines;
 
-pub(crate) use gate::Tell;
-pub(crate) use kept::{Accepted, Bundle, lay_down, list_paths, run_at, try_new_tests};
-pub(crate) use told::{ADD_GATE, show_red, show_red_before};
+pub(crate) use accepted_tests::{Accepted, Bundle, lay_down, list_paths, run_at, try_new_tests};
+pub(crate) use gate_trials::Tell;
+pub(crate) use trial_lines::{ADD_GATE, last_line, show_red, show_red_before};
 
-use change::Change;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::GateRun;
 use cook_core::model::{Config, GateSpec};
 use cook_git::Repo;
 use cook_store::receipt::Gates;
 use cook_trials::{Side, TrialLine, Weight, Word};
-use gate::GateTrials;
+use gate_trials::GateTrials;
 use std::collections::BTreeSet;
+use trial_change::Change;
 
 /// Counts what commits of a range declare of these lines.
 ///
@@ -91,12 +91,10 @@ pub(crate) fn try_change(
     }
     change.count_declarations(&mut tried.lines)?;
     if span.settings.check.lost == cook_core::model::LostTests::Refuse {
-        let lost = tried
-            .lines
-            .iter_mut()
-            .filter(|line| line.word == Word::Lost);
-        for line in lost.filter(|line| line.declared.is_none()) {
-            line.weight = Weight::Refuses;
+        for line in &mut tried.lines {
+            if line.word == Word::Lost && line.declared.is_none() {
+                line.weight = Weight::Refuses;
+            }
         }
     }
     let none = BTreeSet::new();

@@ -1,17 +1,16 @@
 //! Is this commit proven done: everything recomputed, and each criterion's proof looked up or run again.
 
-use super::answered::Answered;
-use super::control_plane::{sound, state};
-use super::criteria::{Judge, Rerun};
-use super::no_log::log_missing;
-use super::outcome::Outcome;
-use super::proof::add_strengths;
-use super::proven::{CommitStanding, Proven};
-use super::{base, goal, proven, stop, ticks, word};
+use super::control_plane::{check_state, check_worktree};
+use super::criterion_proof::{Judge, Rerun};
+use super::proven::{CommitStanding, Proven, head_at};
+use super::proven_slice::describe_strength;
+use super::verification::Answered;
+use super::verify_outcome::Outcome;
+use super::{base, imported_ticks, proven, reached_goal, stop_verifier};
 use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
-use cook_core::machine::{Head, short};
+use cook_core::diagnostic::{Code, Failure, count_noun};
+use cook_core::machine::short;
 use cook_core::model::{Phase, SliceStatus, Snapshot};
 
 /// Recomputes everything, and asks of HEAD whether it is the commit that was found done. `strict` = gates
@@ -20,64 +19,50 @@ use cook_core::model::{Phase, SliceStatus, Snapshot};
 /// # Errors
 /// Git that does not answer, a log that cannot be read.
 pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered, Failure> {
-    let mut outcome = state(workspace)?;
+    let mut outcome = check_state(workspace)?;
     let asks = "is this commit proven done?";
-    let Some(snapshot) = sound(workspace, &outcome)? else {
+    let Some(snapshot) = outcome.sound_log(workspace)? else {
         if !outcome.has_found(Code::LogDamaged) {
-            outcome.findings.push(log_missing(workspace));
             run_gates(workspace, &mut outcome)?;
         }
-        return Ok(Answered::without_log(asks, outcome));
+        return Ok(Answered::new(asks, "", outcome).without_log(workspace));
     };
     if snapshot.goal().is_some() {
-        return goal::answer(workspace, &snapshot, rerun, outcome);
+        return reached_goal::answer(workspace, &snapshot, rerun, outcome);
     }
     // Whether HEAD is the proven one is asked here.
-    let is_other = |finding: &Finding| finding.code != Code::HeadMovedSinceDone;
-    outcome.findings.retain(is_other);
+    outcome.forget(Code::HeadMovedSinceDone);
     let standing = proven::find(workspace, &snapshot, &mut outcome)?;
     if standing.done.is_none() {
-        outcome.findings.push(not_done(&snapshot));
+        outcome.find(Code::NotDone, describe_open(&snapshot));
     }
     let not_run = match (&standing.how, rerun) {
-        (_, Rerun::Slices | Rerun::Head) | (None | Some(Proven::Itself), Rerun::No) => None,
-        (Some(Proven::Merged(_)), Rerun::No) => {
+        (Some(Proven::MergedFrom), Rerun::No) => {
             Some("the commit's tree is new: gates count only where they ran on it")
         }
-        (Some(Proven::SameTree), Rerun::No) => strict.then_some(
+        (Some(Proven::SameTree), Rerun::No) if strict => Some(
             "the commit is another than the one that was judged: with its tree alone `--strict` counts gates only where they ran on it",
         ),
+        _ => None,
     };
     match not_run {
-        Some(what) => outcome.findings.push(Finding::new(Code::NotRerun, what)),
+        Some(what) => outcome.find(Code::NotRerun, what),
         None => run_gates(workspace, &mut outcome)?,
     }
     base::hold(workspace, &snapshot, &mut outcome)?;
-    let required = base::judges(workspace, &snapshot);
-    match &standing.done {
-        Some(done) => {
-            let at = Head {
-                commit: Some(done.clone()),
-                tree: None,
-                branch: None,
-            };
-            stop::list_votes_at(&snapshot, &at, "the done commit", required, &mut outcome);
-            stop::tell_judges(workspace, &snapshot, &at, &mut outcome)?;
-        }
-        None if snapshot.state.current_phase == Phase::StopWave => {
-            stop::list_votes_at(
-                &snapshot,
-                &standing.head,
-                "this HEAD",
-                required,
-                &mut outcome,
-            );
-        }
-        None => {}
+    let at = match &standing.done {
+        Some(done) => head_at(done),
+        None => standing.head.clone(),
+    };
+    if standing.done.is_some() || snapshot.state.current_phase == Phase::StopWave {
+        let named = match standing.done {
+            Some(_) => "the done commit",
+            None => "this HEAD",
+        };
+        let required = base::count_judges(workspace, &snapshot);
+        stop_verifier::list_votes_at(&snapshot, &at, named, required, &mut outcome);
     }
-    if standing.done.is_none() {
-        stop::tell_judges(workspace, &snapshot, &standing.head, &mut outcome)?;
-    }
+    stop_verifier::tell_judges(workspace, &snapshot, &at, &mut outcome)?;
     let rerun = match rerun {
         // A new tree is not its slices'.
         Rerun::Slices if standing.is_new_tree() => Rerun::Head,
@@ -85,44 +70,39 @@ pub fn all(workspace: &Workspace, rerun: Rerun, strict: bool) -> Result<Answered
     };
     let judge = Judge::new(workspace, &snapshot, &standing.head, rerun);
     let criteria = judge.criteria(None)?;
-    add_strengths(&snapshot, &mut outcome);
-    ticks::count(&judge, &snapshot, &criteria, &mut outcome)?;
-    let is_shallow = workspace.repo.is_shallow();
-    let wrong = criteria.iter();
-    let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));
-    outcome.findings.extend(wrong);
+    for (id, ledger) in &snapshot.ledger.slices {
+        if let (Some(_), Some(note)) = (&ledger.accepted, &ledger.strength) {
+            outcome.add_checked(describe_strength(id, note));
+        }
+    }
+    imported_ticks::count(&judge, &snapshot, &criteria, &mut outcome)?;
     let tally = snapshot.plan.tally_proofs();
-    let mut answer = format!("{}; {}", standing.words(), tally.describe());
+    let words = standing.words("the done commit", "the work is not done");
+    let mut answer = format!("{words}; {}", tally.describe());
     let has_gates = !workspace.config()?.gate_specs().is_empty();
     let mut ledgers = snapshot.ledger.slices.values();
     let has_run = ledgers.any(|slice| !slice.receipts.is_empty());
     if tally.by_command == 0 && !has_gates && !has_run && !snapshot.profile.text_proof_alone {
-        outcome.findings.push(Finding::new(
-            Code::NoCommandRan,
-            format!("no command ran: there is no gate, and {}", tally.describe()),
-        ));
+        let what = format!("no command ran: there is no gate, and {}", tally.describe());
+        outcome.find(Code::NoCommandRan, what);
     }
-    tell_cancelled(&snapshot, &mut outcome);
+    list_cancelled(&snapshot, &mut outcome);
     if workspace.judging.is_none() {
-        answer.push_str(&describe_gates(workspace, &standing, &mut outcome)?);
+        answer.push_str(describe_gates(workspace, &standing, &mut outcome)?);
     }
     if let Some(assurance) = snapshot.describe_assurance() {
         answer.push_str(&format!("; assurance {assurance}"));
     }
-    word::say(workspace, &mut answer, &mut outcome)?;
-    Ok(Answered {
-        asks: asks.to_owned(),
-        answer,
-        has_log: true,
+    let answered = Answered {
         commit: Some(standing),
         criteria,
-        base: None,
-        outcome: outcome.sort(),
-    })
+        ..Answered::new(asks, &answer, outcome)
+    };
+    answered.finish(workspace)
 }
 
 /// Slices that nobody built, each with its reason.
-fn tell_cancelled(snapshot: &Snapshot, outcome: &mut Outcome) {
+fn list_cancelled(snapshot: &Snapshot, outcome: &mut Outcome) {
     let slices = snapshot.plan.candidate_slices.iter();
     for slice in slices.filter(|slice| slice.status == SliceStatus::Cancelled) {
         let id = &slice.slice_id;
@@ -140,67 +120,63 @@ fn describe_gates(
     workspace: &Workspace,
     standing: &CommitStanding,
     outcome: &mut Outcome,
-) -> Result<String, Failure> {
+) -> Result<&'static str, Failure> {
     let repo = &workspace.repo;
     let (Some(head), Some(done)) = (&standing.head.commit, &standing.done) else {
-        return Ok(String::new());
+        return Ok("");
     };
     let at_head = repo.tree_entry(head, SETTINGS)?.map(|entry| entry.id);
     let blob = at_head.as_deref().map_or("none there", short);
     outcome.add_checked(format!("the gates of `{SETTINGS}` at HEAD: {blob}"));
-    if standing.how.is_none() || repo.resolve(done)?.is_none() {
-        return Ok(String::new());
+    let is_known = standing.how.is_some() && repo.resolve(done)?.is_some();
+    if !is_known || at_head == repo.tree_entry(done, SETTINGS)?.map(|entry| entry.id) {
+        return Ok("");
     }
-    let at_done = repo.tree_entry(done, SETTINGS)?.map(|entry| entry.id);
-    if at_head == at_done {
-        return Ok(String::new());
-    }
-    Ok(format!(
-        "; it rests on the gates of `{SETTINGS}` as HEAD has it, which is another than at the done commit: `--base` says whose contract decides"
-    ))
+    Ok(
+        "; it rests on the gates of `.agent/cook.toml` as HEAD has it, which is another than at the done commit: `--base` says whose contract decides",
+    )
 }
 
 /// The stop verifier, or the gates of the contract that decides in its place.
 fn run_gates(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     match &workspace.judging {
-        Some(judging) => base::run(workspace, judging, outcome),
-        None => stop::run(workspace, outcome),
+        Some(judging) => stop_verifier::run_judging(workspace, judging, outcome),
+        None => stop_verifier::run(workspace, outcome),
     }
 }
 
 /// What is open.
-fn not_done(snapshot: &Snapshot) -> Finding {
-    let open: Vec<String> = snapshot
-        .plan
-        .open_slices()
-        .map(|slice| format!("`{}`", slice.slice_id))
-        .collect();
-    let mut what = format!(
-        "the project is not done: {}",
-        snapshot.state.continuation_reason
-    );
-    if !open.is_empty() {
-        let count = count_noun(open.len() as u64, "slice");
-        what = format!("{what}; {count} open: {}", open.join(", "));
+fn describe_open(snapshot: &Snapshot) -> String {
+    let reason = &snapshot.state.continuation_reason;
+    let what = format!("the project is not done: {reason}");
+    let open = snapshot.plan.open_slices();
+    let open: Vec<String> = open.map(|slice| format!("`{}`", slice.slice_id)).collect();
+    match open.len() as u64 {
+        0 => what,
+        count => format!(
+            "{what}; {} open: {}",
+            count_noun(count, "slice"),
+            open.join(", ")
+        ),
     }
-    Finding::new(Code::NotDone, what)
 }
 
-impl Answered {
-    /// Nothing of the question could be looked at.
-    pub(super) fn without_log(asks: &str, outcome: Outcome) -> Self {
-        let answer = match outcome.has_found(Code::LogDamaged) {
-            true => "not answered: the log is damaged",
-            false => "not answered: there is no log here",
-        };
-        Self {
-            asks: asks.to_owned(),
-            answer: answer.to_owned(),
-            has_log: false,
-            commit: None,
-            criteria: Vec::new(),
-            base: None,
-            outcome: outcome.sort(),
-        }
+/// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
+///
+/// # Errors
+/// Git that does not answer, a log that cannot be read.
+pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::default();
+    check_worktree(workspace, &mut outcome)?;
+    let (_, snapshot) = workspace.current()?;
+    if let Some(goal) = snapshot.as_ref().and_then(Snapshot::goal) {
+        reached_goal::ask_at_head(workspace, goal, &mut outcome)?;
+        return Ok(outcome.sort());
     }
+    stop_verifier::run(workspace, &mut outcome)?;
+    match &snapshot {
+        Some(snapshot) => stop_verifier::check_votes(workspace, snapshot, &mut outcome)?,
+        None => outcome.miss_log(workspace),
+    }
+    Ok(outcome.sort())
 }

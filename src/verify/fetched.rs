@@ -1,9 +1,9 @@
 //! The log of a remote, fetched to be read: nothing of it is kept here, and no file here shows it.
 
-use super::control_plane::log;
-use super::facts::list_accepted;
-use super::outcome::Outcome;
+use super::control_plane::check_log;
+use super::git_facts::list_accepted;
 use super::proven::{find_done_commit, recognise};
+use super::verify_outcome::Outcome;
 use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Snapshot;
@@ -73,11 +73,10 @@ pub fn bring_files(mut workspace: Workspace, from: &Remote, branch: &str) -> Res
         shown: from.show(),
         reference: branch.to_owned(),
         tip: tip.commit,
-        base: None,
-        signers: None,
+        ..LogSource::default()
     });
     // What contradicts it is told where it is verified.
-    log(&workspace, &mut Outcome::default())
+    check_log(&workspace, &mut Outcome::default())
 }
 
 /// Names the remote whose log cannot be read, where it is one's that is looked at, and what a partial
@@ -105,21 +104,17 @@ fn find(
     let remote = service::remote(workspace, Some(named), branch, Side::Fetch, false)?;
     let listing = remote.look(branch, Side::Fetch)?;
     let base = remote.bring_default()?;
-    let source = |of: &RemoteRef| LogSource {
-        remote: named.to_owned(),
-        shown: remote.show(),
-        reference: of.name.clone(),
-        tip: of.commit.clone(),
-        base: base.clone(),
-        signers: None,
-    };
     let nowhere = LogSource {
         remote: named.to_owned(),
         shown: remote.show(),
         reference: branch.to_owned(),
-        tip: String::new(),
-        base: base.clone(),
-        signers: None,
+        base,
+        ..LogSource::default()
+    };
+    let source = |of: &RemoteRef| LogSource {
+        reference: of.name.clone(),
+        tip: of.commit.clone(),
+        ..nowhere.clone()
     };
     let Some(head) = head.commit else {
         return Ok((None, nowhere));

@@ -1,83 +1,108 @@
 //! How the commit at hand is the one that was found done: itself, by its tree, or as exactly its merge.
 
-use super::outcome::Outcome;
+use super::verify_outcome::Outcome;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{self, Head};
 use cook_core::model::{Policy, Snapshot, Subject};
-use cook_git::{MergedAs, MergedFrom, Repo};
+use cook_git::{MergedFrom, Repo};
+use serde::{Serialize, Serializer};
 
 /// How a commit is the proven one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Proven {
     /// It is the done commit.
     Itself,
     /// Its tree is the done commit's.
     SameTree,
     /// It is exactly the merge of the done commit into its base.
-    Merged(MergedFrom),
+    MergedFrom,
 }
 
 /// The commit that was asked about, and the one that was found done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommitStanding {
-    /// HEAD.
+    /// HEAD; null = there is no commit yet.
+    #[serde(serialize_with = "write_commit")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub head: Head,
-    /// The commit that was found done; none while work is open.
+    /// The commit that was found done; null while work is open.
     pub done: Option<String>,
-    /// How the one is the other; none = it is not.
+    /// null = it is not the proven one.
     pub how: Option<Proven>,
+    /// What the done commit was merged into.
+    pub base: Option<String>,
+    /// How.
+    #[cfg_attr(feature = "schema", schemars(extend(
+        "enum" = ["merge", "squash", "rebase", null]
+    )))]
+    pub merged_as: Option<&'static str>,
+}
+
+fn write_commit<S: Serializer>(head: &Head, serializer: S) -> Result<S::Ok, S::Error> {
+    head.commit.serialize(serializer)
 }
 
 impl CommitStanding {
+    pub fn new(head: Head, done: Option<String>, how: Option<Recognised>) -> Self {
+        let (how, from) = how.unzip();
+        let from = from.flatten();
+        Self {
+            head,
+            done,
+            how,
+            merged_as: from.as_ref().map(|from| from.how.id()),
+            base: from.map(|from| from.base),
+        }
+    }
+
     /// Its tree is one that nobody has judged: only what runs at HEAD says something of it.
     pub fn is_new_tree(&self) -> bool {
-        matches!(self.how, Some(Proven::Merged(_)))
+        self.how == Some(Proven::MergedFrom)
     }
 
     /// In words: how the commit at hand is the proven one, or that it is not.
-    pub fn words(&self) -> String {
-        self.say("the done commit", "the work is not done")
-    }
-
-    /// The same of a goal.
-    pub fn words_of_goal(&self) -> String {
-        self.say(
-            "the commit that reached the goal,",
-            "the goal is not reached",
-        )
-    }
-
-    fn say(&self, proven: &str, open: &str) -> String {
+    pub fn words(&self, proven: &str, open: &str) -> String {
         let head = match &self.head.commit {
             Some(head) => short(head),
             None => "there is no commit yet".to_owned(),
         };
-        let done = self.done.as_deref().map(short);
-        match (&self.how, done) {
-            (_, None) => format!("{head}: {open}"),
-            (Some(Proven::Itself), _) => format!("{head} is {}", proven.trim_end_matches(',')),
-            (Some(Proven::SameTree), Some(done)) => {
-                format!("{head} has the tree of {proven} {done}")
-            }
-            (Some(Proven::Merged(from)), Some(done)) => {
-                let how = match from.how {
-                    MergedAs::Merge => "",
-                    MergedAs::Squash => " (squashed)",
-                    MergedAs::Rebase => " (rebased)",
+        let Some(done) = self.done.as_deref().map(short) else {
+            return format!("{head}: {open}");
+        };
+        match self.how {
+            Some(Proven::Itself) => format!("{head} is {}", proven.trim_end_matches(',')),
+            Some(Proven::SameTree) => format!("{head} has the tree of {proven} {done}"),
+            Some(Proven::MergedFrom) => {
+                let how = match self.merged_as {
+                    Some("squash") => " (squashed)",
+                    Some("rebase") => " (rebased)",
+                    _ => "",
                 };
-                let base = short(&from.base);
+                let base = short(self.base.as_deref().unwrap_or_default());
                 format!(
                     "{head} is exactly the merge{how} of {proven} {done} into {base}, made again here"
                 )
             }
-            (None, Some(done)) => format!("{head} is not {proven} {done}"),
+            None => format!("{head} is not {proven} {done}"),
         }
     }
 }
 
 fn short(id: &str) -> String {
     format!("`{}`", machine::short(id))
+}
+
+/// A commit in the place of HEAD.
+pub(crate) fn head_at(commit: &str) -> Head {
+    Head {
+        commit: Some(commit.to_owned()),
+        tree: None,
+        branch: None,
+    }
 }
 
 /// Finds out, and says what is wrong where it is not.
@@ -92,7 +117,7 @@ pub(super) fn find(
         (Some(head), Some(done)) => how(workspace, head, done, outcome)?,
         _ => None,
     };
-    Ok(CommitStanding { head, done, how })
+    Ok(CommitStanding::new(head, done, how))
 }
 
 /// The commit that the last conclusion was about.
@@ -108,55 +133,58 @@ fn how(
     head: &str,
     done: &str,
     outcome: &mut Outcome,
-) -> Result<Option<Proven>, Failure> {
+) -> Result<Option<Recognised>, Failure> {
     let repo = &workspace.repo;
-    let moved = |what: String| Finding::new(Code::HeadMovedSinceDone, what);
+    let (shown, of) = (short(head), short(done));
     if head != done && repo.resolve(done)?.is_none() {
-        let what = format!("the done commit {} is not in this clone", short(done));
-        outcome.findings.push(match repo.is_shallow() {
-            true => Finding::new(Code::HistoryShallow, what),
-            false => moved(what),
-        });
+        let code = match repo.is_shallow() {
+            true => Code::HistoryShallow,
+            false => Code::HeadMovedSinceDone,
+        };
+        outcome.find(code, format!("the done commit {of} is not in this clone"));
         return Ok(None);
     }
     let how = recognise(repo, head, done)?;
-    if let (Some(Proven::Merged(from)), Some(judging)) = (&how, &workspace.judging)
+    if let (Some((_, Some(from))), Some(judging)) = (&how, &workspace.judging)
         && from.base != judging.base
         && !repo.is_ancestor(&from.base, &judging.base)?
     {
         let what = format!(
-            "{} is the merge of the done commit {} into {}, which is not of the base {}: what else that commit holds was judged by nobody",
-            short(head),
-            short(done),
+            "{shown} is the merge of the done commit {of} into {}, which is not of the base {}: what else that commit holds was judged by nobody",
             short(&from.base),
             short(&judging.base)
         );
-        outcome.findings.push(moved(what));
+        outcome.find(Code::HeadMovedSinceDone, what);
         return Ok(None);
     }
     if how.is_none() {
         if repo.is_shallow() {
             let what = "where the work was merged cannot be seen: history is shallow";
-            let finding = Finding::new(Code::HistoryShallow, what);
-            outcome.findings.push(finding);
+            outcome.find(Code::HistoryShallow, what);
         }
         let what = format!(
-            "{} is not the done commit {}, has not its tree, and is not exactly a merge of it",
-            short(head),
-            short(done)
+            "{shown} is not the done commit {of}, has not its tree, and is not exactly a merge of it"
         );
-        outcome.findings.push(moved(what));
+        outcome.find(Code::HeadMovedSinceDone, what);
     }
     Ok(how)
 }
 
+/// How a commit is the done one, and of a merge how it was made.
+type Recognised = (Proven, Option<MergedFrom>);
+
 /// How a commit is the done one (full ids, both here); none = it is not.
-pub(super) fn recognise(repo: &Repo, head: &str, done: &str) -> Result<Option<Proven>, Failure> {
+pub(super) fn recognise(
+    repo: &Repo,
+    head: &str,
+    done: &str,
+) -> Result<Option<Recognised>, Failure> {
     if head == done {
-        return Ok(Some(Proven::Itself));
+        return Ok(Some((Proven::Itself, None)));
     }
     if repo.find_tree(head)? == repo.find_tree(done)? {
-        return Ok(Some(Proven::SameTree));
+        return Ok(Some((Proven::SameTree, None)));
     }
-    Ok(repo.find_merge(head, done)?.map(Proven::Merged))
+    let merged = repo.find_merge(head, done)?;
+    Ok(merged.map(|from| (Proven::MergedFrom, Some(from))))
 }

@@ -2,47 +2,28 @@
 //!
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
-mod attest;
-mod calibrate;
-mod checked;
 mod cost;
-mod demo;
 mod dispatched;
 mod exit;
-mod format;
 mod formats;
+pub(crate) mod html_page;
 mod page;
 mod plan_graph;
-mod pull_request;
-mod report;
 mod results;
-mod runner;
 mod screen;
-mod strength;
-mod verify;
+mod verify_answer;
 
-pub(crate) use attest::{AttestAnswer, AttestedAnswer};
-pub(crate) use calibrate::{CalibrateAnswer, ShareView};
-pub(crate) use checked::{CommitCheckAnswer, show_lines};
 pub(crate) use cost::{CostAnswer, tell_dollars};
-pub(crate) use demo::DemoAnswer;
 pub(crate) use dispatched::{Dispatched, Judgments, describe_policy, dispatch_lines};
 pub(crate) use exit::Exit;
-pub(crate) use format::Format;
-pub(crate) use formats::{Caught, PullRequest, SliceLine, VoteLine};
+pub(crate) use formats::{Format, markdown};
 pub(crate) use page::{Page, Tone};
 pub(crate) use plan_graph::{GraphAnswer, GraphForm};
-pub(crate) use pull_request::PullRequestAnswer;
-pub(crate) use report::{
-    Catch, Judgment, Kept, Moment, OpenCriterion, PageAnswer, Report, ReportAnswer, SliceEvent,
-    SliceStory, page,
-};
-pub(crate) use results::Results;
+pub(crate) use results::{Results, Weight, plain};
 pub(crate) use screen::{ColorChoice, Screen, finding_line, refs_line, write_line};
-pub(crate) use strength::StrengthAnswer;
-pub(crate) use verify::{Question, VerifyAnswer};
+pub(crate) use verify_answer::VerifyAnswer;
 #[cfg(feature = "schema")]
-pub(crate) use {screen::Failed, verify::Verified};
+pub(crate) use {screen::Failed, verify_answer::Verified};
 
 use cook_core::diagnostic::Finding;
 use cook_core::model::SchemaVersion;

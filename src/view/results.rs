@@ -15,7 +15,7 @@ const LONGEST: usize = 2000;
 
 /// How much it weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Weight {
+pub(crate) enum Weight {
     /// The command fails by it.
     Fails,
     /// Worth a look.
@@ -25,11 +25,20 @@ pub(super) enum Weight {
 }
 
 impl Weight {
-    /// The word in answers.
-    pub fn word(self) -> &'static str {
+    /// How a finding of a verification weighs where it fails, or does not.
+    pub fn of(finding: &Finding, fails: bool) -> Self {
+        match (fails, finding.severity()) {
+            (true, _) => Self::Fails,
+            (false, Severity::Note) => Self::Note,
+            (false, _) => Self::Look,
+        }
+    }
+
+    /// As SARIF and GitHub name it, but that GitHub says `notice`.
+    pub fn level(self) -> &'static str {
         match self {
-            Self::Fails => "fails",
-            Self::Look => "look",
+            Self::Fails => "error",
+            Self::Look => "warning",
             Self::Note => "note",
         }
     }
@@ -37,7 +46,7 @@ impl Weight {
 
 /// One thing that was found.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub code: Code,
     pub weight: Weight,
     /// With the slice or the field it is about.
@@ -49,15 +58,27 @@ pub(super) struct Found {
     pub is_of_criterion: bool,
 }
 
-/// A criterion, and what its proof is worth.
-#[derive(Debug, Clone)]
-pub(super) struct Proof {
-    pub slice: String,
-    pub text: String,
-    pub anchor: Option<String>,
-    pub verdict: ProofVerdict,
-    pub why: String,
-    pub fails: bool,
+impl Found {
+    /// The file and the line, then the message.
+    pub fn with_place(&self) -> String {
+        let message = &self.message;
+        match &self.file {
+            None => message.clone(),
+            Some(FilePlace { path, line: None }) => format!("{path}: {message}"),
+            Some(FilePlace {
+                path,
+                line: Some(line),
+            }) => format!("{path}:{line}: {message}"),
+        }
+    }
+
+    /// A text of it with what to do, on a line of its own.
+    pub fn with_next(&self, text: &str) -> String {
+        match self.next.as_str() {
+            "" => text.to_owned(),
+            next => format!("{text}\nnext: {next}"),
+        }
+    }
 }
 
 /// What a command came to.
@@ -69,19 +90,20 @@ pub struct Results {
     /// It could not do its work, so that nothing is known.
     pub(super) is_failure: bool,
     /// What was asked, and the answer.
-    pub(super) verdict: String,
+    pub(crate) verdict: String,
     /// The commit that was asked about.
-    pub(super) head: Option<String>,
-    pub(super) proofs: Vec<Proof>,
+    pub(crate) head: Option<String>,
+    /// Criteria with what their proof is worth, and whether the command fails by it.
+    pub(super) proofs: Vec<(Criterion, bool)>,
     /// Worst first.
-    pub(super) found: Vec<Found>,
+    pub(crate) found: Vec<Found>,
     /// What was looked at.
     pub(super) checked: Vec<String>,
 }
 
 impl Results {
     /// Nothing but the verdict.
-    pub(super) fn new(command: &'static str, passed: bool, verdict: &str) -> Self {
+    pub(crate) fn new(command: &'static str, passed: bool, verdict: &str) -> Self {
         Self {
             command,
             passed,
@@ -101,57 +123,52 @@ impl Results {
         results.is_failure = true;
         let next = failure.hints.join("; ");
         let whole = Finding::new(failure.code, failure.message.clone());
-        let parts = failure.findings.iter();
-        for finding in
-            std::iter::once(&whole).chain(parts.filter(|part| part.message != failure.message))
-        {
-            results.find(finding, Weight::Fails, &next);
+        results.find(&whole, Weight::Fails, &next);
+        for part in &failure.findings {
+            if part.message != failure.message {
+                results.find(part, Weight::Fails, &next);
+            }
         }
-        let of_command_line = failure.kind == FailureKind::Usage;
-        let causes = failure.causes.iter().filter(|_| !of_command_line);
-        results.note_looked_at(causes.map(|cause| format!("because: {cause}")));
+        if failure.kind != FailureKind::Usage {
+            let causes = failure.causes.iter();
+            results.note_looked_at(causes.map(|cause| format!("because: {cause}")));
+        }
         results
     }
 
-    pub(super) fn note_looked_at(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) {
+    pub(crate) fn note_looked_at(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) {
         let lines = lines.into_iter().map(|line| plain(line.as_ref()));
         self.checked.extend(lines);
     }
 
     /// A criterion; `strict` = what can be neither looked up nor run fails.
     pub(super) fn prove(&mut self, criterion: &Criterion, strict: bool) {
-        let fails = match criterion.verdict {
-            ProofVerdict::Differs | ProofVerdict::Lost => true,
-            ProofVerdict::NotReproducible => strict,
-            ProofVerdict::Reproduced | ProofVerdict::Holds | ProofVerdict::Recorded => false,
-        };
-        self.proofs.push(Proof {
+        let verdict = criterion.verdict;
+        let fails = verdict.is_lost() || strict && verdict == ProofVerdict::NotReproducible;
+        let criterion = Criterion {
             slice: plain(&criterion.slice),
             text: plain(&criterion.text),
             anchor: criterion.anchor.as_deref().map(plain),
-            verdict: criterion.verdict,
             why: plain(&criterion.why),
-            fails,
-        });
+            ..criterion.clone()
+        };
+        self.proofs.push((criterion, fails));
     }
 
     /// A finding of a verification, after the criteria.
     pub(super) fn find(&mut self, finding: &Finding, weight: Weight, next: &str) {
         let place = finding.place.as_deref().map(plain).unwrap_or_default();
         let message = plain(&finding.message);
-        let proof = self.proofs.iter().find(|proof| {
+        let proof = self.proofs.iter().find(|(proof, _)| {
             proof.slice == place && message.starts_with(&format!("`{}`", proof.text))
         });
         let file = match proof {
-            Some(proof) => proof.anchor.as_deref().and_then(find_file),
-            None if place.starts_with(".agent/") => Some(FilePlace {
-                path: place
-                    .split(['#', ':'])
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned(),
-                line: None,
-            }),
+            Some((proof, _)) => proof.anchor.as_deref().and_then(find_file),
+            None if place.starts_with(".agent/") => {
+                let path = place.split(['#', ':']).next().unwrap_or_default();
+                let path = path.to_owned();
+                Some(FilePlace { path, line: None })
+            }
             None => None,
         };
         let is_said = place.is_empty() || message.contains(&place);
@@ -169,7 +186,11 @@ impl Results {
     }
 
     /// A line of a check.
-    pub(super) fn add_line(&mut self, line: &Line) {
+    pub(crate) fn add_line(&mut self, line: &Line) {
+        let next = match &line.declare {
+            Some(declare) => format!("{}; or declare it: {declare}", line.show),
+            None => line.show.clone(),
+        };
         self.found.push(Found {
             code: line.code,
             weight: match line.weight {
@@ -181,10 +202,7 @@ impl Results {
                 path: plain(&file.path),
                 line: file.line,
             }),
-            next: plain(&match &line.declare {
-                Some(declare) => format!("{}; or declare it: {declare}", line.show),
-                None => line.show.clone(),
-            }),
+            next: plain(&next),
             is_of_criterion: false,
         });
     }
@@ -197,18 +215,10 @@ impl Results {
         }
     }
 
-    pub(super) fn failing(&self) -> usize {
-        let fails = |found: &&Found| found.weight == Weight::Fails;
-        self.found.iter().filter(fails).count()
-    }
-}
-
-/// How a finding of a verification weighs where it fails, or does not.
-pub(super) fn find_weight(finding: &Finding, fails: bool) -> Weight {
-    match (fails, finding.severity()) {
-        (true, _) => Weight::Fails,
-        (false, Severity::Note) => Weight::Note,
-        (false, _) => Weight::Look,
+    /// What the command fails by.
+    pub(crate) fn list_failing(&self) -> Vec<&Found> {
+        let found = self.found.iter();
+        found.filter(|it| it.weight == Weight::Fails).collect()
     }
 }
 
@@ -216,27 +226,22 @@ pub(super) fn find_weight(finding: &Finding, fails: bool) -> Weight {
 fn find_file(anchor: &str) -> Option<FilePlace> {
     let anchor = Anchor::parse(anchor).ok()?;
     let line = match &anchor {
+        Anchor::Gone { .. } => return None,
         Anchor::Lines { first, .. } => Some(*first),
         _ => None,
     };
-    let path = match &anchor {
-        Anchor::Gone { .. } => None,
-        other => other.file(),
-    }?;
-    Some(FilePlace {
-        path: path.to_owned(),
-        line,
-    })
+    let path = anchor.file()?.to_owned();
+    Some(FilePlace { path, line })
 }
 
 /// One line of somebody's words.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let text = without_tags(&clean(text, Lines::Fold));
     shorten(&text, LONGEST)
 }
 
 /// The text, or its beginning with a sign that more stood there.
-pub(super) fn shorten(text: &str, longest: usize) -> String {
+pub(crate) fn shorten(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),

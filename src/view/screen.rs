@@ -1,9 +1,9 @@
 //! The one place that prints. stdout carries the answer, stderr everything else.
 
 use super::exit::Exit;
-use super::formats::harmless;
+use super::formats::{Format, harmless, write_down};
 use super::page::{Page, Tone, json_text};
-use super::{Answer, Format, Results, runner, to_json};
+use super::{Answer, Results, to_json};
 use cook_core::diagnostic::{
     Code, Failure, Finding, Lines, PriorRefs, Severity, clean, without_tags,
 };
@@ -93,7 +93,7 @@ impl Screen {
             (None, false) => self.text(answer),
         };
         let written = match (self.format, &results) {
-            (Format::Github, Some(results)) => runner::write_down(results),
+            (Format::Github, Some(results)) => write_down(results),
             _ => Ok(()),
         };
         if let Err(error) = write_out(&text) {
@@ -130,7 +130,7 @@ impl Screen {
         }
         if self.format == Format::Github {
             // One that cannot be written is this failure already, or beside it.
-            let _ = runner::write_down(&results);
+            let _ = write_down(&results);
         }
         self.tell(failure)
     }

@@ -47,7 +47,6 @@ pub(crate) struct Attributes<'a> {
     fetched: Fetched,
 }
 
-
 impl<'a> Attributes<'a> {
     /// Lays out what git needs to answer, in `dir`.
     pub fn read(

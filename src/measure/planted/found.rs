@@ -71,7 +71,7 @@ impl Default for Planted {
 }
 
 /// Whether the gates notice that the whole change is not there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reverted {
@@ -80,6 +80,7 @@ pub(crate) enum Reverted {
     /// Every gate passes without it: they prove nothing of it.
     Unnoticed,
     /// It was not tried, or cannot be told.
+    #[default]
     Unknown,
 }
 

@@ -4,7 +4,12 @@
 //! and the older `##[name …]` anywhere in one, so a text of somebody's stands only behind a command
 //! and is escaped as the runner's own toolkit does.
 
-use crate::view::results::{Found, Results, Weight};
+use super::markdown::markdown;
+use crate::view::results::{Found, Results};
+use cook_core::diagnostic::{Code, Failure};
+use cook_os::disk::open_to_append;
+use std::io::Write;
+use std::path::Path;
 
 /// The verdict, then a command for each finding: GitHub shows ten of a kind for each step.
 pub fn commands(results: &Results) -> String {
@@ -21,11 +26,7 @@ pub fn commands(results: &Results) -> String {
 }
 
 fn finding(results: &Results, found: &Found) -> String {
-    let level = match found.weight {
-        Weight::Fails => "error",
-        Weight::Look => "warning",
-        Weight::Note => "notice",
-    };
+    let level = found.weight.level().replace("note", "notice");
     let title = format!("{}: {}", results.command, found.code);
     let line = found.file.as_ref().and_then(|file| file.line);
     let line = line.map(|line| line.to_string());
@@ -34,11 +35,7 @@ fn finding(results: &Results, found: &Found) -> String {
         properties.push(("file", &file.path));
         properties.extend(line.as_deref().map(|line| ("line", line)));
     }
-    let message = match found.next.is_empty() {
-        true => found.message.clone(),
-        false => format!("{}\nnext: {}", found.message, found.next),
-    };
-    command(level, &properties, &message)
+    command(&level, &properties, &found.with_next(&found.message))
 }
 
 fn command(name: &str, properties: &[(&str, &str)], message: &str) -> String {
@@ -72,16 +69,39 @@ pub fn harmless(text: &str) -> String {
     harmless
 }
 
-/// The step's outputs, one line each: no text in [`Results`] holds a line end.
-pub fn outputs(results: &Results) -> String {
+/// Writes what a job on GitHub shows and hands on, its summary and the step's outputs, where the runner wants
+/// them; nothing without a runner. It is written when the last gate is over.
+pub fn write_down(results: &Results) -> Result<(), Failure> {
     let head = results.head.as_deref().unwrap_or_default();
-    format!(
+    // One line each: no text in the results holds a line end.
+    let outputs = format!(
         "passed={}\nverdict={}\nhead={head}\nfailing={}\nfindings={}\n",
         results.passed,
         results.verdict,
-        results.failing(),
+        results.list_failing().len(),
         results.found.len()
-    )
+    );
+    // People read the summary: it does not say what the outputs could not.
+    let texts = [
+        ("GITHUB_OUTPUT", outputs),
+        ("GITHUB_STEP_SUMMARY", markdown(results)),
+    ];
+    for (name, text) in texts {
+        let Some(path) = std::env::var_os(name).filter(|path| !path.is_empty()) else {
+            continue;
+        };
+        let path = Path::new(&path);
+        let written = open_to_append(path).and_then(|mut it| it.write_all(text.as_bytes()));
+        written.map_err(|error| {
+            let file = path.display();
+            let what = format!("`{file}`, which `{name}` names, could not be written");
+            let hint = format!("let `{name}` name a file that can be written, or unset it");
+            Failure::state(Code::OutputUnwritable, what)
+                .with_cause(&error)
+                .replace_hints([hint])
+        })?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

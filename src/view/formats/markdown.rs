@@ -28,7 +28,7 @@ pub fn markdown(results: &Results) -> String {
 }
 
 /// What is longer than a forge takes ends at a line's end, and says so.
-pub(super) fn cut(mut text: String, longest: usize) -> String {
+pub(crate) fn cut(mut text: String, longest: usize) -> String {
     if text.len() > longest {
         let line = text.as_bytes()[..longest].iter().rposition(|b| *b == b'\n');
         text.truncate(line.map_or(0, |at| at + 1));
@@ -37,7 +37,7 @@ pub(super) fn cut(mut text: String, longest: usize) -> String {
     text
 }
 
-pub(super) fn sign(passed: bool) -> &'static str {
+pub(crate) fn sign(passed: bool) -> &'static str {
     match passed {
         true => "✅",
         false => "❌",
@@ -45,46 +45,41 @@ pub(super) fn sign(passed: bool) -> &'static str {
 }
 
 /// The criteria, what was found, what was looked at.
-pub(super) fn tables(text: &mut String, results: &Results) {
+pub(crate) fn tables(text: &mut String, results: &Results) {
     if !results.proofs.is_empty() {
-        let rows = results.proofs.iter().map(|proof| {
-            let sign = match (proof.fails, proof.verdict) {
+        let rows = results.proofs.iter().map(|(proof, fails)| {
+            let sign = match (fails, proof.verdict) {
                 (true, _) => "❌",
                 (false, ProofVerdict::Recorded | ProofVerdict::NotReproducible) => "⚠️",
                 (false, _) => "✅",
             };
-            let anchor = proof.anchor.as_deref().map(code);
             [
                 sign.to_owned(),
                 code(&proof.slice),
                 code(&proof.text),
                 proof.verdict.id().replace('_', " "),
-                anchor.unwrap_or_else(|| "none".to_owned()),
+                proof.anchor.as_deref().map_or("none".to_owned(), code),
             ]
         });
-        table(text, ["", "slice", "criterion", "proof", "evidence"], rows);
-        more(text, results.proofs.len(), "criterion", "criteria");
+        let heads = ["", "slice", "criterion", "proof", "evidence"];
+        table(text, heads, rows, ("criterion", "criteria"));
     }
     if !results.found.is_empty() {
         let rows = results.found.iter().map(|found| {
-            let sign = match found.weight {
-                Weight::Fails => "❌",
-                Weight::Look => "⚠️",
-                Weight::Note => "ℹ️",
+            let weight = match found.weight {
+                Weight::Fails => "❌ fails",
+                Weight::Look => "⚠️ look",
+                Weight::Note => "ℹ️ note",
             };
-            let at = found.file.as_ref().map(|file| match file.line {
-                Some(line) => format!("{}:{line}: ", file.path),
-                None => format!("{}: ", file.path),
-            });
             [
-                format!("{sign} {}", found.weight.word()),
+                weight.to_owned(),
                 format!("`{}`", found.code),
-                code(&format!("{}{}", at.unwrap_or_default(), found.message)),
+                code(&found.with_place()),
                 code(&found.next),
             ]
         });
-        table(text, ["", "found", "what", "next"], rows);
-        more(text, results.found.len(), "finding", "findings");
+        let heads = ["", "found", "what", "next"];
+        table(text, heads, rows, ("finding", "findings"));
     }
     if !results.checked.is_empty() {
         let count = count_noun(results.checked.len() as u64, "line");
@@ -99,22 +94,20 @@ pub(super) fn tables(text: &mut String, results: &Results) {
     }
 }
 
-/// A table of cells that are Markdown already.
-pub(super) fn table<const N: usize>(
+/// A table of cells that are Markdown already, and how many more rows there are, of what.
+pub(crate) fn table<const N: usize>(
     text: &mut String,
     heads: [&str; N],
-    rows: impl Iterator<Item = [String; N]>,
+    rows: impl ExactSizeIterator<Item = [String; N]>,
+    (one, many): (&str, &str),
 ) {
+    let more = rows.len().saturating_sub(ROWS);
     let _ = writeln!(text, "| {} |", heads.join(" | "));
     let _ = writeln!(text, "|{}", "---|".repeat(N));
     for row in rows.take(ROWS) {
         let _ = writeln!(text, "| {} |", row.join(" | "));
     }
-}
-
-/// The end of a table, with what it does not show.
-pub(super) fn more(text: &mut String, all: usize, one: &str, many: &str) {
-    if let Some(more) = all.checked_sub(ROWS).filter(|more| *more > 0) {
+    if more > 0 {
         let noun = if more == 1 { one } else { many };
         let _ = writeln!(text, "\n{more} more {noun} not shown here.");
     }
@@ -122,7 +115,7 @@ pub(super) fn more(text: &mut String, all: usize, one: &str, many: &str) {
 }
 
 /// Somebody's words over several lines, as a quotation.
-pub(super) fn quote_lines(text: &str, longest: usize) -> String {
+pub(crate) fn quote_lines(text: &str, longest: usize) -> String {
     let text = without_tags(&clean(text, Lines::Keep));
     let lines: Vec<&str> = text
         .lines()
@@ -140,7 +133,7 @@ pub(super) fn quote_lines(text: &str, longest: usize) -> String {
 }
 
 /// Somebody's words on one line, as code.
-pub fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }

@@ -1,6 +1,6 @@
 //! SARIF 2.1.0: a rule for each code, a result for each finding.
 
-use crate::view::results::{Found, Results, Weight};
+use crate::view::results::{Found, Results};
 use cook_core::diagnostic::Code;
 use cook_core::digest::sha256;
 use serde_json::{Value, json};
@@ -14,15 +14,7 @@ pub fn sarif(results: &Results) -> Value {
     codes.sort();
     codes.dedup();
     let found = results.found.iter();
-    let proofs = results.proofs.iter().map(|proof| {
-        json!({
-            "slice": proof.slice,
-            "text": proof.text,
-            "anchor": proof.anchor,
-            "verdict": proof.verdict,
-            "why": proof.why,
-        })
-    });
+    let proofs = results.proofs.iter().map(|(proof, _)| proof);
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -61,22 +53,13 @@ fn rule(code: Code) -> Value {
 }
 
 fn result(found: &Found, codes: &[Code]) -> Value {
-    let text = match found.next.is_empty() {
-        true => found.message.clone(),
-        false => format!("{}\nnext: {}", found.message, found.next),
-    };
-    let level = match found.weight {
-        Weight::Fails => "error",
-        Weight::Look => "warning",
-        Weight::Note => "note",
-    };
     let path = found.file.as_ref().map(|file| file.path.as_str());
     let key = format!("{}\n{}\n{}", found.code, path.unwrap_or(""), found.message);
     json!({
         "ruleId": found.code.id(),
         "ruleIndex": codes.iter().position(|code| *code == found.code),
-        "level": level,
-        "message": {"text": text},
+        "level": found.weight.level(),
+        "message": {"text": found.with_next(&found.message)},
         "locations": [location(found)],
         "partialFingerprints": {"cook/v1": sha256(key)},
     })

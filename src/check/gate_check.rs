@@ -1,0 +1,518 @@
+//! Gates: of the commit's folders that a change touches, of the base where the commit has other ones; what the
+//! trials by them say, and what a red one lacks.
+
+use super::checked::{Ask, Base, ChangedPath, Checked, Line, Runs, Tell, some};
+use crate::measure::{Green, list_packages, missing, read_settings_at};
+use crate::scaffold::SETTINGS;
+use crate::service::Workspace;
+use crate::trial::{ADD_GATE, count_declared, last_line, show_red, show_red_before};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::machine::{GateRun, quote_word, short};
+use cook_core::model::{GateSpec, Place};
+use cook_store::receipt::{merge_gates, words};
+use cook_trials::{TrialLine, Weight, Word, fits_path};
+use std::collections::BTreeSet;
+
+/// Gates of the settings, those of these names alone where there are any.
+fn choose(
+    workspace: &Workspace,
+    names: &[String],
+    checked: &mut Checked,
+) -> Result<Vec<GateSpec>, Failure> {
+    let mut gates = workspace.config()?.gate_specs();
+    for name in names {
+        if !gates.iter().any(|gate| &gate.name == name) {
+            let known: Vec<&str> = gates.iter().map(|gate| gate.name.as_str()).collect();
+            let known = match known.is_empty() {
+                true => "none".to_owned(),
+                false => known.join(", "),
+            };
+            let what = format!("unknown gate `{name}`; there is {known}");
+            return Err(Failure::usage(what));
+        }
+    }
+    if !names.is_empty() {
+        gates.retain(|gate| names.contains(&gate.name));
+    }
+    for gate in &mut gates {
+        gate.must_fail_at_basis = false;
+    }
+    // What runs in the worktree says nothing of a commit.
+    let (gates, here): (Vec<GateSpec>, Vec<GateSpec>) = gates
+        .into_iter()
+        .partition(|gate| gate.place == Place::CleanRoom);
+    checked.checked.extend(here.iter().map(|gate| {
+        format!(
+            "`{}` was not run: it runs in the worktree, which says nothing of a commit",
+            gate.run
+        )
+    }));
+    Ok(gates)
+}
+
+/// A gate says something about what changed.
+fn concerns(gate: &GateSpec, touched: &BTreeSet<String>) -> bool {
+    let fits = |path: &String| gate.paths.iter().any(|pattern| fits_path(pattern, path));
+    gate.paths.is_empty() || touched.iter().any(fits)
+}
+
+/// Of the gates, those that say something about what changed; the others are named. A commit that is its own base
+/// is asked for all.
+fn keep_concerned(
+    workspace: &Workspace,
+    gates: Vec<GateSpec>,
+    checked: &mut Checked,
+) -> Result<Vec<GateSpec>, Failure> {
+    if gates.iter().all(|gate| gate.paths.is_empty()) {
+        return Ok(gates);
+    }
+    let touched = workspace.list_touched(&checked.base.commit, &checked.head)?;
+    let (kept, left): (Vec<GateSpec>, Vec<GateSpec>) =
+        gates.into_iter().partition(|gate| concerns(gate, &touched));
+    checked.checked.extend(left.iter().map(|gate| {
+        format!(
+            "`{}` ({}) was not run: nothing of its `paths` changed",
+            gate.run, gate.name
+        )
+    }));
+    Ok(kept)
+}
+
+/// Runs the gates that concern the change, and tries it by them.
+pub(super) fn look(
+    workspace: &mut Workspace,
+    ask: &Ask,
+    tell: Tell,
+    checked: &mut Checked,
+) -> Result<(), Failure> {
+    let (base, head) = (checked.base.commit.clone(), checked.head.clone());
+    let (proposed, has_tests) = workspace.propose_gates_for(&base, &head)?;
+    let workspace: &Workspace = workspace;
+    let mut gates = choose(workspace, ask.gates, checked)?;
+    // Gates of the base are asked as well, where none is named.
+    let mut replaced = Vec::new();
+    if ask.gates.is_empty() {
+        gates = keep_concerned(workspace, gates, checked)?;
+        replaced = find_replaced(workspace, proposed, &gates, checked)?;
+    }
+    if !has_tests || gates.is_empty() && replaced.is_empty() {
+        let what = match gates.is_empty() {
+            true => "no gate is known here that says anything about what changed",
+            false => "no gate is known here that runs tests of what changed",
+        };
+        let what = format!("{what}; the line below, in `.agent/cook.toml`, names one");
+        checked.find(Code::NoGates, Weight::NotKnown, what, ADD_GATE);
+    }
+    let gates = runnable(workspace, &gates, checked)?;
+    let mut runs = run_all(workspace, (&gates, proposed), tell, checked)?;
+    // What the base asked is asked of the head, whatever its settings say now.
+    let may_run = runnable(workspace, &replaced, checked)?;
+    for gate in replaced {
+        let ran = match may_run.contains(&gate) {
+            true => workspace.ask_gates_at(&head, std::slice::from_ref(&gate))?,
+            false => Vec::new(),
+        };
+        match ran.into_iter().next().filter(GateRun::has_passed) {
+            Some(run) => runs.push(run),
+            None => tell_replaced(workspace, &gate, &gates, checked)?,
+        }
+    }
+    // The first commit is its own base, and nothing is tried: a red gate is told by its run.
+    if ask.runs == Runs::Head || base == head {
+        for run in runs.iter().filter(|run| !run.has_passed()) {
+            checked.lines.push(red(run));
+        }
+        if ask.runs == Runs::Head {
+            let what = "nothing was compared with the base, as it was asked for";
+            checked.checked.push(what.to_owned());
+        }
+        return Ok(());
+    }
+    let tried = workspace.try_change(&base, &head, &runs, tell)?;
+    checked.checked.extend(tried.looked_at);
+    checked.changed = tried
+        .sides
+        .into_iter()
+        .map(|(path, side)| ChangedPath { path, side })
+        .collect();
+    let mut lines = tried.lines;
+    for run in runs.iter().filter(|run| !run.has_passed()) {
+        let shows = [show_red(&run.gate), show_red_before(&run.gate, &base)];
+        let is_of = |line: &TrialLine| {
+            matches!(line.word, Word::GateRed | Word::RedBefore) && shows.contains(&line.show)
+        };
+        let is_told = lines.iter().any(is_of);
+        let mut told = lines.iter().filter(|line| is_of(line));
+        let was_so = is_told && told.all(|line| line.word == Word::RedBefore);
+        if run.problem.is_some() || run.receipt.is_none() {
+            checked.lines.push(weigh_problem(workspace, run, &base)?);
+        } else if is_told
+            && let Some(line) = needs_more(workspace, (&head, proposed), run, was_so, tell)?
+        {
+            // That alone tells it.
+            lines.retain(|line| !is_of(line));
+            checked.lines.push(line);
+        }
+    }
+    // What proves something is no remark.
+    let lines = lines.into_iter().filter(|it| it.word != Word::FailToPass);
+    checked.lines.extend(lines.map(Line::from));
+    Ok(())
+}
+
+/// Runs gates that may run here. What came of a red one is told by the trials.
+fn run_all(
+    workspace: &Workspace,
+    (gates, proposed): (&[GateSpec], bool),
+    tell: Tell,
+    checked: &mut Checked,
+) -> Result<Vec<GateRun>, Failure> {
+    let setup = workspace.config()?.clean_room.setup();
+    let setup: Vec<String> = setup.map(|command| format!("`{command}`")).collect();
+    let after = match setup.is_empty() {
+        true => String::new(),
+        false => format!(", where it is due after {}", setup.join(", ")),
+    };
+    let found = if proposed {
+        ", found in the repository"
+    } else {
+        ""
+    };
+    let mut all = Vec::new();
+    for gate in gates {
+        let (name, command, place) = (&gate.name, &gate.run, describe_place(gate));
+        tell(&format!("{name}: `{command}` in a clean room{after}"));
+        for run in workspace.ask_gates_at(&checked.head, std::slice::from_ref(gate))? {
+            if run.has_passed() {
+                let (seconds, tenths) = (ms_of(&run) / 1000, ms_of(&run) % 1000 / 100);
+                checked.checked.push(format!(
+                    "`{command}`{place} is green at HEAD ({seconds}.{tenths} s){found}"
+                ));
+            }
+            all.push(run);
+        }
+    }
+    Ok(all)
+}
+
+/// The folder of a gate, where it is not the root.
+pub(crate) fn describe_place(gate: &GateSpec) -> String {
+    match gate.dir.as_str() {
+        "" => String::new(),
+        dir => format!(" in `{dir}`"),
+    }
+}
+
+/// A run that came to no end of its own says nothing, unless it did at the base.
+fn weigh_problem(workspace: &Workspace, run: &GateRun, base: &str) -> Result<Line, Failure> {
+    let before = workspace.ask_gates_at(base, std::slice::from_ref(&run.gate))?;
+    let is_ended = |run: &GateRun| run.problem.is_none() && run.receipt.is_some();
+    if before.iter().any(is_ended) {
+        return Ok(red(run));
+    }
+    let (command, why) = (&run.gate.run, explain(run));
+    let what = format!("`{command}` ran neither before nor now: {why}");
+    let line = Line::new(Code::RedBefore, Weight::NotKnown, what, show_red(&run.gate));
+    Ok(line.of_gate(&run.gate))
+}
+
+/// The gates that are green; a line for each other one.
+fn run_green(
+    workspace: &Workspace,
+    (gates, proposed): (&[GateSpec], bool),
+    tell: Tell,
+    checked: &mut Checked,
+) -> Result<Vec<Green>, Failure> {
+    let mut greens = Vec::new();
+    for run in run_all(workspace, (gates, proposed), tell, checked)? {
+        if run.has_passed() {
+            greens.push(Green {
+                ms: ms_of(&run),
+                tail: run.receipt.map(|receipt| receipt.tail).unwrap_or_default(),
+                gate: run.gate,
+            });
+        } else if checked.lines.is_empty() {
+            checked.lines.push(red(&run));
+        }
+    }
+    Ok(greens)
+}
+
+fn ms_of(run: &GateRun) -> u64 {
+    let receipt = run.receipt.as_ref();
+    receipt.map_or(0, |receipt| receipt.duration_ms.0)
+}
+
+/// Gates that may run here; none where setup may not.
+fn runnable(
+    workspace: &Workspace,
+    gates: &[GateSpec],
+    checked: &mut Checked,
+) -> Result<Vec<GateSpec>, Failure> {
+    let trust = workspace.trust()?;
+    let may_run = |run: &String, checked: &mut Checked| {
+        let absent = trust.absent_programs(run);
+        if !trust.is_trusted(run) {
+            let what = format!("`{run}` was not run: this machine does not trust it");
+            let show = format!("cook trust {}", quote_word(run));
+            checked.find(Code::GateUntrusted, Weight::NotKnown, what, show);
+            return false;
+        }
+        if !absent.is_empty() {
+            let absent = absent.join("`, `");
+            let what = format!("`{run}` was not run: `{absent}` is not on this machine");
+            checked.find(
+                Code::ProgramAbsent,
+                Weight::NotKnown,
+                what,
+                "cook trust --tools",
+            );
+            return false;
+        }
+        true
+    };
+    let mut is_stopped = false;
+    for command in workspace.config()?.clean_room.setup() {
+        is_stopped |= !may_run(&command.to_string(), checked);
+    }
+    let mut runnable = gates.to_vec();
+    runnable.retain(|gate| may_run(&gate.run, checked));
+    Ok(match is_stopped {
+        true => Vec::new(),
+        false => runnable,
+    })
+}
+
+fn explain(run: &GateRun) -> String {
+    match (&run.problem, &run.receipt) {
+        (Some(problem), _) => problem.clone(),
+        (None, Some(receipt)) if run.failed.is_empty() => {
+            format!("{}: {}", receipt.ending(), last_line(&receipt.tail))
+        }
+        (None, Some(receipt)) => format!("{}: {}", receipt.ending(), some(&run.failed)),
+        (None, None) => "it did not run".to_owned(),
+    }
+}
+
+fn red(run: &GateRun) -> Line {
+    let place = describe_place(&run.gate);
+    let what = format!("`{}`{place} is red at HEAD: {}", run.gate.run, explain(run));
+    Line::new(Code::GateRed, Weight::Refuses, what, show_red(&run.gate)).of_gate(&run.gate)
+}
+
+/// What a red gate lacks: it is the room's lack where the gate is green on the same files with this user's
+/// environment, and the commit's where it is green in the worktree alone. `was_so`: it was red before too.
+fn needs_more(
+    workspace: &Workspace,
+    (head, proposed): (&str, bool),
+    run: &GateRun,
+    was_so: bool,
+    tell: Tell,
+) -> Result<Option<Line>, Failure> {
+    let gate = &run.gate;
+    let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.timed_out) else {
+        // What ran out of time says nothing of what it lacks.
+        return Ok(None);
+    };
+    // The worktree says nothing of a commit that is not checked out.
+    if workspace.repo.head()?.commit.as_deref() != Some(head) {
+        return Ok(None);
+    }
+    let needs = missing(&workspace.repo, workspace.config()?, run.into())?;
+    let why = explain(run);
+    let name = &gate.name;
+    tell(&format!("{name}: red; once more with your environment"));
+    let outside = workspace.with_runner(|runner| runner.run_outside(head, gate))?;
+    if outside.has_passed() {
+        let print =
+            |argv: &[String]| workspace.with_runner(|runner| runner.print_both(head, gate, argv));
+        let packages = list_packages(&workspace.repo, gate, receipt, &print)?;
+        return Ok(Some(tell_lack(gate, proposed, &why, &packages, &needs)));
+    }
+    if was_so {
+        return Ok(None);
+    }
+    let status = workspace.repo.status()?;
+    // What git ignores is not in its status, and the commit does not have it either.
+    tell(&format!("{name}: red; once more in the worktree"));
+    let here = workspace.with_runner(|runner| runner.look_here(head, gate))?;
+    if !here.has_passed() {
+        return Ok(None);
+    }
+    let mut by = needs;
+    if by.is_empty() && !status.worktree.dirty.is_empty() {
+        by.push(format!("not committed: {}", some(&status.worktree.dirty)));
+    }
+    let by: String = by.iter().map(|what| format!("; {what}")).collect();
+    let what = format!("`{}` is green here and red at HEAD ({why}){by}", gate.run);
+    let code = Code::GateNeedsUncommitted;
+    let line = Line::new(code, Weight::Refuses, what, show_red(gate));
+    Ok(Some(line.of_gate(gate)))
+}
+
+/// What the room lacks and this user's environment has, with the line that declares it.
+fn tell_lack(
+    gate: &GateSpec,
+    proposed: bool,
+    why: &str,
+    packages: &[String],
+    needs: &[String],
+) -> Line {
+    let list = packages.join(" ");
+    let (lack, show) = match (packages.is_empty(), proposed) {
+        (true, _) => (needs.join("; "), show_red(gate)),
+        (false, true) => (
+            format!("`{list}` is declared nowhere; the line below adds it to the requirements"),
+            format!("echo {list} >> {}", gate.from_root("requirements-dev.txt")),
+        ),
+        (false, false) => (
+            format!(
+                "`{list}` is missing; the line below, in `[clean_room]` of `.agent/cook.toml`, brings it"
+            ),
+            format!("setup = [\"python3 -m pip install --user {list}\"]"),
+        ),
+    };
+    let lack = match lack.as_str() {
+        "" => "name what it needs in `[clean_room] setup`, or its variable in `env`",
+        lack => lack,
+    };
+    let what = format!(
+        "`{}` is green with your environment and red in the clean room ({why}): {lack}",
+        gate.run
+    );
+    Line::new(Code::RoomLacks, Weight::NotKnown, what, show).of_gate(gate)
+}
+
+/// Gates that the base has and the head has not: each runs at the head as well.
+fn find_replaced(
+    workspace: &Workspace,
+    proposed: bool,
+    gates: &[GateSpec],
+    checked: &Checked,
+) -> Result<Vec<GateSpec>, Failure> {
+    let base = &checked.base.commit;
+    let touched = workspace.list_touched(base, &checked.head)?;
+    let own = read_settings_at(&workspace.repo, base)?.map(|config| config.gate_specs());
+    let settings = workspace.repo.tree_entry(&checked.head, SETTINGS)?;
+    let before = match own.unwrap_or_default() {
+        own if !own.is_empty() => own,
+        // Settings that lie in the worktree alone are the user's own.
+        _ if !proposed && settings.is_none() => Vec::new(),
+        _ => workspace.propose_gates_at(base, &touched)?,
+    };
+    let is_same = |one: &GateSpec, other: &GateSpec| {
+        one.dir == other.dir && plain_words(&one.run) == plain_words(&other.run)
+    };
+    let replaced = before.into_iter().filter(|gate| {
+        let mut now = gates.iter();
+        gate.place == Place::CleanRoom
+            && concerns(gate, &touched)
+            && !now.any(|now| is_same(now, gate) && (now.required || !gate.required))
+    });
+    Ok(replaced.collect())
+}
+
+/// The words of a command; where its program lies, and which version of it, makes no other one of it.
+fn plain_words(command: &str) -> Vec<String> {
+    let mut words = words(command).unwrap_or_default();
+    if let Some(first) = words.first_mut() {
+        let name = first.rsplit('/').next().unwrap_or(first);
+        *first = name
+            .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+            .to_owned();
+    }
+    words
+}
+
+/// A gate of the base that is not green at the head, while the head has other ones.
+fn tell_replaced(
+    workspace: &Workspace,
+    gate: &GateSpec,
+    gates: &[GateSpec],
+    checked: &mut Checked,
+) -> Result<(), Failure> {
+    let (base, head) = (&checked.base.commit, &checked.head);
+    let required = |gate: &GateSpec| match gate.required {
+        true => "",
+        false => ", which nothing requires",
+    };
+    let (name, was) = (&gate.name, &gate.run);
+    let what = match gates.iter().find(|now| now.name == *name) {
+        Some(now) => format!(
+            "the gate `{name}` was `{was}`{}, which is not green at HEAD, and is `{}`{}",
+            required(gate),
+            now.run,
+            required(now)
+        ),
+        None => {
+            format!("the gate `{name}` of the base is gone, and is not green at HEAD: `{was}`")
+        }
+    };
+    let mut lines = vec![TrialLine {
+        word: Word::GateChanged,
+        weight: Weight::Refuses,
+        name: format!("gates.{name}"),
+        what,
+        show: format!("git diff {} {}", short(base), short(head)),
+        file: None,
+        declared: None,
+    }];
+    count_declared(&workspace.repo, base, head, &mut lines)?;
+    lines.retain(|line| line.word == Word::GateChanged);
+    checked.lines.extend(lines.into_iter().map(Line::from));
+    Ok(())
+}
+
+/// The gates of a commit, all of them green there, and what was looked at. `proposed`: the settings
+/// name none; `commands` are run beside them.
+///
+/// # Errors
+/// `trust_missing`, `gates_not_green`; what [`super::check`] fails at.
+pub(crate) fn require_green(
+    workspace: &Workspace,
+    (head, base): (&str, &Base),
+    (proposed, commands): (bool, &[String]),
+    tell: Tell,
+) -> Result<(Vec<Green>, Vec<String>), Failure> {
+    let mut checked = Checked {
+        head: head.to_owned(),
+        base: base.clone(),
+        ..Checked::default()
+    };
+    let gates = merge_gates(choose(workspace, &[], &mut checked)?, commands);
+    if gates.is_empty() {
+        let what = "no gate is known here, so nothing could notice a defect";
+        return Err(Refusal::new(Code::GatesNotGreen, what)
+            .replace_hints([
+                "run `cook init`, or name the repository's test in `[gates]` of `.agent/cook.toml`",
+            ])
+            .into());
+    }
+    let may_run = runnable(workspace, &gates, &mut checked)?;
+    let wanting = |line: &&Line| {
+        matches!(
+            line.code,
+            Code::GateUntrusted | Code::ProgramAbsent | Code::GateRed | Code::GateNeedsUncommitted
+        )
+    };
+    if may_run.len() == gates.len() && checked.lines.is_empty() {
+        let greens = run_green(workspace, (&may_run, proposed), tell, &mut checked)?;
+        if greens.len() == gates.len() {
+            return Ok((greens, checked.checked));
+        }
+    }
+    let lines: Vec<&Line> = checked.lines.iter().filter(wanting).collect();
+    let code = match lines.iter().any(|line| line.code == Code::GateUntrusted) {
+        true => Code::TrustMissing,
+        false => Code::GatesNotGreen,
+    };
+    let what = lines
+        .first()
+        .map_or("a gate did not run", |line| &line.message);
+    let findings = lines.iter();
+    let findings = findings.map(|line| Finding::new(line.code, line.message.clone()));
+    Err(Refusal::new(code, what)
+        .with(findings.collect())
+        .replace_hints(lines.iter().map(|line| format!("run `{}`", line.show)))
+        .into())
+}

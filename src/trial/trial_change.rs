@@ -1,0 +1,372 @@
+//! What differs between two commits, and on which side of a trial each path stands.
+
+use super::recipe::Recipe;
+use cook_core::diagnostic::Failure;
+use cook_core::model::GateSpec;
+use cook_core::model::TreeEntry;
+use cook_git::{Entry, Repo, TreeChange};
+use cook_strength::{Language, has_tests};
+use cook_trials::{
+    Known, Side, is_among_tests, is_test_file, is_whole_setting, shadows_runner, side_of, split_of,
+    splits,
+};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of a text that is taken apart.
+const MAX_SPLIT: usize = 4 << 20;
+/// Words by which a line of code names another file.
+const IMPORTS: &str = "import from include require require_relative use mod source load";
+
+/// Which of the two commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum End {
+    Base,
+    Head,
+}
+
+/// The change from one commit to another.
+pub(crate) struct Change<'a> {
+    pub(super) repo: &'a Repo,
+    /// Full ids.
+    pub(super) base: String,
+    pub(super) head: String,
+    pub(super) changes: Vec<TreeChange>,
+    known: Known,
+    /// Directories of code that were renamed.
+    moved: BTreeMap<String, String>,
+    texts: RefCell<BTreeMap<(End, String), Option<String>>>,
+    /// Whether a text holds tests, by its path at an end.
+    tested: RefCell<BTreeMap<(End, String), bool>>,
+}
+
+impl<'a> Change<'a> {
+    /// Reads what differs. `paths` are patterns of the base's settings.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub(crate) fn read(
+        repo: &'a Repo,
+        base: &str,
+        head: &str,
+        paths: &[String],
+        gates: &[GateSpec],
+    ) -> Result<Self, Failure> {
+        for commit in [base, head] {
+            repo.fetch_missing(commit, &[])?;
+        }
+        let mut change = Self {
+            repo,
+            base: base.to_owned(),
+            head: head.to_owned(),
+            changes: repo.list_tree_changes(base, head)?,
+            known: Known {
+                paths: paths.to_vec(),
+                ..Known::default()
+            },
+            moved: BTreeMap::new(),
+            texts: RefCell::default(),
+            tested: RefCell::default(),
+        };
+        change.known.named = change.find_named(gates)?;
+        change.known.imported = change.find_imported()?;
+        change.moved = change.find_moved();
+        Ok(change)
+    }
+
+    /// The text of a file at one end; none where there is none, or it is too large or no text.
+    pub(super) fn text(&self, end: End, path: &str) -> Result<Option<String>, Failure> {
+        let key = (end, path.to_owned());
+        if let Some(known) = self.texts.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let text = match self.repo.entry(self.commit(end), path)? {
+            Entry::File { bytes, .. } if bytes.len() <= MAX_SPLIT => String::from_utf8(bytes).ok(),
+            _ => None,
+        };
+        self.texts.borrow_mut().insert(key, text.clone());
+        Ok(text)
+    }
+
+    pub(super) fn commit(&self, end: End) -> &str {
+        match end {
+            End::Base => &self.base,
+            End::Head => &self.head,
+        }
+    }
+
+    /// The side of a changed path: the one that it had at the base.
+    pub(super) fn side(&self, change: &TreeChange, printed: &BTreeSet<String>) -> Side {
+        let before = change.before.as_ref().map(|(path, _)| path.as_str());
+        let after = change.after.as_ref().map(|(path, _)| path.as_str());
+        let path = before.or(after).unwrap_or_default();
+        if shadows_runner(path) || after.is_some_and(shadows_runner) {
+            return Side::Test;
+        }
+        match side_of(path, &self.known, printed.contains(path)) {
+            Side::Code if splits(path) && self.holds_tests(change) => Side::Both,
+            // A file that tests are printed of is taken apart where it can be.
+            Side::Both if !self.holds_tests(change) => Side::Code,
+            side => side,
+        }
+    }
+
+    fn holds_tests(&self, change: &TreeChange) -> bool {
+        let sides = [(End::Base, &change.before), (End::Head, &change.after)];
+        sides.into_iter().any(|(end, side)| {
+            let path = side.as_ref().map(|(path, _)| path);
+            path.is_some_and(|path| self.has_tests_at(end, path))
+        })
+    }
+
+    fn has_tests_at(&self, end: End, path: &str) -> bool {
+        let key = (end, path.to_owned());
+        if let Some(known) = self.tested.borrow().get(&key) {
+            return *known;
+        }
+        let text = self.text(end, path).ok().flatten();
+        let holds = text.is_some_and(|text| has_tests(path, &text));
+        self.tested.borrow_mut().insert(key, holds);
+        holds
+    }
+
+    /// What became of a file, by its path at the head, or where it is gone at the base.
+    pub(super) fn find(&self, path: &str) -> Option<&TreeChange> {
+        self.changes.iter().find(|change| change.path() == path)
+    }
+
+    /// A file that came with the head.
+    pub(super) fn is_new(&self, path: &str) -> bool {
+        self.find(path)
+            .is_some_and(|change| change.before.is_none())
+    }
+
+    /// The files that came with the head.
+    pub(super) fn list_added(&self) -> impl Iterator<Item = &(String, TreeEntry)> {
+        let added = self.changes.iter().filter(|change| change.before.is_none());
+        added.filter_map(|change| change.after.as_ref())
+    }
+
+    /// A script that a gate calls, or a file that settings of a runner name.
+    pub(super) fn is_named(&self, path: &str) -> bool {
+        self.known.named.contains(path)
+    }
+
+    /// Where a path of the base would stand at the head, had it moved with the code beside it.
+    pub(super) fn move_with_code(&self, path: &str) -> String {
+        let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
+        match self.moved.get(dir).map(String::as_str) {
+            Some("") => name.to_owned(),
+            Some(to) => format!("{to}/{name}"),
+            None => path.to_owned(),
+        }
+    }
+
+    /// Where a file of the base lies among the code of the head: at its place, or where the code beside it
+    /// went. A new name of its own may be one that no runner looks at.
+    pub(super) fn find_old_place(&self, change: &TreeChange) -> String {
+        match (&change.before, &change.after) {
+            (Some((from, _)), Some((to, _))) if self.code_moved(from) => to.clone(),
+            (Some((from, _)), None) => self.move_with_code(from),
+            (Some((from, _)), _) => from.clone(),
+            (None, _) => change.path().to_owned(),
+        }
+    }
+
+    /// The code beside a path of the base moved.
+    pub(super) fn code_moved(&self, path: &str) -> bool {
+        self.move_with_code(path) != path
+    }
+
+    fn find_moved(&self) -> BTreeMap<String, String> {
+        let mut moved = BTreeMap::new();
+        for change in &self.changes {
+            let (Some((from, _)), Some((to, _))) = (&change.before, &change.after) else {
+                continue;
+            };
+            let dir = |path: &str| path.rsplit_once('/').map_or("", |(dir, _)| dir).to_owned();
+            if dir(from) != dir(to) && side_of(from, &self.known, false) == Side::Code {
+                moved.insert(dir(from), dir(to));
+            }
+        }
+        moved
+    }
+
+    /// Scripts that gates call, and files that settings of runners name, among what changed.
+    fn find_named(&self, gates: &[GateSpec]) -> Result<BTreeSet<String>, Failure> {
+        let changed: BTreeSet<&str> = self.paths().collect();
+        let mut texts: Vec<(&GateSpec, End, String)> = Vec::new();
+        for gate in gates {
+            let recipe = Recipe::of(gate);
+            texts.push((gate, End::Base, gate.run.clone()));
+            for end in [End::Base, End::Head] {
+                let text = self.read_recipe(&recipe, end)?;
+                texts.extend(text.map(|text| (gate, end, text)));
+            }
+        }
+        let mut named = BTreeSet::new();
+        let by_rake = |gate: &&GateSpec| gate.run.split_whitespace().any(|word| word == "rake");
+        let rakefiles = gates.iter().filter(by_rake);
+        let rakefiles = rakefiles.map(|gate| gate.from_root("Rakefile"));
+        named.extend(rakefiles.filter(|path| changed.contains(&**path)));
+        // A gate's folder is where its words lead from. The head's recipe makes no test of what was code.
+        let is_named = |path: &str| {
+            texts.iter().any(|(gate, end, text)| {
+                let inside = gate.inside(path);
+                (*end == End::Base || self.is_new(path))
+                    && inside.is_some_and(|inside| names_path(text, inside))
+            })
+        };
+        for path in &changed {
+            let is_script = [End::Base, End::Head].into_iter().any(|end| {
+                let text = self.text(end, path).ok().flatten();
+                text.is_some_and(|text| Language::of(path, &text) == Language::Shell)
+            });
+            if is_script && is_named(path) {
+                named.insert((*path).to_owned());
+            }
+        }
+        // What such a script names in turn is what it tests, even where the gate names that too.
+        let scripts = named.clone();
+        for script in &scripts {
+            let text = self.text(End::Base, script)?.unwrap_or_default();
+            named.retain(|path| path == script || !names_path(&text, path));
+        }
+        named.extend(self.find_named_by_settings(&changed)?);
+        Ok(named)
+    }
+
+    /// What a gate calls in its file of rules at one end.
+    pub(super) fn read_recipe(&self, recipe: &Recipe, end: End) -> Result<Option<String>, Failure> {
+        let Some(file) = recipe.file() else {
+            return Ok(None);
+        };
+        Ok(self.text(end, file)?.and_then(|text| recipe.take(&text)))
+    }
+
+    fn find_named_by_settings(
+        &self,
+        changed: &BTreeSet<&str>,
+    ) -> Result<BTreeSet<String>, Failure> {
+        let mut named = BTreeSet::new();
+        let is_candidate = |path: &&&str| {
+            !is_among_tests(path)
+                && !is_test_file(path)
+                && Language::of(path, "") != Language::Other
+        };
+        let candidates: Vec<&&str> = changed.iter().filter(is_candidate).collect();
+        if candidates.is_empty() {
+            return Ok(named);
+        }
+        for end in [End::Base, End::Head] {
+            let files = self.repo.files(self.commit(end))?;
+            let settings = files
+                .keys()
+                .filter(|path| is_whole_setting(path) || split_of(path).is_some());
+            for setting in settings.take(50) {
+                let Some(text) = self.text(end, setting)? else {
+                    continue;
+                };
+                let (own, is_whole) = match (is_whole_setting(setting), split_of(setting)) {
+                    (false, Some(split)) => (split.take(&text).unwrap_or_default(), false),
+                    _ => (text, true),
+                };
+                for path in &candidates {
+                    // What was there is product code unless nothing but a runner's settings name it.
+                    if (is_whole || self.is_new(path)) && names_file(&own, path) {
+                        named.insert((**path).to_owned());
+                    }
+                }
+            }
+        }
+        named.retain(|path| !is_whole_setting(path));
+        Ok(named)
+    }
+
+    /// Of what changed among tests, those files that code imports.
+    fn find_imported(&self) -> Result<BTreeSet<String>, Failure> {
+        let among = self
+            .paths()
+            .filter(|path| is_among_tests(path) && !is_test_file(path))
+            .filter(|path| Language::of(path, "") != Language::Other || path.ends_with(".h"));
+        let candidates: BTreeSet<&str> = among.collect();
+        let mut imported = BTreeSet::new();
+        if candidates.is_empty() {
+            return Ok(imported);
+        }
+        let words: BTreeSet<String> = candidates
+            .iter()
+            .map(|path| stem(path).to_owned())
+            .collect();
+        let is_at_base = |path: &str| {
+            let mut before = self.changes.iter().filter_map(|it| it.before.as_ref());
+            before.any(|(before, _)| before == path)
+        };
+        for end in [End::Base, End::Head] {
+            let lines = self.repo.find_words(self.commit(end), &words)?;
+            let here = |path: &&&str| is_at_base(path) == (end == End::Base);
+            for path in candidates.iter().filter(here) {
+                let is_import = lines.iter().any(|(by, line)| {
+                    side_of(by, &self.known, false) == Side::Code && imports(by, line, path)
+                });
+                if is_import {
+                    imported.insert((*path).to_owned());
+                }
+            }
+        }
+        Ok(imported)
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        let both = self
+            .changes
+            .iter()
+            .flat_map(|change| [&change.before, &change.after]);
+        both.flatten().map(|(path, _)| path.as_str())
+    }
+}
+
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    match stem {
+        // It is imported by its directory's name.
+        "__init__" | "index" | "mod" | "main" => {
+            let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+            dir.rsplit('/').next().unwrap_or(stem)
+        }
+        stem => stem,
+    }
+}
+
+/// A line of a file imports another one: by its name and its directory, or from the same directory.
+fn imports(by: &str, line: &str, path: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words: Vec<&str> = line.split(|c| !is_word(c)).collect();
+    if !IMPORTS.split(' ').any(|word| words.contains(&word)) || !words.contains(&stem(path)) {
+        return false;
+    }
+    let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let own = by.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let last = dir.rsplit('/').next().unwrap_or_default();
+    own == dir || stem(path) == last || words.contains(&last)
+}
+
+/// A text names a path as a word.
+pub(super) fn names_path(text: &str, path: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    text.match_indices(path).any(|(at, _)| {
+        let before = text[..at].trim_end_matches("./");
+        let after = &text[at + path.len()..];
+        !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
+}
+
+/// The same, or as a module.
+fn names_file(text: &str, path: &str) -> bool {
+    let without_end = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let module = without_end.replace('/', ".");
+    [path, without_end, &module]
+        .iter()
+        .any(|name| name.len() > 2 && names_path(text, name))
+}

@@ -1,0 +1,230 @@
+//! What trials say, in words.
+
+use super::recipe::Recipe;
+use super::trial_change::Change;
+use cook_core::diagnostic::{Lines, clean, count_noun, without_escapes};
+use cook_core::machine::{GateRun, short};
+use cook_core::model::GateSpec;
+use cook_trials::{Became, NamedTest, TrialLine, Weight, Word};
+
+/// Lines of one word that are told one by one.
+const TOLD: usize = 20;
+
+/// Who tells it.
+pub(super) struct Teller<'a> {
+    pub change: &'a Change<'a>,
+    pub gate: &'a GateSpec,
+    pub known_red: &'a [String],
+    /// The commit with the old tests on the new code, and the command that ran there.
+    pub old: Option<(&'a str, &'a str)>,
+}
+
+impl Teller<'_> {
+    /// A line for each test; many of one word that no reader is owed one by one are counted.
+    pub fn tell(&self, named: &[NamedTest]) -> Vec<TrialLine> {
+        let mut lines = Vec::new();
+        let told = named.iter().filter(|it| it.word != Word::FailToPass);
+        for it in told {
+            let is_known = self.known_red.iter().any(|name| name == &it.name);
+            if it.word == Word::RedBefore && is_known {
+                continue;
+            }
+            lines.push(self.line(it));
+        }
+        cap(lines)
+    }
+
+    fn line(&self, it: &NamedTest) -> TrialLine {
+        let name = clean(&it.name, Lines::Fold);
+        let why = match &it.message {
+            Some(message) => format!(" ({})", clean(message, Lines::Fold)),
+            None => String::new(),
+        };
+        let now = match it.became {
+            Became::Green => "it is green now",
+            Became::Red => "it is red now",
+            Became::Skipped => "it is skipped now",
+            Became::Gone => "nothing of that name runs now",
+        };
+        let what = match it.word {
+            Word::GateRed => format!("`{name}` is red{why}"),
+            Word::RedBefore => format!("`{name}` was red before and is red now{why}"),
+            Word::PassToFail => format!(
+                "`{name}` was green, and its old version is red on the new code{why}; {now}"
+            ),
+            Word::Bent => format!(
+                "`{name}` was red, and its old version is still red on the new code{why}; {now}"
+            ),
+            Word::TestRepaired => {
+                format!("`{name}` was red, and the test was changed and not the code{why}; {now}")
+            }
+            Word::SetAside => format!("`{name}` ran and passed before, and is skipped now"),
+            Word::Lost => format!(
+                "`{name}` ran before and does not run now; its old version passes on the new code"
+            ),
+            Word::NotComparable => {
+                format!("the old tests of `{name}` cannot be built or loaded on the new code{why}")
+            }
+            _ => name.clone(),
+        };
+        self.make(it.word, &it.name, what, it.file.clone())
+    }
+
+    fn make(&self, word: Word, name: &str, what: String, file: Option<String>) -> TrialLine {
+        TrialLine {
+            word,
+            weight: word.weight(),
+            name: name.to_owned(),
+            what,
+            show: self.show(word),
+            file,
+            declared: None,
+        }
+    }
+
+    /// The command with which anybody sees the same.
+    fn show(&self, word: Word) -> String {
+        match (word, self.old) {
+            (
+                Word::PassToFail | Word::Bent | Word::TestRepaired | Word::NotComparable,
+                Some(at),
+            ) => show_at(self.gate, at),
+            (Word::RedBefore, _) => show_red_before(self.gate, &self.change.base),
+            (Word::GateRed, _) => show_red(self.gate),
+            (Word::NothingRan, _) => ADD_GATE.to_owned(),
+            _ => {
+                let [base, head] = [&self.change.base, &self.change.head].map(|it| short(it));
+                format!("git diff {base} {head}")
+            }
+        }
+    }
+
+    pub fn tell_flaky(&self, word: Word, name: &str) -> TrialLine {
+        let shown = clean(name, Lines::Fold);
+        let as_before = match word {
+            Word::Flaky => "as it did before",
+            _ => "which it did not before",
+        };
+        let what = format!("`{shown}` passes at times and fails at times, {as_before}");
+        self.make(word, name, what, None)
+    }
+
+    /// `red`: tests that are red without the edit, as a trial says at that commit with that command.
+    pub fn tell_setting(&self, path: &str, red: &[String], at: (&str, &str)) -> TrialLine {
+        let more = match red.len().saturating_sub(1) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let first = red.first().map_or("", String::as_str);
+        let [shown, first] = [path, first].map(|text| clean(text, Lines::Fold));
+        let what = format!(
+            "`{shown}` holds settings of the test runner, which were edited: without the edit `{first}`{more} is red"
+        );
+        let line = self.make(Word::RunnerChanged, path, what, Some(path.to_owned()));
+        TrialLine {
+            show: show_at(self.gate, at),
+            ..line
+        }
+    }
+
+    pub fn tell_recipe(&self, recipe: &Recipe) -> TrialLine {
+        let file = recipe.file().unwrap_or_default();
+        let what = format!(
+            "what `{}` runs was changed in `{file}`, and the old tests do not run by the old recipe on the new code",
+            self.gate.run
+        );
+        self.make(Word::GateChanged, file, what, Some(file.to_owned()))
+    }
+
+    pub fn tell_silent(&self, had: usize) -> TrialLine {
+        let what = format!(
+            "`{}` is green and ran no test; at the base {} passed",
+            self.gate.run,
+            count_noun(had as u64, "test")
+        );
+        self.make(Word::GateRed, &self.gate.name, what, None)
+    }
+
+    pub fn tell_nothing_ran(&self) -> TrialLine {
+        let what = format!(
+            "`{}` ran no test; the line below, in `.agent/cook.toml`, names a gate that does",
+            self.gate.run
+        );
+        self.make(Word::NothingRan, &self.gate.name, what, None)
+    }
+
+    pub fn tell_red(&self, run: &GateRun, was_so: bool) -> TrialLine {
+        let ending = run.receipt.as_ref().map(|receipt| {
+            let last = clean(&last_line(&receipt.tail), Lines::Fold);
+            format!("{}: {last}", receipt.ending())
+        });
+        let (word, when) = match was_so {
+            true => (Word::RedBefore, "was red before and is red"),
+            false => (Word::GateRed, "is red"),
+        };
+        let what = format!(
+            "`{}` {when} at HEAD: {}",
+            self.gate.run,
+            ending.unwrap_or_default()
+        );
+        self.make(word, &self.gate.name, what, None)
+    }
+
+    pub fn tell_unnoticed(&self, brings_tests: bool) -> TrialLine {
+        let how = match brings_tests {
+            true => "no test that came or was edited fails on the old code",
+            false => "every test goes on the old code as it goes now",
+        };
+        let what = format!("{how}: `{}` does not notice the change", self.gate.run);
+        self.make(Word::ChangeUnnoticed, &self.gate.name, what, None)
+    }
+}
+
+/// The last line of an output that says something.
+pub(crate) fn last_line(tail: &str) -> String {
+    let text = without_escapes(tail);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty());
+    last.unwrap_or("no output").trim().to_owned()
+}
+
+/// The line of `.agent/cook.toml` that names a gate.
+pub(crate) const ADD_GATE: &str = "gates.test.run = \"COMMAND\"";
+
+/// What shows a gate that is red at the head.
+pub(crate) fn show_red(gate: &GateSpec) -> String {
+    format!("cook gate --clean {}", shell_words::quote(&gate.name))
+}
+
+/// The same of one that was red at its base.
+pub(crate) fn show_red_before(gate: &GateSpec, base: &str) -> String {
+    show_at(gate, (base, &gate.run))
+}
+
+/// What shows a run of a command at a commit, where its gate runs.
+fn show_at(gate: &GateSpec, (commit, command): (&str, &str)) -> String {
+    let commit = short(commit);
+    let dir = format!("../trial/{}", gate.dir);
+    let dir = shell_words::quote(dir.trim_end_matches('/'));
+    format!("git worktree add --detach ../trial {commit} && cd {dir} && {command}")
+}
+
+/// The first of each word; the others are counted, and none that refuses is left out of its sum.
+fn cap(lines: Vec<TrialLine>) -> Vec<TrialLine> {
+    let mut kept: Vec<TrialLine> = Vec::new();
+    let mut more: Vec<(TrialLine, usize)> = Vec::new();
+    for line in lines {
+        let of_word = kept.iter().filter(|known| known.word == line.word).count();
+        if line.weight != Weight::Shown || of_word < TOLD {
+            kept.push(line);
+        } else if let Some((_, count)) = more.iter_mut().find(|(of, _)| of.word == line.word) {
+            *count += 1;
+        } else {
+            more.push((line, 1));
+        }
+    }
+    for (mut line, count) in more {
+        line.what = format!("{}, and {count} more like it", line.what);
+        kept.push(line);
+    }
+    kept
+}

@@ -1,0 +1,529 @@
+//! `cook verify --base`: which commit the base is, what its contract says, how HEAD's differs from it, and the
+//! log held against the contract that decides: its judges, its assurance, the criteria that the base states.
+//!
+//! Invariant: nothing that HEAD has is believed of what is asked of HEAD, until a person outside of the
+//! tree accepted exactly that.
+
+use super::base_contract::{Contract, Difference, PROFILE, are_same};
+use super::verify_outcome::Outcome;
+use crate::scaffold::{SETTINGS, plans};
+use crate::service::{self, Judging, Workspace};
+use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean, count_noun};
+use cook_core::machine::short;
+use cook_core::model::{
+    CONTRACT_FILES, Plan, Profile, STOP_VERIFIER_SCRIPTS, Slice, SliceStatus, Snapshot,
+};
+use cook_os::disk::TemporaryDir;
+use cook_remote::{Remote, Side};
+use cook_store::receipt::TakenBack;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Files that are named.
+const MOST_NAMED: usize = 100;
+/// Written by `cook init` with the contract.
+const WRITTEN_WITH_IT: &str = ".gitignore";
+/// Files beside a plan that are read with it.
+const MAX_BESIDE: usize = 200;
+
+/// What was asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    /// The base, as it was named.
+    pub base: &'a str,
+    /// The remote that may have it.
+    pub from: Option<&'a str>,
+    /// The beginning of a digest that somebody accepted.
+    pub accepted: Option<&'a str>,
+}
+
+/// The commit whose contract decides, and how the one at HEAD stands to it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Compared {
+    /// As it was named.
+    pub name: String,
+    pub commit: String,
+    /// SHA-256 of HEAD's whole contract, for `--accept-contract`.
+    #[serde(rename = "contract")]
+    pub digest: String,
+    /// That digest was accepted: HEAD's contract decides.
+    pub accepted: bool,
+    /// HEAD differs in nothing but its contract.
+    #[serde(rename = "contract_alone")]
+    pub alone: bool,
+    #[serde(skip)]
+    pub outcome: Outcome,
+}
+
+impl Compared {
+    /// For the first line.
+    pub fn words(&self) -> String {
+        let (name, at) = (&self.name, short(&self.commit));
+        match (self.alone, self.accepted) {
+            (true, true) => {
+                format!("the contract alone is changed from `{name}` (`{at}`), and was accepted")
+            }
+            (true, false) => format!(
+                "not asked: the contract alone is changed from `{name}` (`{at}`), and a person decides on it"
+            ),
+            (false, true) => format!(
+                "judged by its own contract, which was accepted against that of `{name}` (`{at}`)"
+            ),
+            (false, false) => format!("judged by the contract of `{name}` (`{at}`)"),
+        }
+    }
+}
+
+/// Finds the base, compares the contracts, and lets the one that decides decide from here on.
+///
+/// # Errors
+/// `commit_unknown` for the base, `config_invalid` for its contract, no commit at HEAD.
+pub(crate) fn judge_by(workspace: &mut Workspace, ask: Ask) -> Result<Compared, Failure> {
+    let Some(head) = workspace.repo.head()?.commit else {
+        return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
+    };
+    let commit = find(workspace, ask)?;
+    let repo = &workspace.repo;
+    for here in [&commit, &head] {
+        repo.fetch_missing(here, &[])?;
+    }
+    let fork = repo.only_merge_base(&commit, &head)?;
+    let commits: Vec<&str> = [Some(&commit), Some(&head), fork.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let contracts = Contract::read_all(repo, &commits)?;
+    let (base, own) = (&contracts[0], &contracts[1]);
+    let digest = own.digest();
+    let from = fork.as_ref().unwrap_or(&commit);
+    let mut compared = Compared {
+        name: ask.base.to_owned(),
+        alone: is_alone(workspace, from, &head, &contracts)?,
+        accepted: ask.accepted.is_some_and(|begin| digest.starts_with(begin)),
+        outcome: Outcome::default(),
+        commit,
+        digest,
+    };
+    let count = count_noun(own.files.len() as u64, "file");
+    let digest = &compared.digest;
+    compared.outcome.add_checked(format!(
+        "the contract of HEAD, {count}: its digest is {digest}"
+    ));
+    if let Some(begin) = ask.accepted.filter(|_| !compared.accepted) {
+        let what =
+            format!("`--accept-contract` names `{begin}`, and the contract of HEAD is `{digest}`");
+        compared.outcome.find(Code::ContractNotAccepted, what);
+    }
+    if !base.is_stated() && !compared.accepted {
+        if compared.alone {
+            compared.find_alone("brings a contract where there was none");
+        } else {
+            let what = format!(
+                "`{}` has no contract under `.agent/`: nothing there says what is asked",
+                ask.base
+            );
+            compared.outcome.find(Code::BaseContractMissing, what);
+        }
+        return Ok(compared);
+    }
+    base.read_config().map_err(|why| {
+        let what = format!("`{SETTINGS}` of `{}`: {why}", ask.base);
+        let hint = format!(
+            "mend it on `{}` first: nothing is judged by a contract that cannot be read",
+            ask.base
+        );
+        Failure::state(Code::ConfigInvalid, what).replace_hints([hint])
+    })?;
+    let difference = Difference::find(base, contracts.get(2), own);
+    compared.tell(&difference);
+    workspace.judging = Some(match compared.accepted {
+        true => Judging {
+            base: compared.commit.clone(),
+            ..judging(&head, own, own, &[])?
+        },
+        false => judging(&compared.commit, base, own, &difference.gates)?,
+    });
+    Ok(compared)
+}
+
+/// The commit that the base names, here or at the remote.
+fn find(workspace: &Workspace, ask: Ask) -> Result<String, Failure> {
+    require_one_meaning(workspace, ask.base)?;
+    if let Some(commit) = workspace.repo.commit_named(ask.base)? {
+        return Ok(commit);
+    }
+    if let Some(from) = ask.from {
+        let branch = ask.base.strip_prefix("refs/remotes/").unwrap_or(ask.base);
+        let branch = branch.strip_prefix(&format!("{from}/")).unwrap_or(branch);
+        let branch = branch.strip_prefix("refs/heads/").unwrap_or(branch);
+        let remote = service::remote(workspace, Some(from), branch, Side::Fetch, false)?;
+        if let Some(found) = remote.look(branch, Side::Fetch)?.branch
+            && remote
+                .bring(std::slice::from_ref(&found.commit))?
+                .is_empty()
+        {
+            return Ok(found.commit);
+        }
+    }
+    let what = format!("the base `{}` names no commit here", ask.base);
+    let branch = ask.base.rsplit('/').next().unwrap_or(ask.base);
+    Err(Failure::unknown(Code::CommitUnknown, what).replace_hints([
+        format!(
+            "name a branch, a tag or a commit: `cook verify --base {}`",
+            shell_words::quote(&format!("origin/{branch}"))
+        ),
+        "in CI check out with `fetch-depth: 0`, or name the remote with `--from`".to_owned(),
+    ]))
+}
+
+/// Somebody who may push a tag or a branch could give it the base's name: `origin/main` is then two things,
+/// or, where the remote's own is not here, only theirs.
+fn require_one_meaning(workspace: &Workspace, base: &str) -> Result<(), Failure> {
+    let name = base.split(['~', '^', '@', ':']).next().unwrap_or(base);
+    if name.starts_with("refs/") {
+        return Ok(());
+    }
+    let refs = workspace.repo.refs()?;
+    let places = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+    let meant: Vec<(String, &String)> = places
+        .iter()
+        .map(|place| format!("{place}{name}"))
+        .chain([format!("refs/remotes/{name}/HEAD")])
+        .filter_map(|whole| refs.get(&whole).map(|at| (whole, at)))
+        .collect();
+    let tracked = format!("refs/remotes/{name}");
+    let of_remote = |remote: String| name.starts_with(&format!("{remote}/"));
+    let is_of_remote = Remote::list(&workspace.repo)?.into_iter().any(of_remote);
+    let is_theirs = is_of_remote && !meant.is_empty() && !refs.contains_key(&tracked);
+    let is_branch_head = is_of_remote
+        && name.ends_with("/HEAD")
+        && refs.contains_key(&tracked)
+        && !workspace.repo.is_symbolic(&tracked)?;
+    if is_branch_head {
+        let what =
+            format!("`{base}` is a branch of that name, and not what the remote's HEAD names");
+        return Err(
+            Failure::usage(what).hint("name the branch: `--base refs/remotes/REMOTE/BRANCH`")
+        );
+    }
+    let is_tag = |(whole, _): &(String, &String)| whole.starts_with("refs/tags/");
+    let is_one = meant.iter().all(|(_, at)| *at == meant[0].1);
+    if is_one && !is_theirs {
+        let (Some((tag, _)), true) = (meant.first(), meant.iter().all(is_tag)) else {
+            return Ok(());
+        };
+        let what =
+            format!("`{base}` is the tag `{tag}`, and whoever may push there could have made it");
+        let hint = format!(
+            "name it whole: `--base {tag}`, or a branch: `--base refs/remotes/REMOTE/{name}`"
+        );
+        return Err(Failure::usage(what).hint(hint));
+    }
+    let named: Vec<String> = meant
+        .iter()
+        .map(|(whole, _)| format!("`{whole}`"))
+        .collect();
+    let what = match is_one {
+        true => format!(
+            "`{base}` is {}, and no branch of the remote",
+            named.join(", ")
+        ),
+        false => format!("`{base}` may be {}", named.join(" or ")),
+    };
+    Err(Failure::usage(what).hint(format!("name it whole: `--base {tracked}`")))
+}
+
+/// What differs from where the branch began is nothing but contract.
+fn is_alone(
+    workspace: &Workspace,
+    from: &str,
+    head: &str,
+    contracts: &[Contract],
+) -> Result<bool, Failure> {
+    let changes = workspace.repo.changes(Some(from), head)?;
+    let is_contract = |path: &str| {
+        path == CONTRACT_FILES[0] || contracts.iter().any(|one| one.files.contains_key(path))
+    };
+    let mut of_contract = changes.iter().filter(|change| is_contract(&change.path));
+    Ok(of_contract.next().is_some()
+        && changes
+            .iter()
+            .all(|change| is_contract(&change.path) || change.path == WRITTEN_WITH_IT))
+}
+
+impl Compared {
+    fn find_alone(&mut self, what: &str) {
+        let (name, digest) = (&self.name, &self.digest);
+        let what =
+            format!("the change from `{name}` {what}; the digest of the contract is {digest}");
+        self.outcome.find(Code::ContractAlone, what);
+    }
+
+    /// Findings, or lines where a person decides or has decided.
+    fn tell(&mut self, difference: &Difference) {
+        let decided = self.alone || self.accepted;
+        let outcome = &mut self.outcome;
+        let gates = difference.gates.iter();
+        let gates = gates.map(|name| (SETTINGS, format!("it adds the gate `{name}`")));
+        let judges = difference.judges.iter();
+        let judges = judges.map(|count| (PROFILE, format!("it asks for {count} votes that agree")));
+        for (path, what) in gates.chain(judges) {
+            match decided {
+                true => outcome.add_checked(format!("`{path}`: {what}")),
+                false => outcome.find_at(Code::ContractStronger, what, path),
+            }
+        }
+        let count = difference.changed.len();
+        for (path, what) in difference.changed.iter().take(MOST_NAMED) {
+            let what = format!("`{}` {what}", clean(path, Lines::Fold));
+            match decided {
+                true => outcome.add_checked(what),
+                false => outcome.find_at(Code::ContractChanged, what, path),
+            }
+        }
+        if count > MOST_NAMED && !decided {
+            let rest = count_noun((count - MOST_NAMED) as u64, "file");
+            outcome.find(Code::ContractChanged, format!("{rest} more"));
+        }
+        if self.alone && !self.accepted {
+            self.find_alone(&match count as u64 {
+                0 => "touches nothing but the contract, and asks for no less".to_owned(),
+                count => format!("is of the contract alone: {}", count_noun(count, "file")),
+            });
+        }
+    }
+}
+
+/// What decides: that contract, with the gates that HEAD adds.
+fn judging(
+    commit: &str,
+    contract: &Contract,
+    head: &Contract,
+    added: &[String],
+) -> Result<Judging, Failure> {
+    let unreadable = |path: &str, why: String| {
+        let what = format!("`{path}` of the contract that decides: {why}");
+        Failure::state(Code::ConfigInvalid, what)
+    };
+    let config = contract.read_config();
+    let mut config = config.map_err(|why| unreadable(SETTINGS, why))?;
+    let profile = contract.files.get(PROFILE);
+    let profile = profile.and_then(|file| file.bytes.as_ref());
+    let profile = profile.map(|bytes| serde_json::from_slice::<Profile>(bytes));
+    let profile = profile.transpose();
+    let profile = profile.map_err(|why| unreadable(PROFILE, why.to_string()))?;
+    let new = head.read_config().unwrap_or_default().gates.into_iter();
+    let new = new.filter(|(name, _)| added.contains(name));
+    config.gates.extend(new);
+    let verifier = contract.files.get(STOP_VERIFIER_SCRIPTS[0]);
+    Ok(Judging {
+        commit: commit.to_owned(),
+        base: commit.to_owned(),
+        config,
+        profile,
+        added: added.to_vec(),
+        files: list_taken_back(contract, head),
+        has_own_verifier: verifier.is_some_and(|file| !file.generated),
+    })
+}
+
+/// Files under `.agent/` that HEAD has otherwise; what only HEAD has is not there either.
+fn list_taken_back(contract: &Contract, head: &Contract) -> Vec<TakenBack> {
+    let paths: BTreeSet<&String> = contract.files.keys().chain(head.files.keys()).collect();
+    let others = paths.into_iter().filter(|path| {
+        let is_same = are_same(contract.files.get(*path), head.files.get(*path));
+        !is_same && path.starts_with(".agent/")
+    });
+    let taken_back = others.map(|path| {
+        let was = contract.files.get(path);
+        TakenBack {
+            path: path.clone(),
+            bytes: was.and_then(|file| file.bytes.clone()),
+            runs: was.is_some_and(|file| file.mode == "100755"),
+        }
+    });
+    taken_back.collect()
+}
+
+/// Votes that must agree: no fewer than the contract that decides asks for.
+pub(super) fn count_judges(workspace: &Workspace, snapshot: &Snapshot) -> u64 {
+    let own = snapshot.profile.required_stop_judges.0;
+    let judging = workspace.judging.as_ref();
+    let asked = judging.and_then(|judging| judging.profile.as_ref());
+    asked.map_or(own, |profile| profile.required_stop_judges.0.max(own))
+}
+
+/// What the log proves less than the contract that decides asks for.
+pub(super) fn hold(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let Some(judging) = &workspace.judging else {
+        return Ok(());
+    };
+    if let Some(profile) = &judging.profile
+        && snapshot.lowest_assurance() < profile.assurance
+    {
+        let what = format!(
+            "slices or votes rest on the assurance `{}`, and the contract that decides asks for `{}`",
+            snapshot.lowest_assurance(),
+            profile.assurance
+        );
+        outcome.find_at(Code::ContractWeaker, what, ".agent/profile.json");
+    }
+    let Some(source) = &snapshot.ledger.plan_source else {
+        return Ok(());
+    };
+    for what in list_unproven(workspace, judging, &source.path, &snapshot.plan)? {
+        outcome.find_at(Code::ContractWeaker, what, &source.path);
+    }
+    outcome.add_checked(format!(
+        "what `{}` of the contract that decides lists, against what was proven",
+        source.path
+    ));
+    Ok(())
+}
+
+/// What of the base's plan was not proven, of what the branch found there when it began.
+fn list_unproven(
+    workspace: &Workspace,
+    judging: &Judging,
+    path: &str,
+    proven: &Plan,
+) -> Result<Vec<String>, Failure> {
+    let Some(base) = read_plan_at(workspace, &judging.commit, path)? else {
+        return Ok(Vec::new());
+    };
+    let head = workspace.repo.head()?.commit;
+    let fork = match head {
+        Some(head) => workspace.repo.only_merge_base(&judging.commit, &head)?,
+        None => None,
+    };
+    let fork = match fork.filter(|fork| *fork != judging.commit) {
+        Some(fork) => read_plan_at(workspace, &fork, path)?,
+        None => None,
+    };
+    Ok(compare_plans(&base, fork.as_ref().unwrap_or(&base), proven))
+}
+
+fn compare_plans(base: &Plan, fork: &Plan, proven: &Plan) -> Vec<String> {
+    let holds = |slice: Option<&Slice>, text: &str| {
+        let mut known = slice.iter().flat_map(|slice| &slice.acceptance_criteria);
+        known.any(|known| known.trim() == text.trim())
+    };
+    let mut found = Vec::new();
+    for slice in &base.candidate_slices {
+        let id = &slice.slice_id;
+        let Some(known) = fork.slice(id) else {
+            continue;
+        };
+        let kept = proven.slice(id);
+        let kept = kept.filter(|kept| kept.status != SliceStatus::Cancelled);
+        if kept.is_none() {
+            found.push(format!(
+                "the slice `{}` is not in what was proven: {}",
+                show(id),
+                show(&slice.goal)
+            ));
+            continue;
+        }
+        let asked = slice.acceptance_criteria.iter();
+        let lost = asked.filter(|text| holds(Some(known), text) && !holds(kept, text));
+        found.extend(lost.map(|text| {
+            format!(
+                "the slice `{}` was proven without, or with other words for: {}",
+                show(id),
+                show(text)
+            )
+        }));
+    }
+    found
+}
+
+/// A text as it is shown: one line, not too long.
+fn show(text: &str) -> String {
+    let line = clean(text.trim(), Lines::Fold);
+    match line.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// The plan that a file of a commit lists, read as `cook init --from` reads it; none where it is not there.
+fn read_plan_at(workspace: &Workspace, commit: &str, path: &str) -> Result<Option<Plan>, Failure> {
+    let dir = Path::new(path).parent().and_then(Path::to_str);
+    let below = dir.filter(|dir| !dir.is_empty());
+    let files = workspace
+        .repo
+        .list_files_under(commit, &[below.unwrap_or(path)])?;
+    if !files.contains_key(path) {
+        return Ok(None);
+    }
+    let failure = |error: std::io::Error| {
+        Failure::state(Code::NotWritable, "a directory for a plan").with_cause(&error)
+    };
+    let place = TemporaryDir::make().map_err(failure)?;
+    let is_beside = |file: &str| Path::new(file).parent() == Path::new(path).parent();
+    let beside = files
+        .iter()
+        .filter(|(file, entry)| is_beside(file) && entry.mode.starts_with("100"));
+    let own = files.get_key_value(path).into_iter();
+    for (file, entry) in own.chain(beside.take(MAX_BESIDE)) {
+        let Some(bytes) = workspace.repo.blob(&entry.id)? else {
+            continue;
+        };
+        let target = place.path().join(file);
+        if let Some(dir) = target.parent() {
+            std::fs::create_dir_all(dir).map_err(failure)?;
+        }
+        std::fs::write(&target, bytes).map_err(failure)?;
+    }
+    Ok(plans::read(place.path(), path)?.import.plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cook_core::model::SchemaVersion;
+
+    fn plan(slices: &[(&str, &[&str])]) -> Plan {
+        let slice = |(id, criteria): &(&str, &[&str])| Slice {
+            slice_id: (*id).to_owned(),
+            acceptance_criteria: criteria.iter().map(|text| (*text).to_owned()).collect(),
+            ..Slice::default()
+        };
+        Plan {
+            schema_version: SchemaVersion,
+            mission_anchor: String::new(),
+            last_reground_at: None,
+            plan_basis: String::new(),
+            candidate_slices: slices.iter().map(slice).collect(),
+        }
+    }
+
+    #[test]
+    fn a_dropped_slice_and_a_dropped_or_reworded_criterion_are_named() {
+        let base = plan(&[("a", &["one", "two"]), ("b", &["three"])]);
+        let count = |proven: &Plan| compare_plans(&base, &base, proven).len();
+        assert_eq!(count(&base), 0);
+        assert_eq!(
+            count(&plan(&[("a", &["one", "two", "more"]), ("b", &["three"])])),
+            0
+        );
+        assert_eq!(count(&plan(&[("a", &["one"]), ("b", &["three"])])), 1);
+        assert_eq!(
+            count(&plan(&[("a", &["one", "two, mostly"]), ("b", &["three"])])),
+            1
+        );
+        let mut cancelled = base.clone();
+        cancelled.candidate_slices[1].status = SliceStatus::Cancelled;
+        assert_eq!(count(&cancelled), 1);
+        // What the base took up later is not asked of a branch.
+        let fork = plan(&[("a", &["one"])]);
+        assert_eq!(compare_plans(&base, &fork, &fork).len(), 0);
+    }
+}

@@ -1,0 +1,571 @@
+//! Each criterion of a done slice: its proof looked up again, and with `--rerun` run again, at HEAD and with
+//! `--history` at each slice's head and basis too.
+
+use super::verify_outcome::Outcome;
+use crate::anchor::Anchor;
+use crate::measure::{Claim, Reran};
+use crate::service::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, FactSet, Head, Required, Verdict, short};
+use cook_core::model::{
+    Accepted, Basis, Caches, Evidence, EvidenceRecord, Receipt, Slice, SliceStatus, Snapshot,
+};
+use cook_store::receipt::Receipts;
+use serde::Serialize;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a criterion's proof is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ProofVerdict {
+    /// Its gate or test ran again in a new clean room and came out the same.
+    Reproduced,
+    /// It was looked up in the code, or in what ran here at this tree, and is true.
+    Holds,
+    /// It rests on what somebody said or a log holds. It fits the log, and nobody looked it up.
+    Recorded,
+    /// It comes out another way than it is on record.
+    Differs,
+    /// It can be neither looked up nor run here.
+    NotReproducible,
+    /// What it rests on is gone.
+    Lost,
+}
+
+impl ProofVerdict {
+    /// The word in answers.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Holds => "holds",
+            Self::Recorded => "recorded",
+            Self::Differs => "differs",
+            Self::NotReproducible => "not_reproducible",
+            Self::Lost => "lost",
+        }
+    }
+
+    /// It is not so any more.
+    pub fn is_lost(self) -> bool {
+        matches!(self, Self::Differs | Self::Lost)
+    }
+}
+
+/// A criterion of a done slice, and what its proof is worth.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Criterion {
+    /// The slice's id.
+    pub slice: String,
+    /// Its words.
+    pub text: String,
+    /// Where the proof is; null where none is on record.
+    pub anchor: Option<String>,
+    /// What it is worth.
+    pub verdict: ProofVerdict,
+    /// Why, for a reader.
+    pub why: String,
+    /// The commit that this is about.
+    pub at: Option<String>,
+}
+
+impl Criterion {
+    /// What is wrong, if anything. `shallow` = the clone lacks a part of the history.
+    pub(super) fn finding(&self, shallow: bool) -> Option<Finding> {
+        let code = match self.verdict {
+            ProofVerdict::Reproduced | ProofVerdict::Holds | ProofVerdict::Recorded => return None,
+            ProofVerdict::Differs => Code::CriterionDiffers,
+            ProofVerdict::NotReproducible if shallow => Code::HistoryShallow,
+            ProofVerdict::NotReproducible => Code::ProofNotReproducible,
+            ProofVerdict::Lost if self.anchor.is_none() => Code::EvidenceImported,
+            ProofVerdict::Lost => Code::ProofBroken,
+        };
+        let what = match &self.anchor {
+            Some(anchor) => format!("`{}` rests on {anchor}: {}", self.text, self.why),
+            None => format!("`{}`: {}", self.text, self.why),
+        };
+        Some(Finding::new(code, what).at(self.slice.clone()))
+    }
+}
+
+/// Where gates and tests run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rerun {
+    /// Nowhere: what is kept of this machine's runs counts.
+    No,
+    /// At each slice's head too.
+    Slices,
+    /// At HEAD alone.
+    Head,
+}
+
+/// What kind of place a proof names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A text of the repository.
+    Code,
+    /// What a command did.
+    Command,
+    /// What somebody said.
+    Word,
+}
+
+pub(super) fn find_kind(anchor: &Anchor) -> Kind {
+    match anchor {
+        Anchor::Test(_) | Anchor::Command { .. } | Anchor::Receipt(_) => Kind::Command,
+        Anchor::User { .. } => Kind::Word,
+        Anchor::Lines { .. }
+        | Anchor::Symbol { .. }
+        | Anchor::Doc { .. }
+        | Anchor::Gone { .. }
+        | Anchor::Entry(_)
+        | Anchor::Commit(_) => Kind::Code,
+    }
+}
+
+/// A criterion of a done slice and what is on record as its proof; of one that was dropped too.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub slice_id: String,
+    pub criterion: String,
+    pub record: Option<EvidenceRecord>,
+}
+
+impl Asked {
+    /// What is asked of the repository.
+    fn question(&self, snapshot: &Snapshot) -> AnchorQuestion {
+        match (snapshot.plan.slice(&self.slice_id), &self.record) {
+            (Some(slice), Some(record)) => AnchorQuestion::ask_stored(slice, record),
+            _ => AnchorQuestion {
+                slice_id: self.slice_id.clone(),
+                criterion: self.criterion.clone(),
+                anchor: String::new(),
+                basis: Basis::Observed,
+                required: Required::AtHead,
+            },
+        }
+    }
+}
+
+/// The criteria of done slices, or of one of them, each with its proof.
+fn list_asked(snapshot: &Snapshot, slice: Option<&str>) -> Vec<Asked> {
+    let slices = snapshot.plan.candidate_slices.iter().filter(|known| {
+        known.status == SliceStatus::Done && slice.is_none_or(|slice| known.slice_id == slice)
+    });
+    slices.flat_map(list_criteria).collect()
+}
+
+/// The criteria of a slice, those that it was rid of with proof among them.
+pub(super) fn list_criteria(slice: &Slice) -> Vec<Asked> {
+    let records = || slice.evidence.iter().filter_map(Evidence::record);
+    let asked = |criterion: &String, record: Option<&EvidenceRecord>| Asked {
+        slice_id: slice.slice_id.clone(),
+        criterion: criterion.clone(),
+        record: record.cloned(),
+    };
+    let stated = &slice.acceptance_criteria;
+    let dropped = records().filter(|record| !stated.contains(&record.criterion));
+    let dropped = dropped.map(|record| asked(&record.criterion, Some(record)));
+    let stated = stated.iter().map(|criterion| {
+        let record = records().find(|record| record.criterion == *criterion);
+        asked(criterion, record)
+    });
+    stated.chain(dropped).collect()
+}
+
+/// Judges the criteria of done slices, or of one, at a commit.
+pub(super) struct Judge<'a> {
+    workspace: &'a Workspace,
+    snapshot: &'a Snapshot,
+    at: &'a Head,
+    rerun: Rerun,
+    /// The receipts that the log holds, read when one is asked for.
+    receipts: OnceCell<BTreeMap<String, Receipt>>,
+}
+
+/// What was found of a criterion: its proof's worth, why, and at which commit.
+type Found = (ProofVerdict, String, Option<String>);
+
+/// A criterion that is being judged.
+struct Case {
+    asked: Asked,
+    question: AnchorQuestion,
+    /// Where its command is; none = its proof is not a command's.
+    claim: Option<Claim>,
+    kind: Kind,
+    found: Option<Found>,
+}
+
+impl<'a> Judge<'a> {
+    /// At that commit.
+    pub fn new(
+        workspace: &'a Workspace,
+        snapshot: &'a Snapshot,
+        at: &'a Head,
+        rerun: Rerun,
+    ) -> Self {
+        Self {
+            workspace,
+            snapshot,
+            at,
+            rerun,
+            receipts: OnceCell::new(),
+        }
+    }
+
+    /// The verdicts, in the order of the plan.
+    pub fn criteria(&self, slice: Option<&str>) -> Result<Vec<Criterion>, Failure> {
+        self.judge(list_asked(self.snapshot, slice))
+    }
+
+    /// The verdicts of these.
+    pub fn judge(&self, asked: Vec<Asked>) -> Result<Vec<Criterion>, Failure> {
+        let cases = asked.into_iter().map(|asked| self.case(asked));
+        let mut cases = cases.collect::<Result<Vec<Case>, Failure>>()?;
+        if self.rerun != Rerun::No {
+            self.run_again_here(&mut cases)?;
+        }
+        if self.rerun == Rerun::Slices {
+            self.run_again(&mut cases)?;
+        }
+        let open = cases.iter().filter(|case| case.found.is_none());
+        let questions: BTreeSet<AnchorQuestion> = open.map(|case| case.question.clone()).collect();
+        let answers = self.workspace.look_up(self.snapshot, self.at, &questions)?;
+        let mut criteria = Vec::new();
+        for mut case in cases {
+            let (verdict, why, at) = match (case.found.take(), answers.get(&case.question.key())) {
+                (Some(found), _) => found,
+                (None, Some(answer)) => {
+                    let (verdict, why) = self.look(&case, answer)?;
+                    (verdict, why, self.at.commit.clone())
+                }
+                (None, None) => {
+                    let why = "nobody answered for it".to_owned();
+                    (ProofVerdict::NotReproducible, why, None)
+                }
+            };
+            criteria.push(Criterion {
+                slice: case.asked.slice_id,
+                text: case.asked.criterion,
+                anchor: case.asked.record.map(|record| record.anchor),
+                verdict,
+                why,
+                at,
+            });
+        }
+        Ok(criteria)
+    }
+
+    fn case(&self, asked: Asked) -> Result<Case, Failure> {
+        let mut case = Case {
+            question: asked.question(self.snapshot),
+            claim: None,
+            kind: Kind::Code,
+            found: None,
+            asked,
+        };
+        let Some(record) = &case.asked.record else {
+            let why = "it has no evidence that can be checked".to_owned();
+            case.found = Some((ProofVerdict::Lost, why, None));
+            return Ok(case);
+        };
+        let anchor = match (&record.retired, Anchor::parse(&record.anchor)) {
+            (Some(reason), _) => {
+                let why = format!("the user gave up its proof: {reason}");
+                case.found = Some((ProofVerdict::Recorded, why, None));
+                return Ok(case);
+            }
+            (None, Err(why)) => {
+                case.found = Some((ProofVerdict::Lost, why.0, None));
+                return Ok(case);
+            }
+            (None, Ok(anchor)) => anchor,
+        };
+        case.kind = find_kind(&anchor);
+        let command = match &anchor {
+            _ if case.kind != Kind::Command => return Ok(case),
+            Anchor::Command { command, .. } => Some(command.clone()),
+            _ => self.receipt(record)?.map(|receipt| receipt.command.clone()),
+        };
+        // A receipt that the log does not hold names no command.
+        if command.is_some() || !matches!(anchor, Anchor::Receipt(_)) {
+            case.claim = Some(Claim {
+                slice: case.asked.slice_id.clone(),
+                anchor: record.anchor.clone(),
+                command,
+                kept: Some(record.copy_kept()),
+            });
+        }
+        Ok(case)
+    }
+
+    /// The receipt of the log's that a proof names.
+    fn receipt(&self, record: &EvidenceRecord) -> Result<Option<&Receipt>, Failure> {
+        let id = match Anchor::parse(&record.anchor) {
+            Ok(Anchor::Receipt(id)) => Some(id),
+            _ => record.receipt.clone(),
+        };
+        let Some(id) = id else { return Ok(None) };
+        let receipts = match self.receipts.get() {
+            Some(receipts) => receipts,
+            None => {
+                let read = self.workspace.store()?.receipts()?;
+                self.receipts.get_or_init(|| read)
+            }
+        };
+        Ok(receipts.get(&id))
+    }
+
+    /// Nothing here says anything for or against a proof, and the log says that it held.
+    fn is_recorded(&self, asked: Asked, answer: &AnchorAnswer) -> Result<bool, Failure> {
+        let case = self.case(asked)?;
+        Ok(case.found.is_none() && self.look(&case, answer)?.0 == ProofVerdict::Recorded)
+    }
+
+    /// By what is kept.
+    fn look(&self, case: &Case, answer: &AnchorAnswer) -> Result<(ProofVerdict, String), Failure> {
+        let why = || answer.why.clone();
+        Ok(match (case.kind, answer.verdict) {
+            (_, Verdict::Malformed) => (ProofVerdict::Lost, why()),
+            (Kind::Word, Verdict::Missing | Verdict::Changed) => (ProofVerdict::Lost, why()),
+            (Kind::Word, _) => (ProofVerdict::Recorded, why()),
+            (_, Verdict::Verified) => (ProofVerdict::Holds, why()),
+            (_, Verdict::Moved) => {
+                let now = answer.now.as_deref().unwrap_or(&answer.target);
+                (ProofVerdict::Holds, format!("{}, now {now}", answer.why))
+            }
+            (_, Verdict::Changed) => (ProofVerdict::Differs, why()),
+            (Kind::Code, Verdict::Missing) => (ProofVerdict::Lost, why()),
+            (Kind::Code, Verdict::Stale | Verdict::Unverifiable) => {
+                (ProofVerdict::NotReproducible, self.with_history(why()))
+            }
+            (Kind::Command, Verdict::Missing) if self.has_looked(case, answer)? => {
+                (ProofVerdict::Differs, why())
+            }
+            (Kind::Command, _) => self.by_log(case)?,
+        })
+    }
+
+    /// Whether what ran here can say that the proof is not there: an output that does not name a test
+    /// says nothing while the gate that named it, by the log, has not run here at this tree.
+    fn has_looked(&self, case: &Case, answer: &AnchorAnswer) -> Result<bool, Failure> {
+        let (Some(claim), None) = (&case.claim, &answer.receipt) else {
+            return Ok(true);
+        };
+        let command = match (Anchor::parse(&claim.anchor), &claim.command) {
+            (Ok(Anchor::Receipt(_)), _) => return Ok(false),
+            (Ok(Anchor::Test(_)), Some(command)) => command,
+            _ => return Ok(true),
+        };
+        let tree = self.at.tree.as_deref().unwrap_or_default();
+        let kept = Receipts::of(&self.workspace.repo)?;
+        Ok(kept.find(command, tree)?.is_some())
+    }
+
+    /// Of what nothing here says anything: what the log says.
+    fn by_log(&self, case: &Case) -> Result<(ProofVerdict, String), Failure> {
+        let Some(record) = &case.asked.record else {
+            return Ok((ProofVerdict::Lost, "it has no evidence".to_owned()));
+        };
+        let said = match self.receipt(record)? {
+            Some(receipt) if receipt.has_passed() => format!(
+                "a receipt of the log says that `{}` passed at {}",
+                receipt.command,
+                short(receipt.head_sha.as_deref().unwrap_or_default())
+            ),
+            Some(receipt) => {
+                let why = format!("its receipt in the log {}", receipt.ending());
+                return Ok((ProofVerdict::Lost, why));
+            }
+            None => {
+                let of = short(&record.head_sha);
+                format!("the log says that it was verified at {of}")
+            }
+        };
+        let why = format!("{said}; not run here: `--rerun` does");
+        Ok((ProofVerdict::Recorded, why))
+    }
+
+    fn with_history(&self, why: String) -> String {
+        match self.workspace.repo.is_shallow() {
+            true => format!("history is shallow: {why}"),
+            false => why,
+        }
+    }
+
+    fn find_acceptance(&self, case: &Case) -> Option<&Accepted> {
+        let ledger = self.snapshot.ledger.slices.get(&case.asked.slice_id)?;
+        ledger.accepted.as_ref()
+    }
+
+    /// At HEAD: its own tests, and the accepted ones that are others now.
+    fn run_again_here(&self, cases: &mut [Case]) -> Result<(), Failure> {
+        let Some(head) = &self.at.commit else {
+            return Ok(());
+        };
+        let due: Vec<usize> = (0..cases.len())
+            .filter(|at| cases[*at].claim.is_some() && cases[*at].found.is_none())
+            .collect();
+        for (at, reran) in self.run_at(head, cases, &due)? {
+            cases[at].found = Some(self.find_verdict(reran, head));
+        }
+        Ok(())
+    }
+
+    /// At each slice's head too, and at its basis where commands alone prove the slice.
+    fn run_again(&self, cases: &mut [Case]) -> Result<(), Failure> {
+        let by_more = cases.iter().filter(|case| case.kind != Kind::Command);
+        let by_more: BTreeSet<String> = by_more.map(|case| case.asked.slice_id.clone()).collect();
+        let mut by_commit: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
+        for (at, case) in cases.iter_mut().enumerate() {
+            if !matches!(case.found, Some((ProofVerdict::Reproduced, ..))) {
+                continue;
+            }
+            if let Some(claim) = &mut case.claim {
+                claim.kept = None;
+            }
+            let accepted = self.find_acceptance(case);
+            let stamped = case.asked.record.as_ref().map(|record| &record.head_sha);
+            let head = accepted.map(|accepted| &accepted.head).or(stamped);
+            let head = head.cloned().unwrap_or_default();
+            let basis = accepted.map(|accepted| accepted.basis.clone());
+            let basis = basis.filter(|_| !by_more.contains(&case.asked.slice_id));
+            let mut missing = |of: &String, why: String| {
+                let why = self.with_history(why);
+                case.found = Some((ProofVerdict::NotReproducible, why, Some(of.clone())));
+            };
+            match self.workspace.repo.resolve(&head)? {
+                Some(commit) => by_commit.entry(commit).or_default()[0].push(at),
+                None => {
+                    let of = short(&head);
+                    missing(&head, format!("the slice's head {of} is not in this clone"));
+                    continue;
+                }
+            }
+            let Some(basis) = basis else { continue };
+            match self.workspace.repo.resolve(&basis)? {
+                Some(commit) => by_commit.entry(commit).or_default()[1].push(at),
+                None => missing(
+                    &basis,
+                    format!(
+                        "the slice's basis {} is not in this clone, so nobody can say that it is new",
+                        short(&basis)
+                    ),
+                ),
+            }
+        }
+        let mut old = BTreeSet::new();
+        for (commit, [those, before]) in &by_commit {
+            let both: Vec<usize> = those.iter().chain(before).copied().collect();
+            let mut reran = self.run_at(commit, cases, &both)?;
+            let at_basis = reran.split_off(those.len());
+            let is_old = |(at, reran): (usize, Reran)| (reran == Reran::Same).then_some(at);
+            old.extend(at_basis.into_iter().filter_map(is_old));
+            for (at, reran) in reran.into_iter().filter(|(_, reran)| *reran != Reran::Same) {
+                cases[at].found = Some(self.find_verdict(reran, commit));
+            }
+        }
+        // Where all that proves a slice came out the same before it was begun, it proves nothing of it.
+        let new = cases.iter().enumerate().filter(|(at, _)| !old.contains(at));
+        let proven: BTreeSet<String> = new.map(|(_, case)| case.asked.slice_id.clone()).collect();
+        for at in old {
+            let case = &mut cases[at];
+            if !proven.contains(&case.asked.slice_id) {
+                let why = "it came out the same at the slice's basis already, as all that proves the slice";
+                let at = self.at.commit.clone();
+                case.found = Some((ProofVerdict::Differs, why.to_owned(), at));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs what these cases rest on at a commit.
+    fn run_at(
+        &self,
+        commit: &str,
+        cases: &[Case],
+        those: &[usize],
+    ) -> Result<Vec<(usize, Reran)>, Failure> {
+        let claims = those.iter().filter_map(|at| cases[*at].claim.clone());
+        let claims: Vec<Claim> = claims.collect();
+        if claims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let reran = self.workspace.rerun(self.snapshot, commit, &claims)?;
+        Ok(those.iter().copied().zip(reran).collect())
+    }
+
+    fn find_verdict(&self, reran: Reran, commit: &str) -> Found {
+        let (verdict, why) = match reran {
+            Reran::Same => {
+                let why = "it came out the same in a new clean room".to_owned();
+                (ProofVerdict::Reproduced, why)
+            }
+            Reran::Differs(why) | Reran::Unsaid(why) => (ProofVerdict::Differs, why),
+            Reran::No(why) => (ProofVerdict::NotReproducible, self.with_history(why)),
+        };
+        (verdict, why, Some(commit.to_owned()))
+    }
+}
+
+/// The proof of done slices, looked up by what is kept: which criterion lost it, and how.
+pub(super) fn check_proof(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let mut set = FactSet {
+        head: true,
+        existing_receipts_only: workspace.caches == Caches::Kept,
+        ..FactSet::default()
+    };
+    let asked = list_asked(snapshot, None);
+    let (with_record, without): (Vec<_>, Vec<_>) =
+        asked.into_iter().partition(|asked| asked.record.is_some());
+    for asked in without {
+        let what = format!("`{}` has no evidence that can be checked", asked.criterion);
+        outcome.find_at(Code::EvidenceImported, what, &asked.slice_id);
+    }
+    let questions = with_record.iter().map(|asked| asked.question(snapshot));
+    set.anchors.extend(questions);
+    if set.anchors.is_empty() {
+        return Ok(());
+    }
+    let facts = workspace.measure(&set, Some(snapshot))?;
+    let head = workspace.repo.head()?;
+    let judge = Judge::new(workspace, snapshot, &head, Rerun::No);
+    let (mut verified, mut recorded) = (0, 0);
+    for asked in with_record {
+        let question = asked.question(snapshot);
+        let Some(answer) = facts.anchors.get(&question.key()) else {
+            continue;
+        };
+        let code = match answer.verdict {
+            Verdict::Verified | Verdict::Moved => {
+                verified += 1;
+                continue;
+            }
+            Verdict::Changed | Verdict::Stale => Code::ProofStale,
+            // It ran on another machine.
+            _ if judge.is_recorded(asked, answer)? => {
+                recorded += 1;
+                continue;
+            }
+            Verdict::Missing | Verdict::Unverifiable | Verdict::Malformed => Code::ProofBroken,
+        };
+        let (text, anchor, why) = (&question.criterion, &question.anchor, &answer.why);
+        let what = format!("`{text}` rests on {anchor}: {why}");
+        outcome.find_at(code, what, &question.slice_id);
+    }
+    let elsewhere = match recorded {
+        0 => String::new(),
+        recorded => format!(", {recorded} by the log alone"),
+    };
+    outcome.add_checked(format!(
+        "{verified} of {} proofs of done slices hold{elsewhere}",
+        set.anchors.len()
+    ));
+    Ok(())
+}

@@ -1,0 +1,370 @@
+//! What a transition says that git answered, asked of git again.
+//!
+//! A fact that was measured outside of git (a gate, the trust of a machine, a file that was not
+//! committed) cannot be asked again; neither can one about commits or files that this clone does not
+//! hold: where a slice was accepted by it, that is said.
+
+use super::criterion_proof::{Kind, find_kind};
+use crate::anchor::Anchor;
+use crate::measure::read_settings_at;
+use crate::scaffold::SETTINGS;
+use crate::service::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding, count_noun};
+use cook_core::machine::{
+    AnchorQuestion, CommitFacts, CommitQuestion, FactSet, Facts, Head, MAX_PATHS, Range, Required,
+    Verdict, follow, needs, short,
+};
+use cook_core::model::{Event, Evidence, GateSpec, Snapshot};
+use cook_store::receipt::merge_gates;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Asks git again, one transition after the other.
+pub(super) struct Again<'a> {
+    workspace: &'a Workspace,
+    /// Not every commit brings its history.
+    is_shallow: bool,
+    /// Not every commit brings its files.
+    is_partial: bool,
+    /// Commits that done slices were accepted at, and their proof was stamped at.
+    accepted: BTreeSet<String>,
+    /// The transitions that accepted them.
+    acceptances: BTreeSet<u64>,
+    /// Commits whose files are all here, as far as that was asked.
+    whole: BTreeSet<String>,
+    ranges: BTreeMap<(String, String, bool), Range>,
+    /// Transitions that git was asked about.
+    pub compared: u64,
+    /// Transitions that a slice was accepted by and that could not be asked about; the last one, and why.
+    unasked: Option<(u64, u64, String)>,
+}
+
+impl<'a> Again<'a> {
+    pub fn new(workspace: &'a Workspace) -> Result<Self, Failure> {
+        let repo = &workspace.repo;
+        let (_, snapshot) = workspace.current()?;
+        Ok(Self {
+            workspace,
+            is_shallow: repo.is_shallow(),
+            is_partial: repo.promisor()?.is_some(),
+            accepted: snapshot.iter().flat_map(list_accepted).collect(),
+            acceptances: snapshot.iter().flat_map(list_acceptances).collect(),
+            whole: BTreeSet::new(),
+            ranges: BTreeMap::new(),
+            compared: 0,
+            unasked: None,
+        })
+    }
+
+    /// What git contradicts in the facts of a transition, in words.
+    pub fn contradiction(
+        &mut self,
+        seq: u64,
+        before: Option<&Snapshot>,
+        event: &Event,
+        facts: &Facts,
+    ) -> Result<Option<String>, Failure> {
+        let Some(head) = &facts.head else {
+            return Ok(None);
+        };
+        let Some(commit) = &head.commit else {
+            return Ok(None);
+        };
+        let followed = before.map(|before| follow(before, facts));
+        let set = needs(followed.as_deref(), event);
+        let reported = facts.commit.as_ref().and_then(|commit| commit.id.as_ref());
+        let lacking = self.find_lacking(commit, facts, &set)?;
+        let is_lacking = lacking.is_some();
+        let why = match (lacking, reported) {
+            (None, Some(reported)) if self.find_tree(reported)?.is_none() => {
+                Some(not_here(reported))
+            }
+            (lacking, _) => lacking,
+        };
+        // A done slice rests on what is said here: it accepted one, or reports what was accepted.
+        let is_decisive = self.acceptances.contains(&seq)
+            || reported.is_some_and(|reported| self.accepted.contains(reported));
+        match why {
+            Some(why) if is_decisive => self.note_unasked(seq, why),
+            Some(_) => {}
+            None => self.compared += 1,
+        }
+        if let Some(tree) = self.find_tree(commit)?
+            && head.tree.as_ref().is_some_and(|said| *said != tree)
+        {
+            return Ok(Some(format!("the tree of {} is {tree}", short(commit))));
+        }
+        if is_lacking {
+            return Ok(None);
+        }
+        let since = set.since.as_ref().zip(facts.since.as_ref());
+        let since = since.map(|(from, said)| (from, said, true));
+        let ranges = facts.ranges.iter().map(|(from, said)| (from, said, false));
+        for (from, said, with_paths) in ranges.chain(since) {
+            if let Some(what) = self.range(head, commit, from, said, with_paths)? {
+                return Ok(Some(what));
+            }
+        }
+        let Some(before) = followed.as_deref() else {
+            return Ok(None);
+        };
+        if let Some(what) = contradict_commit(self.workspace, head, facts, &set)? {
+            return Ok(Some(what));
+        }
+        self.anchors(seq, before, head, facts, &set.anchors)
+    }
+
+    fn note_unasked(&mut self, seq: u64, why: String) {
+        let (count, ..) = self.unasked.take().unwrap_or_default();
+        self.unasked = Some((count + 1, seq, why));
+    }
+
+    /// What this clone lacks so that git could be asked about a commit, in words. Of a remote's log, what a
+    /// partial clone left there is fetched.
+    fn find_lacking(
+        &mut self,
+        commit: &str,
+        facts: &Facts,
+        asked: &FactSet,
+    ) -> Result<Option<String>, Failure> {
+        if self.find_tree(commit)?.is_none() {
+            return Ok(Some(not_here(commit)));
+        }
+        if self.is_shallow {
+            return Ok(Some("history is shallow".to_owned()));
+        }
+        if !self.is_partial {
+            return Ok(None);
+        }
+        let repo = &self.workspace.repo;
+        let mut bases: BTreeSet<&String> = facts.ranges.keys().chain(&asked.since).collect();
+        bases.extend(asked.commit.iter().map(|question| &question.basis));
+        let mut history = vec![commit.to_owned()];
+        for base in &bases {
+            if repo.resolve(base)?.is_some() {
+                history.push(format!("^{base}"));
+            }
+        }
+        let history: Vec<&str> = history.iter().map(String::as_str).collect();
+        let mut due = vec![(commit, &history[..])];
+        let of_others = bases.into_iter().chain(&self.accepted);
+        due.extend(of_others.map(|of| (of.as_str(), &[][..])));
+        let source = self.workspace.log_from.as_ref();
+        let may_fetch = source.is_some_and(|source| !source.remote.is_empty());
+        for (of, history) in due {
+            if self.whole.contains(of) && history.is_empty() || repo.resolve(of)?.is_none() {
+                continue;
+            }
+            if may_fetch {
+                repo.fetch_missing(of, history)?;
+            }
+            if !repo.has_all(of, history)? {
+                let of = short(of);
+                return Ok(Some(format!("files of {of} are not in this clone")));
+            }
+            self.whole.insert(of.to_owned());
+        }
+        Ok(None)
+    }
+
+    /// What could not be asked, of what done slices rest on.
+    pub fn tell_unasked(&self) -> Option<Finding> {
+        let (count, last, why) = self.unasked.as_ref()?;
+        let count = count_noun(*count, "transition");
+        let next = match self.workspace.log_from {
+            None => "`cook verify --from REMOTE` fetches what is missing",
+            Some(_) => {
+                "the remote does not send it either: `cook push` without `--no-keep` takes there what a log rests on"
+            }
+        };
+        let what = format!(
+            "git could not be asked again about {count} that slices were accepted by: {why}; {next}"
+        );
+        let finding = Finding::new(Code::ProofNotReproducible, what);
+        Some(finding.at(format!("transition {last}")))
+    }
+
+    fn find_tree(&self, commit: &str) -> Result<Option<String>, Failure> {
+        let repo = &self.workspace.repo;
+        match repo.resolve(commit)?.as_deref() == Some(commit) {
+            true => repo.find_tree(commit).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn range(
+        &mut self,
+        head: &Head,
+        commit: &str,
+        from: &str,
+        said: &Range,
+        with_paths: bool,
+    ) -> Result<Option<String>, Failure> {
+        let repo = &self.workspace.repo;
+        if !said.resolves || repo.resolve(from)?.is_none() {
+            return Ok(None);
+        }
+        let key = (from.to_owned(), commit.to_owned(), with_paths);
+        let found = match self.ranges.get(&key) {
+            Some(found) => found,
+            None => {
+                let found = repo.range(head, from, with_paths)?;
+                self.ranges.entry(key).or_insert(found)
+            }
+        };
+        let (from, to) = (short(from), short(commit));
+        Ok((found != said).then(|| format!("other commits lead from {from} to {to}")))
+    }
+
+    /// Proof that stands in files: a place that was not there, or was not the slice's work.
+    fn anchors(
+        &mut self,
+        seq: u64,
+        before: &Snapshot,
+        head: &Head,
+        facts: &Facts,
+        asked: &BTreeSet<AnchorQuestion>,
+    ) -> Result<Option<String>, Failure> {
+        let in_files = asked.iter().filter(|asked| is_in_files(asked));
+        let asked: BTreeSet<AnchorQuestion> = in_files.cloned().collect();
+        if asked.is_empty() {
+            return Ok(None);
+        }
+        let answers = self.workspace.look_up(before, head, &asked)?;
+        let is_open = |question: &&AnchorQuestion| {
+            let is_claimed = matches!(question.required, Required::Claimed { .. });
+            is_claimed && !answers.contains_key(&question.key())
+        };
+        if let Some(open) = asked.iter().find(is_open)
+            && self.acceptances.contains(&seq)
+        {
+            let of = &open.anchor;
+            let why = format!("commits that `{of}` rests on are not in this clone");
+            self.note_unasked(seq, why);
+        }
+        for question in &asked {
+            let key = question.key();
+            let (Some(said), Some(found)) = (facts.anchors.get(&key), answers.get(&key)) else {
+                continue;
+            };
+            let held = matches!(said.verdict, Verdict::Verified | Verdict::Moved);
+            let why = match found.verdict {
+                Verdict::Changed | Verdict::Missing | Verdict::Malformed if held => &found.why,
+                Verdict::Verified | Verdict::Moved if held && said.is_new != found.is_new => {
+                    match found.is_new {
+                        true => "it did not hold at the slice's basis",
+                        false => "it held at the slice's basis already",
+                    }
+                }
+                _ => continue,
+            };
+            let of = short(head.commit.as_deref().unwrap_or_default());
+            return Ok(Some(format!("of `{}` at {of}: {why}", question.anchor)));
+        }
+        Ok(None)
+    }
+}
+
+fn not_here(commit: &str) -> String {
+    format!("{} is not in this clone", short(commit))
+}
+
+fn is_in_files(question: &AnchorQuestion) -> bool {
+    let anchor = Anchor::parse(&question.anchor);
+    anchor.is_ok_and(|anchor| find_kind(&anchor) == Kind::Code)
+}
+
+fn list_acceptances(snapshot: &Snapshot) -> impl Iterator<Item = u64> {
+    let ledgers = snapshot.ledger.slices.values();
+    ledgers.filter_map(|ledger| Some(ledger.accepted.as_ref()?.seq.0))
+}
+
+/// The commits that done slices were accepted at, and that their proof was stamped at.
+pub(super) fn list_accepted(snapshot: &Snapshot) -> BTreeSet<String> {
+    let mut commits = BTreeSet::new();
+    for ledger in snapshot.ledger.slices.values() {
+        let accepted = ledger.accepted.iter();
+        commits
+            .extend(accepted.flat_map(|accepted| [accepted.head.clone(), accepted.basis.clone()]));
+    }
+    for slice in &snapshot.plan.candidate_slices {
+        let records = slice.evidence.iter().filter_map(Evidence::record);
+        commits.extend(records.map(|record| record.head_sha.clone()));
+    }
+    commits
+}
+
+/// What git contradicts of a reported commit and of its gates. What rests on a commit that is not here is not
+/// asked.
+fn contradict_commit(
+    workspace: &Workspace,
+    head: &Head,
+    facts: &Facts,
+    asked: &FactSet,
+) -> Result<Option<String>, Failure> {
+    let (Some(question), Some(said)) = (&asked.commit, &facts.commit) else {
+        return Ok(None);
+    };
+    let Some(id) = &said.id else {
+        return Ok(None);
+    };
+    if !is_here(workspace, question, id)? {
+        return Ok(None);
+    }
+    // Those that were in force: a report of a commit that holds others is refused.
+    let Some(config) = read_settings_at(&workspace.repo, id)? else {
+        return Ok(None);
+    };
+    if let (Some(question), Some(runs)) = (&asked.gates, &facts.gates) {
+        let gates: Vec<&GateSpec> = runs.iter().map(|run| &run.gate).collect();
+        let expected = merge_gates(config.gate_specs(), &question.commands);
+        if gates != expected.iter().collect::<Vec<_>>() {
+            let of = short(id);
+            return Ok(Some(format!("`{SETTINGS}` at {of} names other gates")));
+        }
+    }
+    let question = CommitQuestion {
+        // An abbreviation that was clear then may not be now.
+        commit: id.clone(),
+        ..question.clone()
+    };
+    let protected = &config.rules.protected;
+    let found = workspace.repo.commit_facts(head, &question, protected)?;
+    Ok(difference(said, &found).map(|what| format!("{what} {}", short(id))))
+}
+
+/// Every commit that the answer is found by.
+fn is_here(workspace: &Workspace, question: &CommitQuestion, id: &str) -> Result<bool, Failure> {
+    let named = [id, &question.basis].into_iter();
+    let named = named.chain(question.since.as_deref());
+    for commit in named.chain(question.claimed.iter().map(String::as_str)) {
+        if workspace.repo.resolve(commit)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(id.starts_with(&question.commit) || workspace.repo.resolve(&question.commit)?.is_some())
+}
+
+fn difference(said: &CommitFacts, found: &CommitFacts) -> Option<&'static str> {
+    let is_whole = |facts: &CommitFacts| facts.paths.len() < MAX_PATHS;
+    let sorted = |paths: &[String]| {
+        let mut paths = paths.to_vec();
+        paths.sort();
+        paths
+    };
+    let lacks = |said: &[String], found: &[String]| found.iter().any(|path| !said.contains(path));
+    if said.id != found.id {
+        Some("another commit is meant than")
+    } else if said.tree != found.tree {
+        Some("another tree is that of")
+    } else if (said.on_head, said.after_basis) != (found.on_head, found.after_basis) {
+        Some("HEAD and the slice's basis are not where it says beside")
+    } else if said.claimed != found.claimed || said.merged != found.merged {
+        Some("the session made other commits up to")
+    } else if is_whole(found) && sorted(&said.paths) != sorted(&found.paths) {
+        Some("the slice changes other paths up to")
+    } else if lacks(&said.protected, &found.protected) {
+        Some("a protected path is changed up to")
+    } else {
+        None
+    }
+}

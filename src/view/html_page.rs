@@ -1,0 +1,334 @@
+//! A page that stands by itself: its frame, its tables, the picture of a plan, and other people's words on their
+//! way to it, which are escaped by `maud`, cut to a length, and show what a reader would not see.
+//!
+//! Invariants: nothing is loaded, nothing runs (the page's own policy says so), and every word that
+//! comes from a log or a file passes through [`line`], [`sign`], [`list`] or [`block`]. Each table has room for a
+//! number of bytes, so that the page of the longest log stays below [`LONGEST`].
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cook_core::diagnostic::{count_noun, without_tokens};
+use cook_core::model::{Plan, Slice, is_hidden};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Bytes of a page.
+#[cfg(test)]
+const LONGEST: usize = 1 << 20;
+
+const STYLE: &str = include_str!("html_page/style.css");
+
+/// A part of the page: where it begins, its heading, what stands there.
+pub(crate) type Part = (&'static str, &'static str, Markup);
+
+/// What stands on a page; texts are as the log has them.
+pub(crate) struct HtmlPage<'a> {
+    /// The first word.
+    pub word: &'static str,
+    pub is_good: bool,
+    /// What was asked, and the answer.
+    pub verdict: &'a str,
+    /// What stands against it, worst first.
+    pub against: Vec<&'a str>,
+    /// A class, a figure, and what it counts.
+    pub figures: Vec<(&'static str, String, &'static str)>,
+    pub mission: &'a str,
+    pub parts: Vec<Part>,
+    /// When the page was made, RFC 3339.
+    pub made_at: String,
+    /// Which log it is, and by which commit.
+    pub source: String,
+}
+
+/// Nothing but this page's own style, which is named by what it is.
+fn policy() -> String {
+    let digest = STANDARD.encode(Sha256::digest(STYLE));
+    format!("default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'")
+}
+
+/// The verdict, what was asked, and the worst of what stands against it.
+fn banner(page: &HtmlPage) -> Markup {
+    let class = if page.is_good { "good" } else { "bad" };
+    let against = &page.against;
+    html! {
+        header class=(class) {
+            h1 { (page.word) }
+            p { (line(page.verdict)) }
+            @for message in against.iter().take(3) { p { "✗ " (line(message)) } }
+            @if against.len() > 3 {
+                p { a href="#findings" { (count_noun(against.len() as u64 - 3, "finding")) " more" } " against it" }
+            }
+        }
+    }
+}
+
+/// The whole page.
+pub(crate) fn write_page(page: &HtmlPage) -> String {
+    let text = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                title { (page.word) ": " (split_off(&show(page.mission, 80, false), 80)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#criteria" { "To the criteria" }
+                (banner(page))
+                main {
+                    ul.figures {
+                        @for (class, figure, what) in &page.figures { li class=(class) { b { (figure) } (what) } }
+                    }
+                    section aria-labelledby="mission" {
+                        h2 id="mission" { "Mission" }
+                        (block(page.mission))
+                    }
+                    nav aria-label="Parts of this page" {
+                        ul { @for (id, heading, _) in &page.parts { li { a href={ "#" (id) } { (heading) } } } }
+                    }
+                    @for (id, heading, markup) in &page.parts {
+                        section aria-labelledby=(id) {
+                            h2 id=(id) { (heading) }
+                            (markup)
+                        }
+                    }
+                }
+                footer {
+                    p { "Made " time datetime=(page.made_at) { (page.made_at) } " by cook " (env!("CARGO_PKG_VERSION"))
+                        " from " (line(&page.source)) ". A page is no proof: make it again in a clone with "
+                        code { "cook verify --from origin --rerun --trust-repo" } "." }
+                }
+            }
+        }
+    };
+    text.into_string()
+}
+
+/// Bytes around the cells of a row.
+const AROUND: usize = "<tr></tr>\n".len();
+
+/// A table of so many bytes at most.
+pub(crate) struct Table {
+    pub caption: &'static str,
+    pub heads: &'static [&'static str],
+    /// Bytes of its rows.
+    pub room: usize,
+    /// What shows the rest.
+    pub rest: &'static str,
+}
+
+impl Table {
+    /// The table; each row is the cells of it.
+    pub fn of<T>(&self, items: &[T], row: impl Fn(&T) -> Markup) -> Markup {
+        let mut rows = String::new();
+        let mut told = 0;
+        for item in items {
+            let PreEscaped(cells) = row(item);
+            if rows.len() + cells.len() + AROUND > self.room {
+                break;
+            }
+            rows.push_str("<tr>");
+            rows.push_str(&cells);
+            rows.push_str("</tr>\n");
+            told += 1;
+        }
+        let left = items.len() - told;
+        html! {
+            div.scroll tabindex="0" role="region" aria-label=(self.caption) {
+                table {
+                    caption { (self.caption) }
+                    thead { tr { @for head in self.heads { th scope="col" { (head) } } } }
+                    tbody { (PreEscaped(rows)) }
+                }
+            }
+            @if left > 0 {
+                p.more { (left) " of " (items.len()) " rows are not shown here: " (self.rest) }
+            }
+        }
+    }
+}
+
+/// Characters of a text that stands in a row.
+const LINE: usize = 600;
+/// Characters of a text that stands by itself.
+const BLOCK: usize = 6000;
+
+/// Words in a row.
+pub(crate) fn line(text: &str) -> Markup {
+    html! { bdi { (show(text, LINE, false)) } }
+}
+
+/// Words in a row that are read sign by sign: anchors, commits, commands.
+pub(crate) fn sign(text: &str) -> Markup {
+    html! { code { bdi { (show(text, LINE, false)) } } }
+}
+
+/// A text of several lines.
+fn block(text: &str) -> Markup {
+    html! { div.words dir="auto" { (show(text, BLOCK, true)) } }
+}
+
+/// Several texts, one below the other.
+pub(crate) fn list(texts: &[String]) -> Markup {
+    let texts = texts.iter().filter(|text| !text.trim().is_empty());
+    let texts: Vec<&String> = texts.collect();
+    html! {
+        @match texts.as_slice() {
+            [] => {}
+            [only] => { (line(only)) }
+            several => { ul { @for text in several.iter().take(MOST) { li { (line(text)) } } } }
+        }
+        @if texts.len() > MOST { p.more { (texts.len() - MOST) " more not shown here." } }
+    }
+}
+
+/// Texts of one list.
+const MOST: usize = 20;
+
+/// The text with signs for what nobody would see, without what can only be a secret, and cut.
+fn show(text: &str, longest: usize, keeps_lines: bool) -> String {
+    // What is cut off is never looked at: a word of a megabyte costs no more than a short one.
+    let (text, more) = split(text, longest.saturating_mul(2));
+    let text = without_tokens(text);
+    let (text, cut) = split(&text, longest);
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\r' => {}
+            '\n' | '\u{2028}' | '\u{2029}' if keeps_lines => shown.push('\n'),
+            '\n' | '\t' | '\u{2028}' | '\u{2029}' => shown.push(' '),
+            c if is_hidden(c) => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+            c => shown.push(c),
+        }
+    }
+    match more + cut {
+        0 => {}
+        left => shown.push_str(&format!("… (cut here: {left} more bytes)")),
+    }
+    shown
+}
+
+/// So many characters of a label, and a sign that more stood there.
+fn split_off(text: &str, longest: usize) -> String {
+    match split(text, longest) {
+        (_, 0) => text.to_owned(),
+        (beginning, _) => format!("{beginning}…"),
+    }
+}
+
+/// So many characters, and how many bytes come after them.
+fn split(text: &str, longest: usize) -> (&str, usize) {
+    match text.char_indices().nth(longest) {
+        None => (text, 0),
+        Some((end, _)) => (&text[..end], text.len() - end),
+    }
+}
+
+/// Slices that are drawn.
+const MOST_SLICES: usize = 120;
+/// Arrows that are drawn.
+const MOST_EDGES: usize = 300;
+/// A box, and the room around it.
+const WIDTH: usize = 196;
+const HEIGHT: usize = 46;
+const GAP: (usize, usize) = (54, 16);
+/// Letters that a box has room for.
+const LETTERS: usize = 24;
+
+/// A slice's place.
+struct Placed<'a> {
+    slice: &'a Slice,
+    x: usize,
+    y: usize,
+}
+
+/// The picture, and what it leaves out.
+pub(crate) fn draw_plan(plan: &Plan) -> Markup {
+    if plan.candidate_slices.is_empty() {
+        return html! { p { "There is no plan yet." } };
+    }
+    let (placed, edges) = place(plan);
+    let width = placed.iter().map(|one| one.x).max().unwrap_or_default() + WIDTH + 8;
+    let height = placed.iter().map(|one| one.y).max().unwrap_or_default() + HEIGHT + 8;
+    let all = plan.candidate_slices.len();
+    let left = all - placed.len();
+    let arrows = plan
+        .candidate_slices
+        .iter()
+        .flat_map(|slice| &slice.blocked_on);
+    let lost = arrows.count().saturating_sub(MOST_EDGES);
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="The plan as a graph" {
+            svg role="img" aria-labelledby="graph-title" viewBox=(format!("0 0 {width} {height}"))
+                width=(width) height=(height) {
+                title id="graph-title" {
+                    "The plan: " (all) " slices, each with an arrow to those that wait for it; \
+                    the table of slices says the same in words"
+                }
+                defs {
+                    marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"
+                        orient="auto" { path.head d="M0 0L8 4L0 8z" {} }
+                }
+                @for (from, to) in &edges {
+                    @let (a, b) = (&placed[*from], &placed[*to]);
+                    path.edge marker-end="url(#head)" d=(curve(a, b)) {}
+                }
+                @for one in &placed {
+                    g class=(one.slice.status.id()) {
+                        rect x=(one.x) y=(one.y) width=(WIDTH) height=(HEIGHT) rx="6" {}
+                        text x=(one.x + 10) y=(one.y + 19) { (split_off(&show(&one.slice.slice_id, LETTERS, false), LETTERS)) }
+                        text.word x=(one.x + 10) y=(one.y + 36) { (one.slice.status.id().replace('_', " ")) }
+                    }
+                }
+            }
+        }
+        @if left > 0 || lost > 0 {
+            p.more { (left) " slices and " (lost) " arrows are not drawn; " code { "cook status --graph=dot" } " has all of them." }
+        }
+    }
+}
+
+/// From the right side of the one to the left side of the other.
+fn curve(a: &Placed, b: &Placed) -> String {
+    let (x, y) = (a.x + WIDTH, a.y + HEIGHT / 2);
+    let (to_x, to_y) = (b.x, b.y + HEIGHT / 2);
+    let middle = x.midpoint(to_x);
+    format!("M{x} {y}C{middle} {y} {middle} {to_y} {to_x} {to_y}")
+}
+
+/// Each slice one column behind the last of those that it waits for.
+fn place(plan: &Plan) -> (Vec<Placed<'_>>, Vec<(usize, usize)>) {
+    let slices = &plan.candidate_slices[..plan.candidate_slices.len().min(MOST_SLICES)];
+    let find = |id: &String| slices.iter().position(|slice| slice.slice_id == *id);
+    let edges = slices.iter().enumerate().flat_map(|(to, slice)| {
+        let from = slice.blocked_on.iter().filter_map(&find);
+        from.map(move |from| (from, to))
+    });
+    let edges: Vec<(usize, usize)> = edges.take(MOST_EDGES).collect();
+    let mut columns = vec![0_usize; slices.len()];
+    // No way through the plan is longer than it has slices.
+    for _ in slices {
+        for (from, to) in &edges {
+            columns[*to] = columns[*to].max(columns[*from] + 1).min(slices.len());
+        }
+    }
+    let mut filled: BTreeMap<usize, usize> = BTreeMap::new();
+    let placed = slices.iter().zip(columns).map(|(slice, column)| {
+        let row = filled.entry(column).or_default();
+        let y = 4 + *row * (HEIGHT + GAP.1);
+        *row += 1;
+        Placed {
+            slice,
+            x: 4 + column * (WIDTH + GAP.0),
+            y,
+        }
+    });
+    (placed.collect(), edges)
+}
+
+#[cfg(test)]
+mod tests;
