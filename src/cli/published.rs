@@ -25,7 +25,6 @@ use super::transition::{NoteAnswer, TransitionAnswer};
 use crate::attest::{Attested, Made};
 use crate::service::RunEstimate;
 use crate::view::{CostAnswer, Dispatched, Failed, GraphAnswer, Verified};
-use cook_core::report::Checked;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;

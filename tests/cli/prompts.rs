@@ -30,23 +30,16 @@ fn printing(results: &str) -> Repo {
     repo
 }
 
-const UNITTEST: &str =
-    "test_one (test_a.T.test_one) ... ok\ntest_two (test_a.T.test_two)\nPrints two. ... ok\n\nOK\n";
+const TAP: &str = "1..2\nok 1 - prints one\nok 2 - prints two\n";
 
 #[test]
 fn whoever_accepts_is_shown_the_proof_of_each_criterion() {
-    let repo = printing(UNITTEST);
+    let repo = printing(TAP);
     let text = prompt(&repo);
     let (before, _) = text.split_once("the diff:").unwrap();
     for (criterion, anchors) in [
-        ("  criterion 1: ", ["test:test_a.T.test_one", "results:1-5"]),
-        (
-            "  criterion 2: ",
-            [
-                "test:test_a.T.test_two",
-                "cmd:bash test.sh#Prints two. ... ok",
-            ],
-        ),
+        ("  criterion 1: ", ["test:prints one", "results:1-3"]),
+        ("  criterion 2: ", ["test:prints two", "a.txt:1-2"]),
     ] {
         let mut lines = before.lines();
         let line = lines.rfind(|line| line.starts_with(criterion));
@@ -59,8 +52,8 @@ fn whoever_accepts_is_shown_the_proof_of_each_criterion() {
     assert!(!before.contains("names no test that passed"), "{before}");
     // Each is taken as it stands there, and in the runner's own words.
     let evidence = json!([
-        {"criterion": "prints one", "anchor": "test:test_a.T.test_one"},
-        {"criterion": "prints two", "anchor": "test:test_two (test_a.T.test_two)"},
+        {"criterion": "prints one", "anchor": "test:prints one"},
+        {"criterion": "prints two", "anchor": "test:prints two"},
     ]);
     let block = json!({
         "reconcile": {"slice_id": "a", "decision": "accepted"}, "evidence": evidence,

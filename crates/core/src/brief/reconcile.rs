@@ -541,7 +541,9 @@ impl Next<'_> {
                     Some(id.clone()),
                     Some(standing.why.clone()),
                 );
-                self.live[at].line.tail.clone_from(now);
+                if self.live[at].line.slot == Slot::Established {
+                    self.live[at].line.tail.clone_from(now);
+                }
                 self.live[at].stamp = Some(stamp.clone());
             }
         }

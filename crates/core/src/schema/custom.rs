@@ -34,18 +34,23 @@ impl GivenSchema {
         &self.value
     }
 
+    /// What is wrong with a value: JSON pointers, and what is wrong there.
+    pub(super) fn errors<'a>(
+        &'a self,
+        value: &'a Value,
+    ) -> impl Iterator<Item = (String, String)> + 'a {
+        let errors = self.validator.iter_errors(value);
+        errors.map(|error| (error.instance_path().as_str().to_owned(), describe(&error)))
+    }
+
     /// What it objects to in a value, each with its path.
     pub fn objections(&self, value: &Value) -> Vec<String> {
-        let mut objections: Vec<String> = self
-            .validator
-            .iter_errors(value)
-            .take(MAX_OBJECTIONS)
-            .map(|error| {
-                let path = error.instance_path().as_str();
-                let path = if path.is_empty() { "/" } else { path };
-                format!("{}: {}", show(path, 200), describe(&error))
-            })
-            .collect();
+        let errors = self.errors(value).take(MAX_OBJECTIONS);
+        let lines = errors.map(|(path, what)| match path.is_empty() {
+            true => format!("/: {what}"),
+            false => format!("{}: {what}", show(&path, 200)),
+        });
+        let mut objections: Vec<String> = lines.collect();
         objections.dedup();
         objections
     }

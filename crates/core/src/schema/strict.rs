@@ -184,11 +184,3 @@ pub(super) fn from_slice<T: de::DeserializeOwned>(bytes: &[u8]) -> serde_json::R
     deserializer.end()?;
     Ok(value)
 }
-
-/// The same with the place where it stops: slower.
-pub(super) fn from_slice_with_path<T: de::DeserializeOwned>(
-    bytes: &[u8],
-) -> Result<T, serde_path_to_error::Error<serde_json::Error>> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    serde_path_to_error::deserialize(Strict(&mut deserializer))
-}

@@ -1,21 +1,17 @@
 //! Running gates: where, on what tree, and what came of it.
 
 use super::downloads::lend_downloads;
-use super::programs::{compare, identify, words};
+use super::programs::{identify, words};
 use super::receipts::{CHANCE, FoundBy, Look, RED, folder};
-use super::run_place::{Agents, Found, Order, RunPlace};
-use super::{Receipts, Trust, seal};
+use super::run_place::{Found, Gates, Order, RunPlace};
+use super::{Receipts, seal};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::sha256;
 use cook_core::machine::GateRun;
-use cook_core::model::{
-    Caches, CleanRoom, Count, GateSpec, Place, Receipt, SandboxMode, Timestamp,
-};
-use cook_git::Repo;
-use cook_os::clock::Clock;
-use cook_os::process::{Live, Long, Outcome as Ended, ProcessError, on_path, run};
+use cook_core::model::{Caches, Count, GateSpec, Place, Receipt, Timestamp};
+use cook_os::process::{Long, Outcome as Ended, ProcessError, on_path, run};
 use cook_trials::{Outcomes, fits_path};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
 const SETUP_TIMEOUT: Duration = Duration::from_secs(60 * 60);
@@ -23,28 +19,6 @@ const SETUP_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 const PLAN_GATE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 /// Bytes of each stream a receipt carries itself.
 const TAIL: usize = 1500;
-
-/// Runs gates and keeps their receipts.
-pub struct Gates<'a> {
-    /// Where.
-    pub repo: &'a Repo,
-    /// Who keeps the receipts.
-    pub receipts: &'a Receipts,
-    /// When.
-    pub clock: Clock,
-    /// How a commit is made fit to run.
-    pub settings: &'a CleanRoom,
-    /// Agents that the settings name: what they write is hidden there.
-    pub agents: &'a Agents,
-    /// Whether the kernel keeps what runs there.
-    pub sandbox: SandboxMode,
-    /// Where programs are, and which.
-    pub trust: &'a Trust,
-    /// Who watches the output.
-    pub live: Option<Live>,
-    /// How long a command may take at most, whatever its own settings say.
-    pub patience: Option<Duration>,
-}
 
 /// A run that came to its end.
 pub(super) struct Ran {
@@ -566,4 +540,28 @@ fn tell(red: &Receipt, of_runs: &str) -> String {
         red.ending(),
         red.id
     )
+}
+
+/// What to say where a gate's program is neither the one of the first green run nor one that the
+/// user took.
+fn compare(
+    receipts: &Receipts,
+    taken: &BTreeMap<String, String>,
+    receipt: &Receipt,
+) -> Result<Option<String>, Failure> {
+    let (Some(name), Some(now)) = (receipt.argv.first(), &receipt.program) else {
+        return Ok(None);
+    };
+    if taken.get(name) == Some(&now.sha256) {
+        return Ok(None);
+    }
+    let known = receipts.find_program(name)?;
+    Ok(known
+        .filter(|known| known.sha256 != now.sha256)
+        .map(|known| {
+            format!(
+                "`{name}` is another program ({}) than at its first green run ({}); `cook trust --program {name}` takes it",
+                now.path, known.path
+            )
+        }))
 }

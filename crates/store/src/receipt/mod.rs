@@ -15,10 +15,10 @@ mod stop_verifier;
 mod trial_rooms;
 mod trusted;
 
-pub use gate_run::{Gates, merge_gates, plan_gate};
+pub use gate_run::{merge_gates, plan_gate};
 pub use own_files::cannot;
 pub use programs::words;
 pub use receipts::{Look, Output, Receipts, is_sealed, seal};
-pub use run_place::Agents;
+pub use run_place::{Agents, Gates};
 pub use trial_rooms::{TakenBack, TrialRoom, TrialRun};
 pub use trusted::Trust;

@@ -2,44 +2,16 @@
 
 use super::Receipts;
 use super::own_files::cannot;
-use super::run_place::RunPlace;
+use super::run_place::{HOOKS, RECORDS, RunPlace};
 use cook_core::diagnostic::Failure;
 use cook_core::model::Receipt;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use cook_os::process::Outcome as Ended;
-use cook_trials::hooks::{self, HookPlaces};
+use cook_trials::hooks;
 use cook_trials::{Material, Outcomes, Report};
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
-/// The directory in a room's home with the hooks, and the file that they append to.
-const HOOKS: &str = ".trial/hooks";
-const RECORDS: &str = ".trial/records";
-
-/// Adds the variables that name the hooks, for a program that sees its home and the tree there.
-pub(super) fn add_hooks(env: &mut BTreeMap<OsString, OsString>, home: &Path, top: &Path) {
-    let text = |path: PathBuf| path.to_string_lossy().into_owned();
-    let (hooks, records) = (text(home.join(HOOKS)), text(home.join(RECORDS)));
-    let root = text(top.to_owned());
-    let places = HookPlaces {
-        hooks: &hooks,
-        records: &records,
-        root: &root,
-    };
-    let existing = |name: &str| {
-        let value = env.get(OsStr::new(name))?;
-        Some(value.to_string_lossy().into_owned())
-    };
-    let added = hooks::variables(&places, existing);
-    env.extend(
-        added
-            .into_iter()
-            .map(|(name, value)| (name.into(), value.into())),
-    );
-}
 
 /// Bytes of all records, and of a report.
 const MAX_RECORDS: u64 = 64 << 20;

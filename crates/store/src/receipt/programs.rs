@@ -1,12 +1,10 @@
 //! The words of a command, and programs of this machine: which a command names, as far as its words tell, and which it was started with.
 
-use super::Receipts;
 use cook_core::diagnostic::Failure;
 use cook_core::digest::hex;
-use cook_core::model::{Program, Receipt};
+use cook_core::model::Program;
 use cook_os::disk::{self, Links};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
@@ -78,30 +76,6 @@ pub(super) fn identify(file: &Path) -> Option<Program> {
         path: file.display().to_string(),
         sha256: hex(&digest.finalize()),
     })
-}
-
-/// What to say where a gate's program is neither the one of the first green run nor one that the
-/// user took.
-pub(super) fn compare(
-    receipts: &Receipts,
-    taken: &BTreeMap<String, String>,
-    receipt: &Receipt,
-) -> Result<Option<String>, Failure> {
-    let (Some(name), Some(now)) = (receipt.argv.first(), &receipt.program) else {
-        return Ok(None);
-    };
-    if taken.get(name) == Some(&now.sha256) {
-        return Ok(None);
-    }
-    let known = receipts.find_program(name)?;
-    Ok(known
-        .filter(|known| known.sha256 != now.sha256)
-        .map(|known| {
-            format!(
-                "`{name}` is another program ({}) than at its first green run ({}); `cook trust --program {name}` takes it",
-                now.path, known.path
-            )
-        }))
 }
 
 /// The words of a command, as a shell would split them. No shell runs it, so that what only a shell does is refused.

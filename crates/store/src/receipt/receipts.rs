@@ -160,7 +160,7 @@ impl Receipts {
             }
             self.keep_program(receipt)?;
             if let (false, Some(tree)) = (receipt.has_passed(), &receipt.tree_oid) {
-                let path = self.index_path(&tagged(RED, &receipt.argv, tree));
+                let path = self.index_path(&tag_key(RED, &receipt.argv, tree));
                 files::write(&path, receipt.id.as_bytes())?;
             }
         }
@@ -264,7 +264,7 @@ impl Receipts {
         let Some(tree) = &green.tree_oid else {
             return Ok(None);
         };
-        self.believe(&tagged(what, &green.argv, tree), |red| {
+        self.believe(&tag_key(what, &green.argv, tree), |red| {
             red.argv == green.argv
                 && red.cwd == green.cwd
                 && red.tree_oid == green.tree_oid
@@ -278,9 +278,9 @@ impl Receipts {
         let Some(tree) = &red.tree_oid else {
             return Ok(());
         };
-        let path = self.index_path(&tagged(CHANCE, &red.argv, tree));
+        let path = self.index_path(&tag_key(CHANCE, &red.argv, tree));
         files::write(&path, red.id.as_bytes())?;
-        files::remove(&self.index_path(&tagged(RED, &red.argv, tree)))
+        files::remove(&self.index_path(&tag_key(RED, &red.argv, tree)))
     }
 
     /// From now on only what this process made is found by its command and tree.
@@ -421,7 +421,7 @@ fn command_key(argv: &[String]) -> String {
 pub(super) const RED: &str = "red";
 pub(super) const CHANCE: &str = "chance";
 
-fn tagged(what: &str, argv: &[String], tree: &str) -> String {
+fn tag_key(what: &str, argv: &[String], tree: &str) -> String {
     sha256(format!("{what}\0{}", tree_key(argv, AT_ROOT, tree)))
 }
 

@@ -1,10 +1,9 @@
 //! Where commands run: a clean room that holds one commit, or the worktree as it stands.
 
 use super::downloads::list_downloads;
-use super::gate_run::Gates;
-use super::outcomes::add_hooks;
 use super::own_files::cannot;
-use super::receipts::Look;
+use super::receipts::{Look, Receipts};
+use super::trusted::Trust;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
 use cook_core::model::{
@@ -12,14 +11,17 @@ use cook_core::model::{
     SandboxMode,
 };
 use cook_git::Repo;
+use cook_os::clock::Clock;
 use cook_os::disk::{self, Durable, Links, NewFile};
-use cook_os::process::{list_inherited, on_path};
+use cook_os::process::{Live, list_inherited, on_path};
 use cook_room::{Bubblewrap, Environment, Filled, Gate, Room, RoomError, Source, Surroundings};
+use cook_trials::hooks::{self, HookPlaces};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Bytes of a room's note.
 const MAX_NOTE: u64 = 1024;
@@ -48,6 +50,32 @@ pub(super) enum Found {
     /// Nothing of that name.
     Nothing,
 }
+
+/// Runs gates and keeps their receipts.
+pub struct Gates<'a> {
+    /// Where.
+    pub repo: &'a Repo,
+    /// Who keeps the receipts.
+    pub receipts: &'a Receipts,
+    /// When.
+    pub clock: Clock,
+    /// How a commit is made fit to run.
+    pub settings: &'a CleanRoom,
+    /// Agents that the settings name: what they write is hidden there.
+    pub agents: &'a Agents,
+    /// Whether the kernel keeps what runs there.
+    pub sandbox: SandboxMode,
+    /// Where programs are, and which.
+    pub trust: &'a Trust,
+    /// Who watches the output.
+    pub live: Option<Live>,
+    /// How long a command may take at most, whatever its own settings say.
+    pub patience: Option<Duration>,
+}
+
+/// The directory in a room's home with the hooks, and the file that they append to.
+pub(super) const HOOKS: &str = ".trial/hooks";
+pub(super) const RECORDS: &str = ".trial/records";
 
 /// Agents of the settings, by name.
 pub type Agents = BTreeMap<AgentName, AgentTable>;
@@ -546,4 +574,26 @@ fn find_sandbox(mode: SandboxMode, path: &OsStr) -> Result<Option<Bubblewrap>, F
         }
         (Err(_), _) => Ok(None),
     }
+}
+
+/// Adds the variables that name the hooks, for a program that sees its home and the tree there.
+fn add_hooks(env: &mut BTreeMap<OsString, OsString>, home: &Path, top: &Path) {
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let (hooks, records) = (text(home.join(HOOKS)), text(home.join(RECORDS)));
+    let root = text(top.to_owned());
+    let places = HookPlaces {
+        hooks: &hooks,
+        records: &records,
+        root: &root,
+    };
+    let existing = |name: &str| {
+        let value = env.get(OsStr::new(name))?;
+        Some(value.to_string_lossy().into_owned())
+    };
+    let added = hooks::variables(&places, existing);
+    env.extend(
+        added
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into())),
+    );
 }

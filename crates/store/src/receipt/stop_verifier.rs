@@ -1,8 +1,8 @@
 //! The stop verifier: its checks of the commit in a clean room, and the control plane beside the log.
 
-use super::gate_run::{Gates, last_line, plan_gate, tail};
+use super::gate_run::{last_line, plan_gate, tail};
 use super::receipts::stop_verifier_argv;
-use super::run_place::{RunPlace, inherit};
+use super::run_place::{Gates, RunPlace, inherit};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{GateRun, StopVerifierRun};
 use cook_core::model::{Caches, GateSpec, STOP_VERIFIER};

@@ -2,10 +2,10 @@
 //! user's environment and what setup filled in the worktree. Green outside and red in the room, it is the room that lacks
 //! something, and not the commit.
 
-use super::gate_run::{Gates, run_of};
+use super::gate_run::run_of;
 use super::own_files::cannot;
 use super::receipts::Look;
-use super::run_place::{Order, RunPlace};
+use super::run_place::{Gates, Order, RunPlace};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::GateRun;
 use cook_core::model::{Caches, GateSpec};

@@ -5,7 +5,7 @@
 //! are free; what is damaged here and whole there is mended, and set aside.
 
 use super::failures::{corrupt, not_found, wrong_kind};
-use super::session_check::Links;
+use super::session_check::{Links, mend};
 use super::session_record::{Batch, CallRecord};
 use super::session_store::{GitStore, bytes, load_episode, load_series};
 use super::session_values::{ContentHash, Entry, Episode, Exchange, Object, Ref, RefKind, Series};
@@ -97,7 +97,7 @@ impl Archive {
         if let Some(why) = self.objection(&objects) {
             return Err(wrong(why));
         }
-        let mut aside = store.mend()?.aside;
+        let mut aside = mend(&store)?.aside;
         let mut new = Vec::new();
         for entry in self.entries() {
             let entry = portable(entry.clone(), self.series.is_some());

@@ -8,8 +8,8 @@
 //! occurs nowhere in what it frames, so no stored text can end its frame or forge another.
 
 use super::failures::{
-    NoRecap, compacted, corrupt, keeping, no_continuation, no_record, not_found, on,
-    read_only_violated, schema_broken, supplier_failed, window_exceeded, wrong_kind,
+    NoRecap, corrupt, keeping, no_continuation, no_record, not_found, on, read_only_violated,
+    report_compaction, schema_broken, supplier_failed, window_exceeded, wrong_kind,
 };
 use super::session_record::{Batch, CallRecord};
 use super::session_store::{GitStore, load_episode};
@@ -225,7 +225,7 @@ fn find_start(
     match (going_on, supplier.capability()) {
         (On::Episode(name), Capability::Repl) if !for_recap => {
             match store.find_successor(name).map_err(keep)? {
-                Some(series) => Err(compacted(name, series)),
+                Some(series) => Err(report_compaction(name, series)),
                 None => Ok(start),
             }
         }

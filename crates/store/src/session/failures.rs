@@ -108,7 +108,7 @@ pub(super) fn no_record(supplier: &str) -> Failure {
 }
 
 /// The context window was sealed by a compaction; the series that went on.
-pub(super) fn compacted(episode: Ref, series: Ref) -> Failure {
+pub(super) fn report_compaction(episode: Ref, series: Ref) -> Failure {
     let what = format!("episode {episode} was compacted; its series goes on");
     let prior = Prior {
         episode: Some(episode),

@@ -10,7 +10,7 @@ use super::session_record::{
 use super::session_store::{GitStore, list_names};
 use super::session_values::{ContentHash, Entry, Object, Ref, RefKind};
 use crate::store::odb::{FOLDER, Log};
-use crate::store::{Place, branches};
+use crate::store::{Place, branches, log_locks};
 use cook_core::diagnostic::Failure;
 use cook_os::disk::is_unfinished;
 use git2::Oid;
@@ -389,7 +389,11 @@ pub(super) struct Mended {
 
 /// Where something of the record cannot be read but what was said, begins it anew with all
 /// that can.
-pub(super) fn mend(place: &Place, aside: &Path) -> Result<Mended, Failure> {
+pub(super) fn mend(store: &GitStore) -> Result<Mended, Failure> {
+    mend_record(store.place(), &store.aside()).map_err(as_damage)
+}
+
+fn mend_record(place: &Place, aside: &Path) -> Result<Mended, Failure> {
     let mut mended = Mended::default();
     if branches::open(place)?.is_none() {
         return Ok(mended);
@@ -405,7 +409,7 @@ pub(super) fn mend(place: &Place, aside: &Path) -> Result<Mended, Failure> {
     }
     if writer.log().find_ref(REF).is_err() {
         let name = Ref::new(RefKind::Series).to_string();
-        let moved = branches::set_aside(&place.log_dir().join(REF), aside, &name)?;
+        let moved = log_locks::set_aside(&place.log_dir().join(REF), aside, &name)?;
         mended.aside.extend(moved);
     }
     let events: Vec<Event> = found.events.into_values().collect();

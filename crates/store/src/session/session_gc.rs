@@ -4,6 +4,7 @@
 //! something cannot be read, nothing is let go of that it may lead to.
 
 use super::failures::{OfStore, as_damage};
+use super::session_check::mend;
 use super::session_record::{CallRecord, Event, Held, Index, Writer};
 use super::session_store::{GitStore, list_names};
 use super::session_values::{ContentHash, Object, On, Ref};
@@ -45,7 +46,7 @@ pub fn clear(
     let mut alone = None;
     if !preview {
         alone = Some(store.alone()?);
-        cleared.unreadable = store.mend()?.damaged;
+        cleared.unreadable = mend(store)?.damaged;
     }
     let used = last_used(&store.lines()?);
     let stays = |name: &Ref| is_used(&used, name, since_ms) || cited.contains(name);

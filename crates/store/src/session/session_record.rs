@@ -10,7 +10,7 @@ use super::failures::{OfStore, corrupt};
 use super::session_values::{ContentHash, Entry, Kind, Object, On, Prior, Ref};
 use super::suppliers::{Action, Answer, Transport};
 use crate::store::Place;
-use crate::store::branches::LockedLog;
+use crate::store::log_locks::LockedLog;
 use crate::store::odb::{Commit, FILE, FOLDER, Log, TreeEntry};
 use cook_core::diagnostic::Failure;
 use git2::{ObjectType, Oid};

@@ -7,7 +7,6 @@
 //! call lives: one that is found unlocked is of a process that is gone.
 
 use super::failures::{OfStore, as_damage, corrupt, not_found, store_failed, wrong_kind};
-use super::session_check::{Mended, mend};
 use super::session_record::{
     Batch, CallRecord, Event, Held, Index, REF, Stored, Writer, events, read_value,
 };
@@ -268,11 +267,6 @@ impl GitStore {
     /// When the record of calls cannot be read.
     pub fn is_expired(&self, text: &str) -> Result<bool, Failure> {
         self.index(|index| index.is_expired(text))
-    }
-
-    /// Where something of the record cannot be read, lets it go on with all that can.
-    pub(super) fn mend(&self) -> Result<Mended, Failure> {
-        mend(&self.place, &self.aside()).map_err(as_damage)
     }
 
     /// Writes exchanges that are damaged here again; where the damaged ones lie now.

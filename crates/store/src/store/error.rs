@@ -46,7 +46,7 @@ pub(super) fn stale(what: &str) -> Failure {
 }
 
 /// A transition that does not follow its parent, or holds a value the format has no place for.
-pub(super) fn malformed(what: impl Display) -> Failure {
+pub(super) fn refuse_malformed(what: impl Display) -> Failure {
     Failure::state(
         Code::WriteFailed,
         format!("the transition is not well formed: {what}"),

@@ -1,7 +1,7 @@
 //! One log commit (`protocol/store.md`): which file of its tree holds what, the exact text of each, its message, and the
 //! chain of first parents.
 
-use super::error::{During, malformed, unreadable};
+use super::error::{During, refuse_malformed, unreadable};
 use super::odb::{Commit, Log, TreeEntry};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
@@ -261,8 +261,8 @@ impl HistoryDigest {
         if added.bytes.is_empty() {
             return Ok(self.clone());
         }
-        let before =
-            unhex(&self.sha256).ok_or_else(|| malformed("a history's digest is not a SHA-256"))?;
+        let before = unhex(&self.sha256)
+            .ok_or_else(|| refuse_malformed("a history's digest is not a SHA-256"))?;
         let mut hash = Sha256::new();
         hash.update(before);
         hash.update(added.bytes.as_slice());

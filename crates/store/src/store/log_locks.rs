@@ -2,11 +2,13 @@
 //! holds them, and the lease: one driver per workflow. Alive = the OS lock on its file is held; what the file says only names the
 //! holder.
 
-use super::Store;
-use super::error::{During, lock_held, unreadable, unwritable};
+use super::error::{During, lock_held, stale, unreadable, unwritable};
 use super::log_place::{self, Place};
+use super::odb::Log;
+use super::{Store, pack};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_os::disk::{self, Links};
+use git2::Oid;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -60,6 +62,84 @@ pub(super) fn clear_ref_lock(reference: &Path) -> Result<(), Failure> {
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(())
+}
+
+/// The log, opened after the lock was taken (another process may have packed it in the meantime), and the writer lock until
+/// this is dropped.
+pub(crate) struct LockedLog {
+    pub(crate) log: Log,
+    place: Place,
+    lock: File,
+}
+
+impl LockedLog {
+    /// Waits for the writer lock. Makes the log where there is none.
+    pub(crate) fn take(place: &Place, wait: Duration) -> Result<Self, Failure> {
+        log_place::create_log(place)?;
+        Self::take_known(place, wait)
+    }
+
+    /// The same of a log that must be there.
+    pub(super) fn take_known(place: &Place, wait: Duration) -> Result<Self, Failure> {
+        let lock = take_lock(&place.cook_dir().join("lock"), wait)?;
+        Ok(Self {
+            log: log_place::open_known_log(place)?,
+            place: place.clone(),
+            lock,
+        })
+    }
+
+    /// Moves a ref that stood at `from`, once what a dead writer left of a lock on it is gone; durable when it returns.
+    /// When the update reports an error the ref is read again, and what it says decides: an error means that it did not move.
+    pub(crate) fn advance(&self, name: &str, from: Option<Oid>, to: Oid) -> Result<(), Failure> {
+        self.log.sync_fan_out()?;
+        clear_ref_lock(&self.place.log_dir().join(name))?;
+        let moved = match from {
+            Some(from) => self.log.move_ref(name, from, to),
+            None => self.log.create_ref(name, to),
+        };
+        let Err(error) = moved else {
+            return Ok(());
+        };
+        match self.log.find_ref(name) {
+            Ok(Some(tip)) if tip == to => Ok(()),
+            Ok(tip) if tip != from => Err(stale("the log moved while it was written")),
+            _ => Err(unwritable("a ref of the log", error)),
+        }
+    }
+
+    /// Packs the log when it is due; whether it was. A failure changes nothing.
+    pub(crate) fn pack_when_due(&self, number: u64) -> bool {
+        pack::when_due(&self.place, number, &self.lock)
+    }
+
+    /// Packs the log, and removes what nothing leads to and is no longer new. A failure
+    /// changes nothing.
+    pub(crate) fn sweep(&self) {
+        pack::sweep(&self.place, &self.lock);
+    }
+
+    /// Moves the file of a damaged object to a directory; where it lies then. One that has
+    /// no file of its own stays in its pack.
+    pub(crate) fn set_aside(&self, id: Oid, dir: &Path) -> Result<Option<PathBuf>, Failure> {
+        set_aside(&self.log.loose_file(id), dir, &id.to_string())
+    }
+}
+
+/// Moves a damaged file to a directory, over nothing; where it lies then, if it was there.
+pub(crate) fn set_aside(file: &Path, dir: &Path, name: &str) -> Result<Option<PathBuf>, Failure> {
+    if disk::look(file).writing("a damaged file's copy")?.is_none() {
+        return Ok(None);
+    }
+    std::fs::create_dir_all(dir).writing("a damaged file's copy")?;
+    let mut to = dir.join(format!("{name}.damaged"));
+    let mut number = 1;
+    while disk::look(&to).writing("a damaged file's copy")?.is_some() {
+        to = dir.join(format!("{name}.{number}.damaged"));
+        number += 1;
+    }
+    std::fs::rename(file, &to).writing("a damaged file's copy")?;
+    Ok(Some(to))
 }
 
 /// What a holder writes about itself.

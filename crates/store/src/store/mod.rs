@@ -14,7 +14,7 @@ mod displaced;
 mod error;
 mod log_check;
 mod log_format;
-mod log_locks;
+pub(crate) mod log_locks;
 mod log_place;
 pub(crate) mod odb;
 mod pack;
@@ -66,23 +66,6 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the log of this worktree. `None` = it has none yet: no log, no
-    /// worktree id, or no transition under that id. Anything that merely cannot
-    /// be read, or was there, is an error, because "none" leads to a new log.
-    pub fn open(place: Place) -> Result<Option<Self>, Failure> {
-        let id = log_place::read_id(&place)?;
-        let found = match &id {
-            Some(id) => Self::open_as(place.clone(), id.clone(), false)?,
-            None => None,
-        };
-        if found.is_none()
-            && let Some(log) = log_place::open_log(&place)?
-        {
-            branches::report_lost(&place, &log, id.as_deref())?;
-        }
-        Ok(found)
-    }
-
     /// Opens another worktree's workflow by its id, for reading only.
     pub fn open_other(place: Place, id: &str) -> Result<Option<Self>, Failure> {
         if !log_place::is_id(id) {

@@ -1,12 +1,12 @@
 //! A log that came from elsewhere, in a temporary directory: looked through there, read there, and
 //! taken into the log when all of it holds.
 
-use super::branches::LockedLog;
 use super::error::{During, foreign, in_one_line};
 use super::log_format::{
     self, APPENDED, Document, EVENT, EXCHANGES, FORMAT_FILE, HISTORIES, History, Meta, RECEIPTS,
     Stand, TESTS, TRAIL,
 };
+use super::log_locks::LockedLog;
 use super::log_place::{self, Place};
 use super::odb::{self, Log, TreeEntry};
 use super::{Store, pack};

@@ -5,7 +5,7 @@
 //! same second, and git would tell both that they were the first to push it.
 
 use super::checkpoints::Intake;
-use super::error::{During, malformed};
+use super::error::{During, refuse_malformed};
 use super::log_format::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
     Histories, History, RECEIPTS, Stand, TESTS, TRAIL, Tip,
@@ -65,22 +65,22 @@ pub(super) fn check_transition(transition: &Transition) -> Result<i64, Failure> 
     ];
     for (name, found) in numbers {
         if found.map(|count| count.0) != Some(seq) {
-            return Err(malformed(format!("`{name}` is not {seq}")));
+            return Err(refuse_malformed(format!("`{name}` is not {seq}")));
         }
     }
     let word = &transition.rule;
     if word.is_empty() || word.len() > 40 || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(malformed("the rule is not one short word"));
+        return Err(refuse_malformed("the rule is not one short word"));
     }
     for receipt in &transition.receipts {
         let plain = receipt.id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if receipt.id.is_empty() || receipt.id.len() > 128 || !plain {
-            return Err(malformed("a receipt's id is not a digest"));
+            return Err(refuse_malformed("a receipt's id is not a digest"));
         }
     }
     for (id, bytes) in &transition.tests {
         if sha256(bytes) != *id {
-            return Err(malformed("tests are not named by their digest"));
+            return Err(refuse_malformed("tests are not named by their digest"));
         }
     }
     for cited in &transition.exchanges {
@@ -90,12 +90,14 @@ pub(super) fn check_transition(transition: &Transition) -> Result<i64, Failure> 
         };
         let digest = |said: &Said| said.hash.strip_prefix("sha256:").is_some_and(plain);
         if cited.exchange.is_empty() || !plain(&cited.exchange) || !cited.said.iter().all(digest) {
-            return Err(malformed("an exchange is not named by a ref and a digest"));
+            return Err(refuse_malformed(
+                "an exchange is not named by a ref and a digest",
+            ));
         }
     }
     OffsetDateTime::parse(&transition.facts.now, &Rfc3339)
         .map(OffsetDateTime::unix_timestamp)
-        .map_err(|_| malformed("`facts.now` is not an RFC 3339 time"))
+        .map_err(|_| refuse_malformed("`facts.now` is not an RFC 3339 time"))
 }
 
 /// Writes the tree of one transition; files that did not change keep their blob.
@@ -268,7 +270,7 @@ const LONG_FIRST_LINE: usize = 69;
 pub(super) fn add_signature(commit: &str, signature: &str) -> Result<String, Failure> {
     let armor = signature.trim_end();
     let (Some((head, message)), false) = (commit.split_once("\n\n"), armor.contains('\0')) else {
-        return Err(malformed("the signature cannot stand in a commit"));
+        return Err(refuse_malformed("the signature cannot stand in a commit"));
     };
     let name = match head.lines().next().map(str::len) {
         Some(LONG_FIRST_LINE) => "gpgsig-sha256",

@@ -6,11 +6,11 @@
 //! compare-and-swap of the branch; before it nothing counts, after it nothing
 //! can fail any more, only lag behind.
 
-use super::branches::LockedLog;
 use super::checkpoints::{self, Intake};
 use super::displaced::MAX_KEPT;
-use super::error::{in_one_line, malformed, stale, too_large, unsafe_path};
+use super::error::{in_one_line, refuse_malformed, stale, too_large, unsafe_path};
 use super::log_format::{self, Document, Meta, Stand, Tip};
+use super::log_locks::LockedLog;
 use super::odb::{Log, commit_text};
 use super::transitions::{
     self, Sign, Transition, actor_word, add_signature, check_transition, one_line,
@@ -119,7 +119,7 @@ impl Store {
     /// Takes the writer lock, waiting at most that long for another writer.
     pub fn lock(&self, wait: Duration) -> Result<Locked<'_>, Failure> {
         if self.foreign {
-            return Err(malformed(
+            return Err(refuse_malformed(
                 "another worktree's workflow is only written there",
             ));
         }
@@ -253,7 +253,7 @@ impl<'s> Recovered<'s> {
         )?;
         let current = ledger.lease_epoch.0;
         if transition.snapshot.ledger.lease_epoch.0 < current {
-            return Err(malformed("it lowers the lease epoch"));
+            return Err(refuse_malformed("it lowers the lease epoch"));
         }
         if transition.lease_epoch < current {
             let epoch = transition.lease_epoch;
