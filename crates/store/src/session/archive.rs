@@ -97,7 +97,7 @@ impl Archive {
         if let Some(why) = self.objection(&objects) {
             return Err(wrong(why));
         }
-        let mut aside = mend(&store)?.aside;
+        let mut aside = mend(store)?.aside;
         let mut new = Vec::new();
         for entry in self.entries() {
             let entry = portable(entry.clone(), self.series.is_some());
