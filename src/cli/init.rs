@@ -93,7 +93,13 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     };
     let next = applied.as_ref().map(|applied| &applied.step.next);
     let start = match next.is_some_and(|next| next.role.is_some()) && is_person {
-        true => Some(find_start(&workspace)?),
+        // It is recorded: what only shows how to begin fails nothing.
+        true => find_start(&workspace)
+            .map_err(|failure| {
+                done.findings
+                    .push(Finding::new(failure.code, failure.message))
+            })
+            .ok(),
         false => None,
     };
     done.finish(applied, gates, start)
