@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # How large the product is: proofs/size.sh. It counts lines of code (neither blank nor comment) in src and crates/*/src
-# without unit tests, packages of the lock file, and source files that share a name. It fails where one of them grew
-# beyond the bar below; who makes one smaller lowers its bar.
+# without unit tests, and of the tables (TOML, JSON) that lie among them, so that moving words there saves nothing;
+# packages of the lock file; and source files that share a name. It fails where one of them grew beyond the bar below;
+# who makes one smaller lowers its bar.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
-most_lines=100160 most_packages=225 most_shared=42
+most_lines=100470 most_packages=225 most_shared=42
 
 mapfile -t files < <(git ls-files 'src/*.rs' 'crates/*/src/*.rs' | grep -v '/tests\.rs$')
+mapfile -t tables < <(git ls-files 'src/*.toml' 'src/*.json' 'crates/*/src/*.toml' 'crates/*/src/*.json')
 lines="$(awk '
   FNR == 1 { tested = 0; marked = 0 }
   tested { next }
@@ -15,6 +17,7 @@ lines="$(awk '
   /^[ \t]*$/ || /^[ \t]*\/\// { next }
   { code += 1 }
   END { print code }' "${files[@]}")"
+lines=$((lines + $(cat -- "${tables[@]}" | grep -cvE '^[ \t]*(#|$)')))
 packages="$(grep -c '^name = ' Cargo.lock)"
 shared="$(printf '%s\n' "${files[@]##*/}" | grep -vxE '(mod|lib|main|error)\.rs' | sort | uniq -d | wc -l)"
 status=0
