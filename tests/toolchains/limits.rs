@@ -46,7 +46,7 @@ impl Small {
 }
 
 impl Small {
-    /// What was written there, but for notes.
+    /// What lies there, but for notes.
     fn large_files(&self, repo: &Repo) -> String {
         let mut command = repo.command("find");
         command.arg(&self.place);
@@ -65,7 +65,7 @@ impl Drop for Small {
 }
 
 #[test]
-fn where_a_commit_does_not_fit_nothing_is_written() {
+fn where_a_commit_does_not_fit_nothing_stays() {
     let repo = Repo::with_mission("Keep it green");
     let Some(small) = Small::mount(&repo) else {
         return;
@@ -82,12 +82,7 @@ fn where_a_commit_does_not_fit_nothing_is_written() {
     repo.commit("Grow", None);
     repo.trust("true");
     let run = repo.cook(&["gate", "--clean"]);
-    let said = run.fails(3, "no_space").err;
-    let needed: u64 = said
-        .split_once("[no_space]: ")
-        .and_then(|(_, rest)| rest.split_once(" bytes")?.0.parse().ok())
-        .unwrap();
-    assert!(needed > 2 << 20, "{said}");
+    run.fails(3, "no_space");
     assert_eq!(small.large_files(&repo), "");
     // Where the end rests on it the history is copied too.
     repo.git(&["rm", "-q", "large"]);

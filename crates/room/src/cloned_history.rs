@@ -9,6 +9,9 @@ use git2::Reference;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// The number of the error "no space left" on every Unix.
+const ENOSPC: i32 = 28;
+
 /// Whoever sends a clone: git with the settings of the repository, which say what is sent and start
 /// nothing there. It reaches no remote, and whose the repository is was asked before.
 const SENDER: &str =
@@ -72,11 +75,22 @@ fn receive(
         true => Ok(()),
         false => {
             let said = complaint(&captured);
+            if says_full(&said) {
+                let full = std::io::ErrorKind::StorageFull.into();
+                return Err(RoomError::io("copy the history to", dir, full));
+            }
             Err(repository.not_reproducible(format!(
                 "its history, all branches and tags, cannot be cloned: {said}"
             )))
         }
     }
+}
+
+/// git repeats what the system says where a file system is full.
+fn says_full(said: &str) -> bool {
+    let full = std::io::Error::from_raw_os_error(ENOSPC).to_string();
+    let (words, _) = full.split_once(" (os error").unwrap_or((&full, ""));
+    cfg!(unix) && said.contains(words)
 }
 
 /// Those objects of a submodule's that are here: from where a clone gets the others, nobody is asked.

@@ -48,6 +48,15 @@ impl RoomError {
             cause,
         }
     }
+
+    /// The file system has no room for it.
+    pub(crate) fn is_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        let Self::Io { cause, .. } = self else {
+            return false;
+        };
+        matches!(cause.kind(), StorageFull | QuotaExceeded)
+    }
 }
 
 /// What the system refused, with what was tried and where.
@@ -64,7 +73,7 @@ impl<T> AtPath<T> for std::io::Result<T> {
 impl From<RoomError> for Failure {
     fn from(error: RoomError) -> Self {
         let code = match &error {
-            RoomError::Io { cause, .. } if is_full(cause) => Code::NoSpace,
+            error if error.is_full() => Code::NoSpace,
             RoomError::Io { .. } | RoomError::NoPlace | RoomError::NotWhole(_) => Code::NotWritable,
             RoomError::NotReproducible { .. } | RoomError::NotUtf8(_) => Code::NotReproducible,
             RoomError::Git(_) => Code::GitFailed,
@@ -82,11 +91,4 @@ impl From<RoomError> for Failure {
             None => failure,
         }
     }
-}
-
-fn is_full(cause: &io::Error) -> bool {
-    matches!(
-        cause.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
 }

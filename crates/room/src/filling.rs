@@ -74,7 +74,15 @@ impl<'a> Filling<'a> {
         let attributes = Attributes::read(place, list, &repository.objects, repository.path);
         let attributes = attributes.map_err(wrong)?;
         let index = notes.join("index");
-        let before = self.read_before(&notes, &index, &attributes, repository)?;
+        // Where no fill came to its end nothing was built from what lies there.
+        let was_filled = index.exists();
+        let note = notes.join("attributes");
+        let known = disk::read_text(&note, MAX_NOTE, Links::Refuse);
+        let before = match known.is_ok_and(|known| known.as_ref() == Some(&attributes.digest)) {
+            true => read_index(&index, repository.objects.format()),
+            // Files with other attributes are made otherwise.
+            false => Written::new(),
+        };
         let parts = submodules.keys().map(|path| &path[..]).collect();
         let found = scan(&top, root, list, &parts, &self.caches)?;
         for path in &found.strange {
@@ -88,7 +96,8 @@ impl<'a> Filling<'a> {
             self.make_dir(&self.place(&top, dir)?, found.dirs.contains(dir))?;
         }
         let made = attributes.make(repository, due.iter().map(|number| &list.files[*number]))?;
-        let there = stats.iter().zip(&found.files).filter(|(_, there)| **there);
+        let there = stats.iter().zip(&found.files);
+        let there = there.filter(|(_, there)| was_filled && **there);
         let stamp = later_than(there.map(|(stat, _)| stat.seconds()).max());
         let mut known = stats.clone();
         for number in &due {
@@ -106,6 +115,8 @@ impl<'a> Filling<'a> {
             && list.submodules.iter().all(is_same);
         if !is_same {
             write_index(&index, repository.objects.format(), list, &known)?;
+            let written = NewFile::at(&note, Durable::Nothing).write(attributes.digest.as_bytes());
+            written.at("write", &note)?;
         }
         self.filled.written += due.len();
         self.filled.files += list.files.len();
@@ -149,25 +160,6 @@ impl<'a> Filling<'a> {
             git_dir::write_file(&to, &bytes)?;
         }
         Ok(())
-    }
-
-    /// What was written before, where files with the same attributes are made the same.
-    fn read_before(
-        &self,
-        notes: &Path,
-        index: &Path,
-        attributes: &Attributes,
-        repository: &Repository,
-    ) -> Result<Written, RoomError> {
-        let note = notes.join("attributes");
-        let known = disk::read_text(&note, MAX_NOTE, Links::Refuse);
-        if known.is_ok_and(|known| known.as_ref() == Some(&attributes.digest)) {
-            return Ok(read_index(index, repository.objects.format()));
-        }
-        git_dir::remove(index)?;
-        let written = NewFile::at(&note, Durable::Nothing).write(attributes.digest.as_bytes());
-        written.at("write", &note)?;
-        Ok(Written::new())
     }
 
     /// The files as they stand, and the numbers of those that are not as they were written.

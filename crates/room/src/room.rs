@@ -106,7 +106,7 @@ impl Room {
     /// Makes it hold the commit's files, named caches and nothing else.
     ///
     /// # Errors
-    /// When the commit cannot be had whole; the room is then not to be used.
+    /// When the commit cannot be had whole; the room is then not to be used, and is gone where it did not fit.
     pub fn fill(&self, source: &Source, caches: &[String]) -> Result<Filled, RoomError> {
         // No clone is told to pass over caches; where some were kept, they are not the commit's doing.
         let passed_over = match self.caches {
@@ -121,7 +121,12 @@ impl Room {
             is_held: *self.held.borrow() == source.commit,
             filled: Filled::default(),
         };
-        let filled = filling.fill(passed_over)?;
+        let filled = filling.fill(passed_over).inspect_err(|error| {
+            // A part of a commit is of no use, and who needs the space is not to look for it here.
+            if error.is_full() {
+                let _ = self.remove();
+            }
+        })?;
         if source.alone {
             *self.held.borrow_mut() = source.commit.to_owned();
         }
